@@ -23,7 +23,7 @@ type Stage[P any] interface {
 	Combine(a, b P) P
 }
 
-// Options says how a stage is run. The zero value uses all processors and reports nothing.
+// Options of a stage. The zero value uses all processors and reports nothing.
 type Options struct {
 	Jobs     int       // locations mapped at the same time; below 1: one per processor
 	Progress *Progress // counts events; may be nil
@@ -132,7 +132,7 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 }
 
 // Copy gives the events of a source to a sink and returns their numbers by location: several
-// locations at a time where the sink can take that, else location by location.
+// locations at a time if the sink is concurrent, location by location if not.
 func Copy(ctx context.Context, src trace.Source, w trace.Sink, o Options) ([]*uint64, error) {
 	if c, ok := w.(trace.ConcurrentSink); !ok || !c.Concurrent() {
 		o.Jobs, o.InOrder = 1, true

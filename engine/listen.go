@@ -6,11 +6,10 @@ import (
 	"tracekit/trace"
 )
 
-// A Listener hears what another stage decodes, so that a trace is not decoded for each of them.
-// Of each location that is decoded it returns what takes the batches, in order and each before the
-// stage has it; nil: it is of no interest. What is returned beside it is called when the last one was
-// heard, and not after an error; it may be nil. A Listener is called for several locations at the
-// same time.
+// A Listener receives what another stage decodes, so that the trace is decoded once for both. For each
+// location it returns hear, which receives the batches in order, each before the stage; nil skips the
+// location. It also returns end, which is called after the last batch, but not after an error, and
+// may be nil. A Listener is called for several locations at the same time.
 type Listener func(trace.LocationID) (hear func(*trace.Batch), end func())
 
 // listened lets the listeners hear the batches of a location.

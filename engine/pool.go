@@ -160,9 +160,9 @@ type share struct {
 // inOrder deals the items 0 … n-1 from the first to the last.
 func inOrder(n int) deal { return inShares(1, n) }
 
-// inShares deals the items 0 … n-1 such that each worker has a share of items beside each other,
-// and takes of the others' when it is through with that. What belongs to items often lies
-// beside each other, too, and processors that write to the same line of memory wait for each other.
+// inShares deals the items 0 … n-1 such that each worker has a share of adjacent items, and takes from
+// other shares when its own is finished. The data of adjacent items are often adjacent in memory, and
+// processors that write to the same line of memory wait for each other.
 func inShares(shares, n int) deal {
 	d := make(deal, shares)
 	for i := range d {

@@ -36,7 +36,7 @@ type AnnotatedNode struct {
 	Sequences []AnnotatedSequence `json:"sequences"`
 }
 
-// An AnnotatedSequence is a formula and what it is about (the paper's table 4).
+// An AnnotatedSequence is a formula and its subject (the paper's table 4).
 type AnnotatedSequence struct {
 	Category string `json:"category"`
 	Of       string `json:"of"`   // the events: a loop, a kind of event, a call
@@ -52,8 +52,8 @@ type AnnotatedSequence struct {
 	Constant bool `json:"-"`
 }
 
-// Annotate returns the call trees of a trace, each once, in the order of the first location
-// that has it.
+// Annotate returns the distinct call trees of a trace, in the order of the first location that has
+// each.
 func Annotate(defs *trace.Defs, locations []Location) []AnnotatedTree {
 	var out []AnnotatedTree
 	index := make(map[string]int)
@@ -103,10 +103,7 @@ func annotate(defs *trace.Defs, tree *Tree) (t AnnotatedTree) {
 
 // siteOf returns where a calling context is called.
 func siteOf(defs *trace.Defs, context uint32) string {
-	if uint64(context) >= uint64(len(defs.CallingContexts)) {
-		return ""
-	}
-	at := defs.CallingContexts[context].Site
+	at := defs.SiteOf(trace.CallingContextID(context))
 	if uint64(at) >= uint64(len(defs.SourceLocations)) {
 		return ""
 	}
@@ -162,7 +159,7 @@ func (a *AnnotatedNode) add(t *Tree, defs *trace.Defs, n *Node, s construct) {
 		out.What = "tag"
 	case branches:
 		out.Of, out.What = "", "calls"
-		name, most = func(v uint64) string { return t.itemName(defs, n, v) }, maxBody // names tell, steps from one to the next do not
+		name, most = func(v uint64) string { return t.itemName(defs, n, v) }, maxBody // names, not steps from one to the next
 	case iterations:
 		out.What = out.Of + " = (" + strings.Join(t.bodyNames(defs, n, i), " ") + "), times"
 	case sizes:

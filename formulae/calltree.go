@@ -23,7 +23,7 @@ type treeNode struct {
 	finder   sequence.LoopFinder
 }
 
-// An itemKey tells items of a node apart that are not loops.
+// An itemKey distinguishes the items of a node that are not loops.
 type itemKey struct {
 	kind  trace.Kind // KindEnter for calls
 	op    trace.CollectiveOp
@@ -71,7 +71,7 @@ type CallTree struct {
 	meters meters
 
 	clock    *trace.ClockCursor // corrects times; nil: they are taken as recorded
-	waits    *releaseCursor     // tells until when calls wait; nil: waiting is own time
+	waits    *releaseCursor     // until when calls wait; nil: waiting is own time
 	sampling bool               // whether durations are kept for laws
 	laws     []law              // of what takes the most time
 
@@ -105,7 +105,7 @@ func NewCallTree(form sequence.Form) *CallTree {
 	return t
 }
 
-// addNode adds a node whose loops are found while it is visited, and told to its learners.
+// addNode adds a node. Its loops are found while it is visited, and their iterations go to its learners.
 func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 	n := &treeNode{parent: parent, region: region, context: context, index: make(map[itemKey]uint32),
 		straight: !t.form.Paper, branch: t.form.Learner()}

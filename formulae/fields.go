@@ -14,7 +14,7 @@ type Field struct {
 	Type        trace.ValueType // of a member or an attribute
 }
 
-// appendKey appends what tells fields apart.
+// appendKey appends a key that distinguishes fields.
 func (f Field) appendKey(key []byte) []byte {
 	place := byte(0)
 	if f.IsAttribute {

@@ -25,20 +25,17 @@ func (d Durations) String() string {
 	return "mean"
 }
 
-// A law is the distribution of an interval as its quantiles at LawLevels, in ticks.
+// A law is one with the number and the time of the calls that have it.
 type law struct {
-	interval  int // index into Times.Means
-	family    uint8
-	quantiles []uint64 // ascending
-	calls     uint64
-	time      uint64
+	Law
+	calls, time uint64
 }
 
 // LawLevels returns the levels of a law's quantiles, in 1/LevelUnit; the ends stand for the
 // quantiles 0.001 and 0.999.
 func LawLevels() []uint64 { return []uint64{0, 8, 16, 24, 32, 40, 48, 56, 60, 62, 63, 64} }
 
-// LevelUnit is the unit of LawLevels: so many make 1.
+// LevelUnit is the number of units of LawLevels in 1.
 const LevelUnit = 64
 
 // Families of laws in a file: 0 is the sample itself, others those of lawFamilies.
@@ -109,7 +106,7 @@ func (t *CallTree) fitLaws() {
 	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.number, b.number) })
 	for _, c := range all {
 		if l, ok := lawOf(c.sample.values); ok {
-			l.interval, l.calls, l.time = c.number, c.count, c.time
+			l.Interval, l.calls, l.time = uint64(c.number), c.count, c.time
 			t.laws = append(t.laws, l)
 		}
 	}
@@ -132,16 +129,18 @@ func lawOf(values []int64) (law, bool) {
 	if s.Min() == s.Max() || s.Max() > largestLawful {
 		return law{}, false
 	}
-	l := law{family: empirical}
+	l := law{Law: Law{Family: empirical}}
 	quantile := s.Quantile
 	if r := fit.Fit(s, fit.Options{Paper: true, Families: lawFamilies()}); r.Chosen >= 0 {
 		m := r.Models[r.Chosen]
-		l.family = uint8(1 + slices.Index(lawFamilies(), m.Family))
+		l.Family = uint8(1 + slices.Index(lawFamilies(), m.Family))
 		quantile = m.Quantile
 	}
+	last := uint64(0)
 	for _, level := range LawLevels() {
 		q := min(max(float64(level)/LevelUnit, 0.001), 0.999)
-		l.quantiles = append(l.quantiles, uint64(min(max(quantile(q), 0), largestLawful)))
+		now := uint64(min(max(quantile(q), 0), largestLawful))
+		l.Quantiles, last = append(l.Quantiles, now-last), now
 	}
 	return l, true
 }

@@ -9,7 +9,7 @@ import (
 	"tracekit/trace"
 )
 
-// A category is what sequences are about. The first six are the paper's, the others ours.
+// A category is a subject of sequences. The first six are the paper's, the others ours.
 type category uint8
 
 // The categories.
@@ -35,8 +35,8 @@ var categoryTitles = [categories]string{"receivers of sends", "senders of receiv
 // String returns the category's name, as documents have it.
 func (c category) String() string { return categoryNames[c] }
 
-// A construct is a formula of a tree with what it is about: an item of a node, or with item 0
-// the branches of the node.
+// A construct is a formula of a tree and its subject: an item of a node, or the branches of the
+// node (item 0).
 type construct struct {
 	*sequence.Formula
 	category   category
@@ -107,7 +107,7 @@ func (i *Item) sequences() iter.Seq[construct] {
 	}
 }
 
-// Learned says how much of the sequences of each category was learned.
+// Learned holds how much of the sequences of each category was learned.
 type Learned struct {
 	SendReceivers Share `json:"send_receivers"`
 	RecvSenders   Share `json:"recv_senders"`
@@ -256,8 +256,8 @@ type MemoryRow struct {
 // MemoryTerms are the memories of the paper's table and beyond.
 func MemoryTerms() []int { return []int{6, 12, 18, 24, 32, 64} }
 
-// LearnedByMemory reads a trace once for each number of terms and tells what is learned, of
-// the paper's kinds of formulae alone if paper is set.
+// LearnedByMemory reads a trace once for each number of terms and returns what is learned; if
+// paper is set, with the paper's kinds of formulae alone.
 func LearnedByMemory(ctx context.Context, src trace.Source, terms []int, paper bool, opts engine.Options) ([]MemoryRow, error) {
 	var rows []MemoryRow
 	for _, n := range terms {

@@ -12,7 +12,7 @@ import (
 	"tracekit/trace"
 )
 
-// Options say how a trace is learned. The zero value learns means with the paper's memory.
+// Options of Learn. The zero value learns means with the paper's memory.
 type Options struct {
 	Form      sequence.Form
 	Durations Durations
@@ -29,8 +29,8 @@ type Program struct {
 	Report    *StatReport
 }
 
-// Learn makes the call trees of all locations. First the trace is reconciled, which tells the
-// waiting from the time that calls need.
+// Learn makes the call trees of all locations. It reconciles the trace first, to separate waiting
+// from the time that calls need. Errors are those of the source and of the context.
 func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error) {
 	t, err := merge.Merge(ctx, src, merge.Options{Jobs: opts.Jobs, Store: opts.Store, Progress: opts.Progress})
 	if err != nil {

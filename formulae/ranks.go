@@ -6,7 +6,7 @@ import (
 )
 
 // A RankMap knows the rank of each location in each communicator, so that partners can be
-// told relative to oneself (docs/DEFINITIONS.md 1.4).
+// expressed relative to it (docs/DEFINITIONS.md 1.4).
 type RankMap struct {
 	defs  *trace.Defs
 	ranks []uint32

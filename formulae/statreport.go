@@ -7,7 +7,7 @@ import (
 	"tracekit/trace"
 )
 
-// A StatReport says what stat mode kept, and what it could not keep.
+// A StatReport holds what stat mode kept and what it lost.
 type StatReport struct {
 	Durations DurationShares `json:"durations"`
 	WaitedNs  int64          `json:"waited_ns"` // blocked on partners: made again when events are rebuilt
@@ -64,7 +64,7 @@ func (t *CallTree) part() (s statPart) {
 	}
 	for _, l := range t.laws {
 		share := &s.Durations.Fitted
-		if l.family == empirical {
+		if l.Family == empirical {
 			share = &s.Durations.Sampled
 		}
 		share.add(OfCalls{float64(l.calls), float64(l.time)})
@@ -72,7 +72,7 @@ func (t *CallTree) part() (s statPart) {
 	return s
 }
 
-// reportOf sums up what the call trees tell.
+// reportOf sums up the parts of the call trees.
 func reportOf(parts []learned, clock trace.ClockProperties, kept Durations) *StatReport {
 	s := &statPart{}
 	for i := range parts {

@@ -9,7 +9,7 @@ import (
 	"tracekit/trace"
 )
 
-// A Location is what was learned of a location: all that its events can be rebuilt from.
+// A Location is what was learned of a location. Its events can be rebuilt from it.
 type Location struct {
 	Tree  *Tree // may be shared by locations whose trees are equal
 	Times Times
@@ -96,7 +96,7 @@ type Law struct {
 	Quantiles []uint64 // at the levels of LawLevels, in ticks; each as the difference to the one before
 }
 
-// MeanUnit is the unit of means: so many make a tick.
+// MeanUnit is the number of units of means in a tick.
 const MeanUnit = 16
 
 // Mean returns time/count in 1/MeanUnit ticks, 0 if it is out of range.
@@ -140,12 +140,7 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 		out.Tree.Nodes = append(out.Tree.Nodes, node)
 	}
 	for _, law := range t.laws {
-		differences := make([]uint64, len(law.quantiles))
-		last := uint64(0)
-		for i, q := range law.quantiles {
-			differences[i], last = q-last, q
-		}
-		out.Times.Laws = append(out.Times.Laws, Law{uint64(law.interval), law.family, differences})
+		out.Times.Laws = append(out.Times.Laws, law.Law)
 	}
 	return out
 }
@@ -168,7 +163,7 @@ func (i *treeItem) item(ranks *RankMap, l trace.LocationID) Item {
 	return out
 }
 
-// MostEvents is the number of events from which on nobody has recorded a run.
+// MostEvents is more events than any recorded run has.
 const MostEvents = 1 << 40
 
 // Events returns how many events the tree stands for, MostEvents if they are as many or more.
@@ -229,7 +224,7 @@ func (t *Tree) sound(node uint32, n *Node, item int) bool {
 		}
 	}
 	for _, b := range i.Body {
-		if uint64(b) >= uint64(item) || b == 0 { // loops are made of what was there before
+		if uint64(b) >= uint64(item) || b == 0 { // loops hold earlier items
 			return false
 		}
 	}

@@ -88,8 +88,8 @@ func (t *Tree) volumes() []volume {
 // mostBelow bounds the items of a loop that are added up.
 const mostBelow = 1 << 12
 
-// below returns what happens in an item: its own events, what it calls, or all that its loop
-// is made of, in this loop or outside it; of very many items the first.
+// below returns the volume of an item: its own events, those of the call, or those of the items in its
+// loop, also where they occur outside the loop. It adds up the first mostBelow items.
 func (t *Tree) below(n *Node, item int, nodes []volume) (v volume) {
 	seen := map[uint32]bool{}
 	for todo := []uint32{uint32(item)}; len(todo) > 0 && len(seen) < mostBelow; {
@@ -193,8 +193,8 @@ func (u *Unlearned) add(l uint32, t *Tree, s construct, nodes []volume) {
 	u.volume.add(&v)
 }
 
-// mostPath is how many regions of a call path are named, the innermost ones: deeper recursion
-// is hardly told apart by them, and naming all would take the square of its depth.
+// mostPath is how many regions of a call path are named, the innermost ones. More would hardly
+// distinguish deep recursion, and take time in the square of its depth.
 const mostPath = 128
 
 // path returns the names of the regions of a call path, behind an ellipsis if not of all.

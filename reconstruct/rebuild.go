@@ -7,8 +7,8 @@ import (
 )
 
 // A rebuilder walks through the call tree of a location in order and makes the events that
-// its formulae describe. It makes no event more often than it was recorded. When events
-// happen is told apart: see timing.
+// its formulae describe. It makes no event more often than it was recorded. Type timing
+// decides when events happen.
 type rebuilder struct {
 	ranks    *formulae.RankMap
 	location trace.LocationID
@@ -54,7 +54,7 @@ func (i *itemState) extend() *more {
 	return i.more
 }
 
-// A carried yields what events carry beside what their kind says.
+// A carried yields what events carry in addition to their kind: arguments, attributes and metrics.
 type carried struct {
 	values []repeater // of arguments and attributes
 	growth []uint64   // of the members of a metric

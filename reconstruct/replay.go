@@ -325,8 +325,8 @@ func (r *replay) channel(l *replayed, h *step, sends bool) (channel, bool) {
 	return c, true
 }
 
-// giveUp lets the earliest of the waiting locations go on although what it waits for
-// never came; false if none waits.
+// giveUp lets the earliest of the waiting locations go on although its partner never came. It
+// returns false if none waits.
 func (r *replay) giveUp() bool {
 	if r.waiting == nil {
 		r.allWaiting()

@@ -121,7 +121,7 @@ func (s *stored) steps(dst []step) int {
 	return n
 }
 
-// storeSteps stores the first steps of a location: so many, and those behind them that complete
+// storeSteps stores the first limit steps of a location, and those after them that complete
 // something in the same call.
 func storeSteps(store *spill.Store, from stepper, places []place, limit uint64) *spill.Table[step] {
 	table := spill.NewTable[step](store)

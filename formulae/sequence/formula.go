@@ -65,8 +65,8 @@ func (f *Formula) Terms() int {
 	return len(f.Prologue) + len(f.Body)
 }
 
-// Described returns the sum of the values that the formula describes, modulo 2^64; 0 for
-// loops within loops, which do not tell it without going through them.
+// Described returns the sum of the values that the formula describes, modulo 2^64. It returns 0 for
+// loops within loops, whose sum is known only after generating all values.
 func (f *Formula) Described() (sum uint64) {
 	if f.Nested != nil {
 		return 0

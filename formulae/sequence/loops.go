@@ -7,8 +7,8 @@ import (
 
 // A LoopFinder finds the loops in what happens during the visits of a node of the call
 // tree: a sequence of items that comes twice in a row is the body of a loop, which becomes
-// an item itself, so that loops nest. A body that is known needs to come only once. The next iterations are confirmed item by item; how
-// often a loop was repeated is told when it ends. A body is known by its items alone:
+// an item itself, so that loops nest. A body that is known needs to come only once. The next iterations are confirmed item by item; the
+// number of iterations is reported when the loop ends. A body is known by its items alone:
 // loops in it may be repeated any number of times.
 //
 // These are the loops of docs/DEFINITIONS.md 1.4: the lengths of the runs of a repeated child
@@ -26,8 +26,8 @@ type LoopFinder struct {
 	Budget int                         // items that the bodies of further loops may have together
 	Body   func(item uint32) []uint32  // of a loop; nil for other items
 	Define func(body []uint32) uint32  // returns the item of a new loop; 0: there may be no more
-	Ended  func(loop uint32, n uint64) // is told that a loop ended after n iterations
-	Emit   func(item uint32)           // is told the next item of the visit
+	Ended  func(loop uint32, n uint64) // receives a loop that ended, and its iterations
+	Emit   func(item uint32)           // receives the next item of the visit
 
 	items  []uint32
 	open   []openLoop          // outermost first

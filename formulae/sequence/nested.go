@@ -12,8 +12,8 @@ type Nested struct {
 	Top    Formula    // items that make the sequence
 }
 
-// terms returns the memory that the formula takes, in (value, count) pairs: one term for each item of a body, and
-// what the formulae take that it is made of. An unbroken loop needs no count.
+// terms returns the memory that the formula takes, in (value, count) pairs: one for each item of a body, and those of the
+// formulae in it. An unbroken loop needs no count.
 func (n *Nested) terms() int {
 	total := n.Top.Terms()
 	for i, b := range n.Bodies {

@@ -5,15 +5,15 @@ import (
 	"tracekit/trace"
 )
 
-// A Member is one for which the members behind it wait in a scan: it arrives a number of ticks after it enters a call.
+// A Member of a scan arrives Head ticks after its location enters a call. The members after it wait for that.
 type Member struct {
 	Location trace.LocationID
 	Call     uint32
 	Head     int64
 }
 
-// scans are the collective operations in which each member waits for those before it. Each of them is a sequence that
-// goes over its members once, as they arrive, and lets those go on that wait behind them.
+// scans are collective operations in which each member waits for those before it. Each is a sequence of the schedule: it
+// goes over its members once, as they arrive, and wakes those that wait.
 //
 //	sequence len(locations)+i is running[i]
 type scans struct {
@@ -33,15 +33,15 @@ type scan struct {
 	last             int64  // the latest arrival before next
 }
 
-// before is what is known of the members before one: that one waits for them, or when the last of them has arrived.
+// before describes the members before one.
 type before struct {
-	last   int64
-	waiter trace.LocationID // plus 1
+	last   int64            // when the latest of them arrives, if known
+	waiter trace.LocationID // that waits for them, plus 1; 0: none
 	known  bool
 }
 
-// Scan prepares for Before. The function says who a member is, by its row in a trace's Members, which are so many; ok
-// is false if nobody waits for it. Release gives the memory back.
+// Scan prepares for Before. The trace has that many members; the function returns the one in a row, and ok is false if
+// nobody waits for it. Release gives the memory back.
 func (s *Schedule) Scan(store *spill.Store, members int, member func(row uint32) (m Member, ok bool)) {
 	s.scans = scans{store: store, members: members, member: member, byFirst: make(map[uint32]int)}
 }
@@ -49,9 +49,9 @@ func (s *Schedule) Scan(store *spill.Store, members int, member func(row uint32)
 // Release gives the memory of Scan back.
 func (s *Schedule) Release() { s.scans.before.Release() }
 
-// Before returns the time in ticks at which the last of those members of a collective operation has arrived that come
-// before one, Anytime if there are none; ok is false, and l waits, while one is missing. For all members together it
-// takes time in proportion to their number.
+// Before returns the time in ticks at which the latest of the members before a member of a collective operation
+// arrives, Anytime if there are none. While one of them is missing, ok is false and l waits. The time for all members
+// together is proportional to their number.
 func (s *Schedule) Before(l trace.LocationID, c *trace.Collective, member uint32) (at int64, ok bool) {
 	if s.scans.before == nil {
 		s.scans.before = spill.NewZeros[before](s.scans.store, s.scans.members)

@@ -1,5 +1,5 @@
-// Package causal replays the locations of a trace in causal order: it decides which location goes on, and finds when
-// calls are entered if each waits for what it needs. A Visitor says what that is.
+// Package causal replays the locations of a trace in causal order. It decides which location runs next, and finds when
+// calls are entered if each waits for its needs. A Visitor defines the needs.
 package causal
 
 import (
@@ -10,7 +10,7 @@ import (
 	"tracekit/trace"
 )
 
-// A Visitor says what a replay does. The steps of a location are calls, or what happens before one.
+// A Visitor defines a replay. The steps of a location are calls, or what happens before a call.
 type Visitor interface {
 	// Enter begins a step and returns the number of its needs. It calls Schedule.Enter, Prepare or Reach.
 	Enter(l trace.LocationID, step int) (needs int)
@@ -19,15 +19,14 @@ type Visitor interface {
 	// Then one of Schedule.Entered, All and Before has returned false, and Need is called again later.
 	Need(l trace.LocationID, step, need int) (at int64, ok bool)
 
-	// Leave ends a step that has waited for its needs so many ticks. An error ends the replay.
+	// Leave ends a step, which has waited that many ticks for its needs. An error ends the replay.
 	Leave(l trace.LocationID, step int, wait int64) error
 }
 
-// Anytime is the time at which a need is met that nobody has to wait for. It is before all times of a trace.
+// Anytime is when a need is met that requires no wait: a tick before all times of a trace.
 const Anytime = math.MinInt64 / 2
 
-// A Schedule runs locations one after the other, each until it must wait for one that is not so far. One goroutine
-// uses it.
+// A Schedule runs locations one after the other, each until it must wait for another one. One goroutine uses it.
 type Schedule struct {
 	visitor   Visitor
 	turns     turns // of locations, by calls that they have entered; after them, of scans
@@ -35,9 +34,9 @@ type Schedule struct {
 	scans     scans
 }
 
-// A position is how far one location is. Between Enter and Leave it is inside a step.
+// A position is how far one location is. It is inside a step between Visitor.Enter and Visitor.Leave.
 //
-//	clocks holds, of calls that are entered, when that was; of others, the time until then without waits
+//	clocks holds the ticks at which calls are entered; of calls that are not entered yet, without waits
 type position struct {
 	step, steps int
 	need, needs int
@@ -54,8 +53,8 @@ func New(v Visitor, n int) *Schedule {
 	return &Schedule{visitor: v, turns: turns{sequences: make([]sequence, n)}, locations: make([]position, n)}
 }
 
-// Start lets a location begin. The clocks are, by call, the ticks until it is entered without waits; the replay
-// makes times of them, which are later by shift and by what the location waits. Without times they are nil.
+// Start lets a location begin. Clocks holds, by call, the ticks until it is entered without waits. The replay adds
+// shift and the waits. Clocks is nil in a replay without times.
 func (s *Schedule) Start(l trace.LocationID, steps int, clocks *spill.Table[int64], shift int64) {
 	s.locations[l] = position{steps: steps, calls: clocks.Len(), clocks: clocks.Cursor(), shift: shift}
 	s.turns.start(int(l))
@@ -113,7 +112,7 @@ func (s *Schedule) leave(l trace.LocationID, p *position, wait int64) error {
 	return s.visitor.Leave(l, p.step-1, wait)
 }
 
-// Stuck iterates over the locations that wait for what never happens, with the steps that they are at.
+// Stuck iterates over the locations that wait for what never happens, and their steps.
 func (s *Schedule) Stuck(yield func(l trace.LocationID, step int) bool) {
 	for l := range s.locations {
 		if p := &s.locations[l]; p.step < p.steps && !yield(trace.LocationID(l), p.step) {
@@ -122,8 +121,8 @@ func (s *Schedule) Stuck(yield func(l trace.LocationID, step int) bool) {
 	}
 }
 
-// Force lets those that are stuck leave their steps at once, and reports whether there are any: then Run goes on. It
-// is for replays that wait by Entered alone.
+// Force ends the steps of the locations that are stuck, and reports whether there are any. Run continues after it.
+// Force is for replays that wait by Entered alone.
 func (s *Schedule) Force() (any bool, err error) {
 	var stuck []trace.LocationID
 	for l := range s.Stuck {
@@ -141,10 +140,10 @@ func (s *Schedule) Force() (any bool, err error) {
 	return stuck != nil, nil
 }
 
-// Shift returns how many ticks a location has waited so far, with those before its start.
+// Shift returns the ticks that a location has waited so far, and the shift of its start.
 func (s *Schedule) Shift(l trace.LocationID) int64 { return s.locations[l].shift }
 
-// Reach says that a location has entered its first calls, so many of them. Their times do not change any more.
+// Reach notes that a location has entered its first calls, and fixes their times.
 func (s *Schedule) Reach(l trace.LocationID, calls int) {
 	if p := &s.locations[l]; p.shift != 0 && p.calls > 0 {
 		for i := s.turns.sequences[l].reached; i < calls; i++ {
@@ -154,7 +153,7 @@ func (s *Schedule) Reach(l trace.LocationID, calls int) {
 	s.turns.reach(int(l), calls)
 }
 
-// Enter says that the step is a call, and returns the time in ticks at which the location enters it.
+// Enter makes the step of a location a call, and returns the tick at which the location enters it.
 func (s *Schedule) Enter(l trace.LocationID, call uint32) (at int64) {
 	s.Reach(l, int(call)+1)
 	p := &s.locations[l]
@@ -162,14 +161,14 @@ func (s *Schedule) Enter(l trace.LocationID, call uint32) (at int64) {
 	return p.entered
 }
 
-// Prepare says that the step is what happens before a call.
+// Prepare makes the step of a location what happens before a call.
 func (s *Schedule) Prepare(l trace.LocationID, call uint32) {
 	s.Reach(l, int(call))
 	p := &s.locations[l]
 	p.entered = *p.clocks.Ptr(int(call)) + p.shift
 }
 
-// At returns the time in ticks at which a location has entered a call.
+// At returns the tick at which a location has entered a call.
 func (s *Schedule) At(l trace.LocationID, call uint32) int64 {
 	return *s.locations[l].clocks.Ptr(int(call))
 }
@@ -183,21 +182,21 @@ func (s *Schedule) Entered(l, other trace.LocationID, call uint32) bool {
 	return true
 }
 
-// A Meeting is where locations wait for the last one to arrive. The zero value is one at which nobody does.
+// A Meeting is where locations wait for the last one to arrive. At the zero value nobody is expected.
 type Meeting struct {
-	Last              int64  // the latest time in ticks at which one has arrived
-	Expected, arrived uint32 // how many
+	Last              int64  // tick of the latest arrival
+	Expected, arrived uint32 // numbers of locations
 	waiting           group
 }
 
-// Expect says that one more is expected, who arrived at a time when the run was recorded: Last is that of the run.
+// Expect adds one who will arrive. Last is the latest time that Expect was given, until the first one arrives.
 func (m *Meeting) Expect(at int64) {
 	if m.Expected++; m.Expected == 1 || at > m.Last {
 		m.Last = at
 	}
 }
 
-// Arrive says that a location arrives at a meeting at a time.
+// Arrive notes that a location arrives at a meeting, at a tick.
 func (s *Schedule) Arrive(m *Meeting, at int64) {
 	if m.arrived++; m.arrived == 1 || at > m.Last {
 		m.Last = at
@@ -207,8 +206,8 @@ func (s *Schedule) Arrive(m *Meeting, at int64) {
 	}
 }
 
-// All returns the time in ticks at which the last one has arrived at a meeting, Anytime if nobody arrives; ok is
-// false, and l waits, while one is missing.
+// All returns the tick at which the last one has arrived at a meeting, Anytime if nobody is expected. While one is
+// missing, ok is false and l waits.
 func (s *Schedule) All(l trace.LocationID, m *Meeting) (at int64, ok bool) {
 	switch {
 	case m.arrived < m.Expected:

@@ -1,10 +1,9 @@
 package causal
 
-// turns brings the steps of several sequences into a causal order: each sequence runs until it must
-// wait, and goes on when what it waits for is there. Sequences take turns in the order in which
-// they could go on.
+// turns brings the steps of several sequences into a causal order. A sequence runs until it must
+// wait, and goes on when its wait is over. Sequences take turns in the order in which their waits end.
 //
-//	ready[next:] can go on, in order; it may also name sequences that nobody waits for
+//	ready[next:] can go on, in order
 type turns struct {
 	sequences []sequence
 	ready     []int
@@ -24,7 +23,7 @@ type sequence struct {
 //	the numbers of the first and the last sequence, plus 1; 0: none
 type group struct{ first, last int32 }
 
-// A waiter goes on when a sequence has come so many steps far.
+// A waiter goes on when a sequence is that many steps far.
 type waiter struct{ sequence, steps int }
 
 // start says that a sequence may run.
@@ -44,7 +43,7 @@ func (t *turns) pop() (i int, ok bool) {
 	return t.ready[t.next-1], true
 }
 
-// reach says that a sequence is so many steps far, and lets those go on that wait for that.
+// reach says that a sequence is that many steps far, and wakes those that wait for it.
 func (t *turns) reach(i, steps int) {
 	c := &t.sequences[i]
 	if c.reached = max(c.reached, steps); c.wake > 0 && c.reached >= c.wake {
@@ -52,7 +51,7 @@ func (t *turns) reach(i, steps int) {
 	}
 }
 
-// release lets those go on for whom a sequence is far enough.
+// release wakes those for whom a sequence is far enough.
 func (t *turns) release(c *sequence) {
 	kept := c.waiting[:0]
 	c.wake = 0
@@ -69,7 +68,7 @@ func (t *turns) release(c *sequence) {
 	c.waiting = kept
 }
 
-// await makes a sequence wait until another one is so many steps far, at least 1.
+// await makes a sequence wait until another one is that many steps far, at least 1.
 func (t *turns) await(i, other, steps int) {
 	c := &t.sequences[other]
 	c.waiting = append(c.waiting, waiter{i, steps})
@@ -89,7 +88,7 @@ func (t *turns) awaitGroup(i int, g *group) {
 	g.last = number
 }
 
-// complete lets those go on that wait for a group.
+// complete wakes those that wait for a group.
 func (t *turns) complete(g *group) {
 	for number := g.first; number != 0; number = t.sequences[number-1].behind {
 		t.start(int(number - 1))
@@ -97,7 +96,7 @@ func (t *turns) complete(g *group) {
 	*g = group{}
 }
 
-// forget lets nobody wait for a sequence any more.
+// forget removes those that wait for a sequence.
 func (t *turns) forget(i int) {
 	c := &t.sequences[i]
 	c.waiting, c.wake = c.waiting[:0], 0

@@ -1,3 +1,3 @@
-// Package replay replays a run on an ideal network, on which messages take no time, and makes the efficiencies of it
+// Package replay replays a run on an ideal network, where messages take no time, and computes its efficiencies
 // (docs/DEFINITIONS.md 2.6).
 package replay

@@ -10,9 +10,9 @@ import (
 	"tracekit/trace"
 )
 
-// CallsMPI reports whether some location of a trace calls an MPI function. Without any there
-// is no time outside MPI to be called useful: other libraries that pass messages run beside
-// the program, not in its place.
+// CallsMPI reports whether some location of a trace calls an MPI function. Without MPI no time
+// is useful by the definition: other libraries that pass messages run concurrently with the
+// program, not in its place.
 func CallsMPI(t *trace.Trace) bool {
 	for region, visited := range t.Tree.Visited(len(t.Defs.Regions)) {
 		r := &t.Defs.Regions[region]
@@ -28,7 +28,7 @@ func CallsMPI(t *trace.Trace) bool {
 	return false
 }
 
-// Efficiency makes the block of the document of the useful times and the replay, which is
+// Efficiency returns the efficiencies of a run, from its useful times and the replay; the replay is
 // nil if it was stuck.
 func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay) *document.Efficiency {
 	run := runTimes{useful: make([]int64, 0, len(p.T.World)), runtime: p.Scope.To - p.Scope.From, ideal: -1}
@@ -58,7 +58,7 @@ func at(times []int64, l trace.LocationID) int64 {
 	return 0
 }
 
-// runTimes is what the ratios are made of, in ticks.
+// runTimes are the times of which ratios are computed, in ticks.
 type runTimes struct {
 	ranks   []uint32
 	useful  []int64 // of ranks
@@ -66,7 +66,7 @@ type runTimes struct {
 	ideal   int64 // run time on the ideal network; -1: not known
 }
 
-// ratios computes the tree of DEFINITIONS 2.6.
+// ratios computes the efficiencies of DEFINITIONS 2.6.
 func (t *runTimes) ratios(r numbers.Rate) document.Ratios {
 	out := document.Ratios{RuntimeNs: r.Ns(t.runtime), UsefulNs: make([]int64, len(t.useful)),
 		UsefulMin: field.Extreme{Rank: trace.None}, UsefulMax: field.Extreme{Rank: trace.None}}

@@ -12,12 +12,12 @@ import (
 	"tracekit/trace"
 )
 
-// Replay runs the trace again on an ideal network (DEFINITIONS 2.6): computation takes
-// its useful time, MPI calls take none, sends never block. A receive completes when its
-// send is posted; members of N×N operations (and of the management of communicators) go
-// on when the last has arrived, those of 1×N with the root, the root of N×1 with the last,
-// those of a scan with the last up to themselves. A process begins when it began in the
-// run: no network starts it sooner. MPI_Init and MPI_Finalize count as N×N.
+// Replay runs the trace again on an ideal network (DEFINITIONS 2.6). Computation takes its
+// useful time, MPI calls take none, sends never block. A receive completes when its send is
+// posted. Members of N×N operations, and of the management of communicators, continue when the
+// last one has arrived. Members of 1×N operations wait for the root, the root of N×1 operations
+// for the last member, members of a scan for those before them. MPI_Init and MPI_Finalize count
+// as N×N. A process begins when it began in the run: no network starts it sooner.
 type Replay struct {
 	t        *trace.Trace
 	scope    *scope.Scope
@@ -67,9 +67,8 @@ func (r *Replay) Release() {
 	r.schedule.Release()
 }
 
-// startOf returns when the process of a location begins, from the begin of the selection on, or the
-// location itself, if it begins before its master. A thread that begins later does so when its
-// process is so far, which is not known here.
+// startOf returns the ticks from the begin of the selection to the begin of a location's process, or
+// of the location itself if it begins earlier. When a process starts a later thread is not known here.
 func (r *Replay) startOf(l trace.LocationID) int64 {
 	first := r.t.Span[l].First
 	if rank := r.t.Rank[l]; int(rank) < len(r.t.World) {
@@ -98,7 +97,7 @@ func (r *Replay) expectStartup(l trace.LocationID) {
 	}
 }
 
-// startupOf returns who has arrived at MPI_Init or MPI_Finalize, if a call is the location's; else nil.
+// startupOf returns the meeting at MPI_Init or MPI_Finalize if a call is that of the location, nil for other calls.
 func (r *Replay) startupOf(l trace.LocationID, c *waits.SyncRow) *causal.Meeting {
 	k := 0
 	switch c.Class {
@@ -114,7 +113,7 @@ func (r *Replay) startupOf(l trace.LocationID, c *waits.SyncRow) *causal.Meeting
 	return &r.startup[k]
 }
 
-// expectCollectives counts who must arrive at each collective.
+// expectCollectives counts the members that arrive at each collective.
 func (r *Replay) expectCollectives() {
 	for l, table := range r.sync.Rows {
 		if !r.scope.Has(trace.LocationID(l)) {
@@ -136,8 +135,8 @@ func (r *Replay) Run(ctx context.Context) error {
 	return r.schedule.Run(ctx)
 }
 
-// Stuck says which is the first location that could not go on and the call that it is at;
-// nil if all have come to their ends.
+// Stuck returns a finding about the first location that waits for what never happens, nil if all
+// locations reach their ends.
 func (r *Replay) Stuck() []trace.Finding {
 	for l, step := range r.schedule.Stuck {
 		call := r.t.Calls[l].Ptr(int(r.sync.Rows[l].Ptr(step).Call))
@@ -223,7 +222,7 @@ func (r *Replay) posted(l, other trace.LocationID, call uint32) (at int64, ok bo
 	return r.schedule.At(other, call), true
 }
 
-// collective waits for those whom the pattern of a collective names.
+// collective returns when those have arrived for whom the pattern of a collective lets a member wait.
 func (r *Replay) collective(l trace.LocationID, row uint32) (at int64, ok bool) {
 	c := r.t.Collectives.Ptr(int(row))
 	switch c.Op.Pattern() {

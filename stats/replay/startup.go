@@ -8,9 +8,8 @@ import (
 	"tracekit/stats/profile"
 )
 
-// withoutStartup computes the ratios of the run without MPI_Init and MPI_Finalize: its
-// time is that from the first rank's begin of that part to the last rank's end. It is nil
-// if no rank calls either.
+// withoutStartup computes the ratios of the part between MPI_Init and MPI_Finalize, from where the
+// first rank begins it to where the last rank ends it. It returns nil if no rank calls either.
 func withoutStartup(p *profile.Profiler, parts []profile.Startup, replayed *Replay) *document.Ratios {
 	t := runTimes{ideal: -1}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
@@ -37,7 +36,7 @@ func withoutStartup(p *profile.Profiler, parts []profile.Startup, replayed *Repl
 	return &out
 }
 
-// bounds returns the ideal times at which a part of a rank begins and ends.
+// bounds returns the ideal times at which that part begins and ends on a rank.
 func (r *Replay) bounds(s profile.Startup, useful []int64) (from, to int64) {
 	state := &r.state[s.Location]
 	from = state.start

@@ -44,8 +44,8 @@ type lookups struct {
 }
 
 // senders knows who has sent the messages of some receives, several at once: where one lies in
-// memory does not depend on the others, so that they are fetched together. Those that the waits of
-// calls tell are not looked up.
+// memory does not depend on the others, so that they are fetched together. Senders that the waits of
+// calls name are not looked up.
 type senders struct {
 	first int // the receive that the first is of
 	list  []sender
@@ -93,19 +93,19 @@ func (b *builder) sender(k int) *sender {
 }
 
 // lateSender returns the call that sends the message of receive k and when it is entered, if the
-// wait of the call that completes the receive tells that; else None.
+// wait of the call that completes the receive names it; None otherwise.
 func (b *builder) lateSender(r *trace.Recv, k int) (call uint32, enter int64) {
 	if r.Call != trace.None && r.State == trace.Matched {
-		if w := b.waits.Of(int(r.Call)); w != nil && tells(w, k, b.t.Calls[b.l].Ptr(int(r.Call))) {
+		if w := b.waits.Of(int(r.Call)); w != nil && endsWithSend(w, k, b.t.Calls[b.l].Ptr(int(r.Call))) {
 			return w.Call, w.From + w.Time
 		}
 	}
 	return trace.None, 0
 }
 
-// tells reports whether the wait of a call ends when the message of its location's receive k is
-// sent, and not only because the call is left.
-func tells(w *waits.Wait, k int, c *trace.Call) bool {
+// endsWithSend reports whether the wait of a call ends when the message of its location's receive k is
+// sent, and not because the call is left.
+func endsWithSend(w *waits.Wait, k int, c *trace.Call) bool {
 	return w.Kind == waitstate.LateSender && w.Message() == uint32(k) && w.Call != trace.None && w.From+w.Time < c.Leave
 }
 

@@ -107,11 +107,11 @@ type planned struct {
 	slots   []bool
 	on      []bool  // by world rank; nil: all
 	means   []int64 // of a balanced place, by ordinal of the visit
-	byVisit bool    // these are visits to its regions; else what passes between two calls is one
+	byVisit bool    // visits to its regions; false: what passes between two calls is one visit
 }
 
-// beside are the places that are none of the call tree. Their slots follow those of the tree.
-var beside = [...]struct {
+// outside are the places outside the call tree. Their slots follow those of the tree.
+var outside = [...]struct {
 	path trace.PathID
 	name string
 }{{profile.PathOutside, field.OutsideRegions}, {profile.PathFlush, field.BufferFlush}}
@@ -123,15 +123,15 @@ func (m *Model) slot(p trace.PathID) int {
 	if int(p) < n {
 		return int(p)
 	}
-	for k, b := range beside {
+	for k, b := range outside {
 		if p == b.path {
 			return n + k
 		}
 	}
-	return n + len(beside)
+	return n + len(outside)
 }
 
-func (m *Model) slots() int { return len(m.t.Tree.Nodes) + len(beside) + 1 }
+func (m *Model) slots() int { return len(m.t.Tree.Nodes) + len(outside) + 1 }
 
 func (m *Model) plan(changes []Change) (*plan, error) {
 	p := &plan{Model: m, touched: make([]bool, m.slots()), flights: m.network.flights}
@@ -198,7 +198,7 @@ func (x *planned) choose(m *Model) error {
 	for s := range m.slots() - 1 {
 		path := trace.PathID(s)
 		if s >= n {
-			path = beside[s-n].path
+			path = outside[s-n].path
 		}
 		x.slots[s] = x.kind == speed && path != profile.PathFlush && !m.inMPI(path) || x.place != nil && x.place(path)
 	}
@@ -224,10 +224,9 @@ func (m *Model) inMPI(p trace.PathID) bool {
 	return false
 }
 
-// walk goes through what passes on a location between two calls, or as own time of one. It calls
-// piece with each time above 0 in some call paths, in so many visits, and end when that is over,
-// with the call that is entered or left then. The time from the Enter of a call until its part in a
-// collective begins is left out.
+// walk visits the time that a location spends between calls, and the own times of calls. It calls
+// piece for each time above 0 in the call paths of slots, and end with each call that is entered or
+// left. The time from the Enter of a call until its part in a collective begins is left out.
 func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32)) {
 	own := ownTimes{Model: m, l: l}
 	for call, s := range m.segments[l].All() {
@@ -324,7 +323,7 @@ func (m *Model) means(slots []bool) ([]int64, bool) {
 	return gaps.means(), false
 }
 
-// mostVisits is how many visits between two calls are told apart at most.
+// mostVisits is the largest number of visits between two calls that are distinguished.
 const mostVisits = 16
 
 // meanVisits finds means by ordinal.

@@ -35,7 +35,7 @@ const combined = 3
 // Gains tries the changes that promise most: places that make others wait or lie on the
 // critical path are balanced, halved and left out, and so they are as each of several callers
 // calls them; the network is made ideal; and the best changes
-// of the first few places are made together. What gains hardly more than less of it is left out. Rows are
+// of the first few places are made together. A change that gains hardly more than a smaller one is left out. Rows are
 // sorted by gain.
 func (m *Model) Gains(ctx context.Context, a *analysis.Result) ([]Gain, error) {
 	var rows []Gain
@@ -79,8 +79,8 @@ func (m *Model) Gains(ctx context.Context, a *analysis.Result) ([]Gain, error) {
 // Alike reports whether a gain is hardly more than another one: by less than a hundredth.
 func Alike(gain, other int64) bool { return gain > 0 && gain-other < (other+99)/100 }
 
-// enough returns the rows without those of which less gains as much: half of a place that is left
-// out, or what one of its callers has of it.
+// enough returns the rows without those that a smaller change nearly equals: leaving a place out where
+// halving it gains as much, or a place where one of its callers gains as much.
 func enough(rows []Gain) []Gain {
 	type part struct {
 		name

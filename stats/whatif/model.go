@@ -2,8 +2,8 @@
 // replay (DEFINITIONS 2.11).
 //
 // A Model is the run as a graph: each location runs its calls in recorded order, with
-// computation between them, and a call ends its own time after the latest of what it has to
-// wait for. Own times and computation are those of the trace, and so are, with no change, all
+// computation between them, and a call ends its own time after the latest event that it waits
+// for. Own times and computation are those of the trace, and so are, with no change, all
 // times that a replay finds.
 package whatif
 
@@ -41,7 +41,7 @@ type Model struct {
 	first     int64                        // begin of the run
 	last      int64                        // its end
 	aside     []bool                       // by location: no part of the run
-	names     []name                       // of call paths, those in the tree and beside it
+	names     []name                       // of call paths, in the tree and outside it
 	mpi       []trace.MPIFunction          // by region
 
 	deviceWaits map[name]bool // names of calls that only wait for an accelerator
@@ -49,8 +49,8 @@ type Model struct {
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64
 
-	// LeftOut counts what calls seem to need although it comes after their ends. It is left out
-	// if no order of calls satisfies all of it.
+	// LeftOut counts the needs of calls that are met only after the calls end. They are left out
+	// if no order of calls satisfies all of them.
 	LeftOut uint64
 }
 

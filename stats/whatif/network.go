@@ -83,7 +83,7 @@ type flight struct {
 	least           int64  // shortest time from the other call until the end of one that was there before; none: MaxInt64
 	shortest        int64  // shortest call that ends so
 	ready           int64  // shortest of those that did not wait for the other side
-	bytes           uint64 // of the message with the least time, else of the smallest
+	bytes           uint64 // of the message with the least time; of the smallest one if none has any
 	blocked, passed uint64 // calls that waited for the other one, and that were left before it was there
 	lag             int64  // by how much the own time of the call begins after the other one is entered, or later
 	wire            int64  // time on the network, before that and in it
@@ -96,8 +96,8 @@ type seen struct {
 	calls    uint32
 }
 
-// How many calls of a sort have their other side looked up on a location: the first, and of those
-// behind them one in so many.
+// The other side is looked up of the first calls of a sort on a location, and of one in thinned of
+// the calls after them.
 const (
 	lookedUp = 1024
 	thinned  = 16
@@ -136,7 +136,7 @@ type observations struct {
 	overhead, floor int64
 	longest         int64
 	long            int64 // a call that takes longer has waited for something
-	residual        bool  // so what such a call completes tells how long messages take
+	residual        bool  // what such a call completes shows how long messages take
 	recent          recent[*flight]
 }
 
@@ -267,8 +267,8 @@ func (n *network) learn(o *observations) {
 	n.settle()
 }
 
-// observe takes note of the messages of a location. The other side is looked up only where it
-// can tell something: for calls that wait.
+// observe notes the messages of a location. The other side is looked up only for calls that wait, since
+// only they show how long messages take.
 func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *waits.Table) {
 	calls := m.t.Calls[l]
 	for first, rows := range m.t.Recvs[l].Rows {
@@ -287,7 +287,7 @@ func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *
 				f.ready = min(f.ready, c.Leave-c.Enter)
 			}
 			if (w != nil || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
-				if w != nil && tells(w, first+i, c) {
+				if w != nil && endsWithSend(w, first+i, c) {
 					o.time(f, r.Bytes, c, w.From+w.Time)
 				} else if send := m.sender(r); send != nil {
 					o.time(f, r.Bytes, c, send.Enter)

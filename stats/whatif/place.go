@@ -19,12 +19,12 @@ type name struct {
 	line         uint32
 }
 
-// namesOf returns the names of the call paths in a trace's tree, and of those beside it.
+// namesOf returns the names of the call paths in a trace's tree, and of those outside it.
 func namesOf(t *trace.Trace) (out []name) {
 	for _, s := range profile.Sites(t) {
 		out = append(out, nameOfRow(s.Operation, s.SourceLine))
 	}
-	for _, b := range beside {
+	for _, b := range outside {
 		out = append(out, name{region: b.name})
 	}
 	return out

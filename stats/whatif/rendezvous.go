@@ -9,7 +9,7 @@ import (
 	"tracekit/trace"
 )
 
-// An Undecided is what a run does not tell: whether sends from some size on wait for their
+// An Undecided is what a run does not show: whether sends from some size on wait for their
 // receivers. They do not in the model itself, they do in Other.
 //
 // An eager send is over with its overhead o, one that waits at max(S+o, P)+w: S is when it is
@@ -31,8 +31,8 @@ type Undecided struct {
 // for receivers if those are to be likely.
 const likely = 0.75
 
-// Undecided returns which sends may or may not wait for their receivers, nil if the run tells that
-// of all. The other model is the caller's to release.
+// Undecided returns which sends may or may not wait for their receivers, nil if the run shows it
+// for all. The other model is the caller's to release.
 func (m *Model) Undecided(ctx context.Context) (*Undecided, error) {
 	n := m.network.clone()
 	if n.hull == nil {

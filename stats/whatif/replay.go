@@ -34,6 +34,7 @@ type input struct {
 
 // A state is the row that a location is at.
 type state struct {
+	rows   spill.Cursor[row]
 	at     row
 	after  row     // the one behind it
 	series int     // the present one or the next
@@ -66,7 +67,9 @@ func (r *replay) runAll(ctx context.Context) error {
 		r.meetings.AppendRows(rows)
 	}
 	for l := range r.in.locations {
-		r.schedule.Start(trace.LocationID(l), r.in.locations[l].rows.Len(), r.in.clocks[l], 0)
+		rows := r.in.locations[l].rows
+		r.state[l].rows = rows.Cursor()
+		r.schedule.Start(trace.LocationID(l), rows.Len(), r.in.clocks[l], 0)
 	}
 	if err := r.schedule.Run(ctx); err != nil {
 		return err
@@ -126,9 +129,13 @@ func (r *replay) stuck() error {
 func (r *replay) Enter(l trace.LocationID, step int) (needs int) {
 	s, x := &r.state[l], &r.in.locations[l]
 	if s.at = s.after; step == 0 {
-		s.at = x.rows.At(0)
+		s.at = *s.rows.Ptr(0)
 	}
-	s.after = x.rowAfter(step)
+	if step+1 < x.rows.Len() {
+		s.after = *s.rows.Ptr(step + 1)
+	} else {
+		s.after = x.rowAfter(step)
+	}
 	if s.at.before {
 		r.schedule.Prepare(l, s.at.call)
 		return int(s.after.needs - s.at.needs)

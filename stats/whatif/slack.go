@@ -20,16 +20,16 @@ type Slack struct {
 	Next []NextPath
 }
 
-// A NextPath is a path that is not critical, by what it lacks of the length of the run.
+// A NextPath is a path shorter than the critical one: by Slack ticks. It leads through a call.
 type NextPath struct {
 	Slack    int64
 	Location trace.LocationID
 	Call     uint32
 }
 
-// Slack replays the run as it is and goes back over it (DEFINITIONS 2.11): what ends nowhere but
-// at the end of its location has until the end of the run, and what another call waits for, until
-// that must begin its own time. It keeps at most so many next paths.
+// Slack replays the run unchanged and goes back over it (DEFINITIONS 2.11). A call may be late until
+// the end of the run, or until a call that waits for it must begin its own time. Slack keeps at
+// most paths next paths.
 func (m *Model) Slack(ctx context.Context, paths int) (*Slack, error) {
 	in, err := m.change(ctx, nil, false)
 	defer in.release()
@@ -42,7 +42,7 @@ func (m *Model) Slack(ctx context.Context, paths int) (*Slack, error) {
 	if err := r.runAll(ctx); err != nil {
 		return nil, err
 	}
-	b := &backward{replay: r, at: make([]rearmost, len(m.locations)), out: &Slack{Least: make([]int64, len(m.locations))}, paths: paths,
+	b := &backward{replay: r, at: make([]backPosition, len(m.locations)), out: &Slack{Least: make([]int64, len(m.locations))}, paths: paths,
 		latest: spill.NewZeros[latest](m.t.Store, m.instances.Len()), behind: spill.NewZeros[latest](m.t.Store, m.members.Len())}
 	defer b.latest.Release()
 	defer b.behind.Release()
@@ -50,7 +50,7 @@ func (m *Model) Slack(ctx context.Context, paths int) (*Slack, error) {
 		calls := m.t.Calls[l].Len()
 		b.out.Calls = append(b.out.Calls, spill.NewZeros[int64](m.t.Store, calls))
 		slack := max(0, m.last-m.t.Span[l].Last)
-		b.at[l], b.out.Least[l] = rearmost{call: calls, slack: slack}, slack
+		b.at[l], b.out.Least[l] = backPosition{call: calls, slack: slack}, slack
 	}
 	for i := r.order.Len() - 1; i >= 0; i-- {
 		if i%4096 == 0 && ctx.Err() != nil {
@@ -79,7 +79,7 @@ type backward struct {
 	*replay
 	latest *spill.Table[latest] // by instance: when the last must arrive
 	behind *spill.Table[latest] // by member that follows others: when the last of them must arrive
-	at     []rearmost
+	at     []backPosition
 	out    *Slack
 	paths  int
 }
@@ -88,7 +88,7 @@ type backward struct {
 type latest struct {
 	time  int64
 	known bool
-	ahead uint32 // of an instance: for so many of its last members, the time in behind is also that of the members after them
+	ahead uint32 // of an instance: its last members whose times in behind include those of the members after them
 }
 
 // lower says that the time is at most another one.
@@ -98,9 +98,9 @@ func (x *latest) lower(time int64) {
 	}
 }
 
-// rearmost is how far back a location is: the calls from call on have their slack, that before
-// them may end slack later. The parts of that one are parts to end-1 (of other calls: none).
-type rearmost struct {
+// backPosition is how far back a location is: the calls from call on have their slack, the call
+// before them may end slack ticks later. That call's parts are parts to end-1.
+type backPosition struct {
 	call       int
 	slack      int64
 	parts, end uint32
@@ -146,8 +146,8 @@ func (b *backward) next(slack int64, l trace.LocationID, call uint32) {
 	b.out.Next = n[:min(len(n), b.paths)]
 }
 
-// row passes a call backwards, from its Leave to its Enter: it may be entered later by what it
-// waits, and so may what it needs.
+// row passes a call backwards, from its Leave to its Enter. Its wait is slack of the call, and of the
+// calls that it needs.
 func (b *backward) row(p passedRow) {
 	l, x := p.location, &b.in.locations[p.location]
 	r, after := x.rows.At(int(p.row)), x.rowAfter(int(p.row))

@@ -28,23 +28,16 @@ func NewDictionary() *Dictionary {
 }
 
 // add returns the number of an entry, which may be new.
-func (d *Dictionary) add(e entry) uint32 {
-	id, ok := d.index[e]
-	if !ok {
-		id = uint32(len(d.entries))
-		d.entries = append(d.entries, e)
-		d.index[e] = id
-	}
-	return id
-}
+func (d *Dictionary) add(e entry) uint32 { return number(&d.entries, d.index, e) }
 
 // list returns the number of a list, which may be new.
-func (d *Dictionary) list(l string) uint32 {
-	id, ok := d.listed[l]
+func (d *Dictionary) list(l string) uint32 { return number(&d.lists, d.listed, l) }
+
+func number[T comparable](all *[]T, index map[T]uint32, x T) uint32 {
+	id, ok := index[x]
 	if !ok {
-		id = uint32(len(d.lists))
-		d.lists = append(d.lists, l)
-		d.listed[l] = id
+		id = uint32(len(*all))
+		*all, index[x] = append(*all, x), id
 	}
 	return id
 }

@@ -159,15 +159,23 @@ type attribute struct {
 
 // attributes returns the meaning of a list as attributes.
 func (t *Table) attributes(list uint32) []attribute {
+	return meaning(t, t.asAttributes, list, parseAttributes)
+}
+
+// args returns the meaning of a list as arguments.
+func (t *Table) args(list uint32) []uint64 { return meaning(t, t.asArgs, list, uvarints) }
+
+// meaning returns what a list stands for. It is parsed once.
+func meaning[T any](t *Table, known map[uint32][]T, list uint32, parse func(string) []T) []T {
 	if list == 0 {
 		return nil
 	}
-	if a, ok := t.asAttributes[list]; ok {
-		return a
+	m, ok := known[list]
+	if !ok {
+		m = parse(t.lists[list])
+		known[list] = m
 	}
-	a := parseAttributes(t.lists[list])
-	t.asAttributes[list] = a
-	return a
+	return m
 }
 
 func parseAttributes(list string) (out []attribute) {
@@ -180,17 +188,4 @@ func parseAttributes(list string) (out []attribute) {
 		b = b[n+1:]
 	}
 	return out
-}
-
-// args returns the meaning of a list as arguments.
-func (t *Table) args(list uint32) []uint64 {
-	if list == 0 {
-		return nil
-	}
-	if a, ok := t.asArgs[list]; ok {
-		return a
-	}
-	a := uvarints(t.lists[list])
-	t.asArgs[list] = a
-	return a
 }

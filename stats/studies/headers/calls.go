@@ -154,7 +154,7 @@ func (r *run) message(l trace.LocationID, w waits.Wait) (bytes uint64, ok bool) 
 	return r.t.Sends[l].Ptr(int(k)).Bytes, true
 }
 
-// hosted says what a call is made of to its host.
+// hosted divides the time of a call as its host knows it.
 func (r *run) hosted(l trace.LocationID, c *call) own {
 	var underway int64
 	for k := c.firstRecv; k < c.endRecv && c.waitingTime == 0; k++ {

@@ -15,15 +15,14 @@ import (
 	"tracekit/trace"
 )
 
-// costs is what messages cost when nothing is in their way, as far as a trace can tell. All of
-// it is derived, from the smallest times in each class of sizes (a power of two): a larger
-// message's smallest time bounds that of smaller ones.
+// costs are the times of undisturbed messages. They are derived from the smallest times in each
+// class of sizes (a power of two): the smallest time of a larger message bounds that of smaller ones.
 //
 //   - A call's floor is what its function takes at least. Where the time beyond grows with the bytes, by a
 //     fit that is accepted (a slope above 0, at least three classes, an error rate of 5 %), it is copying.
 //   - A transfer is the time from the Enter of a send to the Leave of the call that waited for
 //     it. Wire is the line through the smallest transfers, for a pair of nodes if those suffice and
-//     else for all, without the copying at both ends.
+//     for all nodes otherwise, without the copying at both ends.
 type costs struct {
 	own   map[ownKey]ownCost
 	wire  fit.Line // of all transfers; no points: none is known
@@ -203,8 +202,8 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 	return nil
 }
 
-// shows reports whether a call that does not wait (what follows a wait is mostly the transfer)
-// tells what calls like it take: it is about one message at most.
+// shows reports whether a call that does not wait shows how long such calls take: it concerns one
+// message at most. (After a wait most time is the transfer.)
 func (c *call) shows(tag uint8) bool {
 	switch tag {
 	case tagSend:
@@ -218,7 +217,7 @@ func (c *call) shows(tag uint8) bool {
 func pairOf(a, b trace.SystemTreeNodeID) nodePair { return nodePair{min(a, b), max(a, b)} }
 
 // nodesOf returns the node of the system tree that each location runs on: the nearest one whose
-// class is that of a node, else the one that it stands at.
+// class is that of a node, or the location's own if there is none.
 func nodesOf(d *trace.Defs) []trace.SystemTreeNodeID {
 	nodes := make([]trace.SystemTreeNodeID, len(d.Locations))
 	for l := range nodes {
@@ -239,7 +238,7 @@ func nodeOf(d *trace.Defs, at trace.SystemTreeNodeID) trace.SystemTreeNodeID {
 	return at
 }
 
-// own is what a call is made of, in ticks.
+// own is the time of a call in parts, in ticks.
 type own struct {
 	tag               uint8 // of what is neither of the others
 	rest              int64

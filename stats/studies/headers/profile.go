@@ -36,15 +36,15 @@ type Options struct {
 	Pair  [2]uint32 // the two designated ranks of sampling; the same one twice: two that lie opposite
 }
 
-// A Profile is the message-centric profile of a run beside the host-centric one, and the
-// document that `tracekit headers --json` prints.
+// A Profile holds the message-centric and the host-centric profile of a run. It is the document that
+// `tracekit headers --json` prints.
 type Profile struct {
 	Schema    string              `json:"schema"` // always Schema
 	Trace     document.TraceInfo  `json:"trace"`
 	Selection *document.Selection `json:"selection,omitempty"` // nil: the whole trace
 	Layout    LayoutRow           `json:"layout"`
 	Host      []MetricRow         `json:"host"` // what the selected ranks did, summed over them
-	// what the path that led to the end of the run is made of, without the limit of the counters
+	// time on the path that led to the end of the run, without the limit of the counters
 	Message  []MetricRow        `json:"message"`
 	Sizes    []SizeRow          `json:"sizes"` // ascending
 	Ranks    []RankRow          `json:"ranks"` // at the end of the run, ascending
@@ -103,7 +103,7 @@ type RankRow struct {
 // critical path of DEFINITIONS 2.4. ErrorShare is the difference of the totals, of the length.
 // CompositionErrorShare is how much of the path the header does not name rightly, for it is
 // missing, in OTHER or under another metric; of computation, by region, the critical path is
-// compared, of MPI the sum alone, for the path does not tell its parts apart.
+// compared, of MPI the sum alone, for the path does not separate its parts.
 type Path struct {
 	Rank                  uint32   `json:"rank"`
 	LengthNs              int64    `json:"length_ns"`
@@ -179,7 +179,7 @@ func Make(ctx context.Context, t *trace.Trace, a *analysis.Result, opts Options)
 	return doc.document(ctx)
 }
 
-// selectRanks tells which locations are the master threads of selected ranks.
+// selectRanks returns which locations are the master threads of selected ranks.
 func selectRanks(t *trace.Trace, ranks []uint32) ([]bool, error) {
 	chosen := make([]bool, len(t.World))
 	for _, r := range ranks {
@@ -315,7 +315,7 @@ func (p *profiled) counters(h *Header) []CounterRow {
 	return rows
 }
 
-// rank says what a rank's summary tells: as it would be in a message of the layout.
+// rank returns the summary of a rank as a message of the layout would carry it.
 func (p *profiled) rank(rank uint32, h *Header) RankRow {
 	seen, err := p.opts.Layout.Decode(p.opts.Layout.Append(nil, h))
 	if err != nil {

@@ -46,7 +46,7 @@ type designated struct {
 	origin   uint64 // bit 0 of that mask, where no metric is
 }
 
-// originBit tells the headers of the two designated ranks apart: no metric has tag 0.
+// originBit distinguishes the headers of the two designated ranks: no metric has tag 0.
 const originBit = 1
 
 // owns reports whether the rank has injected a header.
@@ -264,8 +264,7 @@ func (s *sampling) travel(l trace.LocationID, c *call, header *Header, m *trace.
 	s.merger.merge(header, s.since)
 }
 
-// mostCalls is how many calls of a receiver are looked at for what it did since a message was
-// sent.
+// mostCalls bounds the calls of a receiver that are read to find what it did since a message was sent.
 const mostCalls = 64
 
 // gap adds what passed between call k and the one before it, or the part since an instant.
