@@ -91,7 +91,7 @@ var layers = [][]string{
 	{"stats/analysis"},
 	{"stats/whatif", "stats/studies/headers", "stats/studies/sampling", "stats/scaling", "stats/compare", "stats/statstest", "reduce",
 		"reconstruct/difference"},
-	{"stats/diagnosis", "reduce/pattern", "page"},
+	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page"},
 	{"stats", "report/parquet", "reconstruct/diagram", "viewer"},
 	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }

@@ -25,6 +25,7 @@ type Analysis struct {
 	Selection    *Selection             `json:"selection,omitempty"` // nil: the whole trace
 	Coverage     Coverage               `json:"coverage"`
 	Findings     []Finding              `json:"findings"`
+	Doubts       []Doubt                `json:"doubts,omitempty"`  // signs that the measurement is disturbed
 	Devices      []accelerator.Device   `json:"devices,omitempty"` // accelerators
 	DevicePath   *accelerator.Path      `json:"device_path,omitempty"`
 	FileIO       *FileIO                `json:"file_io,omitempty"`          // nil: no call works on files

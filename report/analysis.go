@@ -29,6 +29,7 @@ type Sections struct {
 func (r *Sections) Print() {
 	r.Sites = r.Located()
 	r.Header()
+	r.doubts()
 	r.devices()
 	r.filesFirst()
 	r.Findings()
@@ -198,7 +199,9 @@ func ClockLine(c *document.Clock) string {
 // Findings lists what is wrong with the trace.
 func (r *Sections) Findings() {
 	if len(r.Analysis.Findings) == 0 {
-		fmt.Fprintln(r.W, "Sound: nothing to report.")
+		if len(r.Analysis.Doubts) == 0 {
+			fmt.Fprintln(r.W, "Sound: nothing to report.")
+		}
 		return
 	}
 	PrintFindings(r.W, r.Width, "Findings", r.Analysis.Findings)

@@ -7,6 +7,7 @@ import (
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
+	"tracekit/stats/doubts"
 	"tracekit/stats/scope"
 	"tracekit/trace"
 )
@@ -25,6 +26,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 		return nil, err
 	}
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
+	a.Doubts = doubts.Find(t)
 	if leaveOut(t, a); causes && a.Selection == nil && (a.Trace.Reduced == nil || a.Trace.Reduced.LeftOut == nil) {
 		err = diagnose(ctx, t, a, opts.Jobs)
 	}

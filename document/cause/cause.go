@@ -34,6 +34,7 @@ const (
 	Startup       Kind = "startup"       // MPI_Init and what passes before
 	Measurement   Kind = "measurement"   // the measurement itself
 	ThreadIdle    Kind = "thread_idle"   // threads have no work
+	Inefficient   Kind = "inefficient"   // much is lost, by no single cause
 	DataLoading   Kind = "data_loading"  // the program waits for its input
 	DeviceIdle    Kind = "device_idle"   // accelerators have no work, or do not begin it
 )

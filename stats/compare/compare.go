@@ -314,6 +314,13 @@ func (c *Comparison) decide(total float64) {
 	for i := range c.Changes {
 		x := &c.Changes[i]
 		x.judge(prior)
+		if (x.InstancesA == 0) != (x.InstancesB == 0) { // chance does not bring a place into a program
+			significant := x.largeEnough(total)
+			if x.Significant = &significant; significant {
+				c.Significant++
+			}
+			continue
+		}
 		if x.PValue == nil {
 			continue
 		}

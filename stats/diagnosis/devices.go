@@ -103,7 +103,8 @@ func (f *deviceFinder) late() []cause.Cause {
 	ranks := []uint32{uint32(row.MaxRank)}
 	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: ranks,
 		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)},
-		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, perhaps only that its recording begins late.",
+		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, "+
+			"perhaps only that its recording begins late.",
 			ranksText(ranks), words.Time(row.TimeNs))}, row.TimeNs, "If it had come with the others")
 }
 
@@ -115,7 +116,8 @@ func (f *deviceFinder) before() []cause.Cause {
 		return nil
 	}
 	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{}, Evidence: map[string]float64{"critical_path_ns": float64(first)},
-		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the recording, which is not known.", f.a.Devices[0].Device, words.Time(first))}}
+		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the "+
+			"recording, which is not known.", f.a.Devices[0].Device, words.Time(first))}}
 }
 
 // startup judges what passes on hosts before the first work of their devices, as MPI_Init is judged.
@@ -124,8 +126,10 @@ func (f *deviceFinder) startup() []cause.Cause {
 	if row == nil {
 		return nil
 	}
-	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.Name(row.Name)}, Evidence: map[string]float64{"critical_path_ns": float64(f.path["startup"])}}
-	c.Text = fmt.Sprintf("Device startup takes %s of the critical path, before %s first work; most of it passes in %s (%s).", words.Time(f.path["startup"]),
+	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
+		Evidence: map[string]float64{"critical_path_ns": float64(f.path["startup"])}}
+	c.Text = fmt.Sprintf("Device startup takes %s of the critical path, before %s first work; most of it passes in %s (%s).",
+		words.Time(f.path["startup"]),
 		f.verb("the devices'", "the device's"), shortName(row.Name), words.Time(row.TimeNs))
 	return f.cause(c, min(f.path["startup"], f.spare), "If it took no time")
 }
@@ -137,10 +141,13 @@ func (f *deviceFinder) loading() []cause.Cause {
 		return nil
 	}
 	path, loader := f.path["loading"], f.a.DevicePath.Loader
-	c := cause.Cause{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: loader}, Evidence: map[string]float64{"critical_path_ns": float64(path)}}
-	c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s; most of it in %s, %s.", words.Time(path), shortName(string(loader)), shortName(row.Name), words.Time(row.TimeNs))
+	c := cause.Cause{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: loader},
+		Evidence: map[string]float64{"critical_path_ns": float64(path)}}
+	c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s; most of it in %s, %s.", words.Time(path),
+		shortName(string(loader)), shortName(row.Name), words.Time(row.TimeNs))
 	if row.Name == string(loader) {
-		c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s, which takes %s of that itself.", words.Time(path), shortName(row.Name), words.Time(row.TimeNs))
+		c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s, which takes %s of that itself.", words.Time(path),
+			shortName(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, f.spare), "If input were there in time")
 }
@@ -158,8 +165,11 @@ func (f *deviceFinder) unknown() []cause.Cause {
 			without += d.Launches.Without
 		}
 	}
-	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{}, Evidence: map[string]float64{"unknown_ns": float64(f.causes.UnknownNs), "kernels": float64(f.kernels), "without_launch": float64(without)},
-		Text: fmt.Sprintf("No record says what launches %s of %s kernels and copies: why %s idle for %s is unknown. Record the calls of the runtime (CUDA or HIP) with their correlation.",
+	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{},
+		Evidence: map[string]float64{"unknown_ns": float64(f.causes.UnknownNs), "kernels": float64(f.kernels),
+			"without_launch": float64(without)},
+		Text: fmt.Sprintf("No record says what launches %s of %s kernels and copies: why %s idle for %s is unknown. Record the calls of the "+
+			"runtime (CUDA or HIP) with their correlation.",
 			words.Count(without), words.Count(f.kernels), f.verb("devices", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))}}
 }
 
@@ -186,20 +196,24 @@ func (f *deviceFinder) turns() []cause.Cause {
 	if len(f.a.Devices) < 2 || float64(one) < inTurn*float64(some) {
 		return nil
 	}
-	c := cause.Cause{Kind: cause.Serialization, Evidence: map[string]float64{"one_device_ns": float64(one), "some_device_ns": float64(some), "busiest_ns": float64(busiest)}}
+	c := cause.Cause{Kind: cause.Serialization,
+		Evidence: map[string]float64{"one_device_ns": float64(one), "some_device_ns": float64(some), "busiest_ns": float64(busiest)}}
 	if row := f.onPath("compute"); row != nil {
 		c.Operation = field.Name(row.Name)
 	}
-	c.Text = fmt.Sprintf("Devices take turns: for %s of the %s in which any of the %d devices works, only one does.", words.Time(one), words.Time(some), len(f.a.Devices))
+	c.Text = fmt.Sprintf("Devices take turns: for %s of the %s in which any of the %d devices works, only one does.", words.Time(one),
+		words.Time(some), len(f.a.Devices))
 	return f.cause(c, min(some-busiest, kernels), "If they worked at the same time")
 }
 
 // hosts judges that devices have nothing to do since hosts launch late.
 func (f *deviceFinder) hosts() []cause.Cause {
 	path, nothing := f.path["host"], f.after+f.causes.HostBoundNs
-	c := cause.Cause{Kind: cause.DeviceIdle, Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "after_ns": float64(f.after),
-		"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
-	c.Text = fmt.Sprintf("%s: %s nothing to do, since nothing is launched, for %s", f.verb("Hosts do not keep up", "The host does not keep up"), f.who("have", "has"), f.of(nothing))
+	c := cause.Cause{Kind: cause.DeviceIdle,
+		Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "after_ns": float64(f.after),
+			"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
+	c.Text = fmt.Sprintf("%s: %s nothing to do, since nothing is launched, for %s",
+		f.verb("Hosts do not keep up", "The host does not keep up"), f.who("have", "has"), f.of(nothing))
 	if 20*f.after >= nothing {
 		c.Text += fmt.Sprintf(" (after the last work %s)", words.Time(f.after))
 	}
@@ -210,10 +224,12 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	} else if 20*f.causes.HostBoundNs >= nothing {
 		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
 		c.Region, c.Operation = site.Operator, site.Call
-		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), words.Time(site.HostBoundNs), words.Time(site.HostBoundNs/n))
+		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), words.Time(site.HostBoundNs),
+			words.Time(site.HostBoundNs/n))
 	}
 	if row := f.onPath("host"); row != nil {
-		c.Text += fmt.Sprintf(" %s, %s of the critical path.", f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), words.Time(row.TimeNs))
+		c.Text += fmt.Sprintf(" %s, %s of the critical path.",
+			f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
 }
@@ -236,7 +252,8 @@ func (f *deviceFinder) gaps() []cause.Cause {
 		}
 		c.Text += ": it waits for an event, a copy or another stream, or for the device to be ready."
 	} else {
-		c.Text += fmt.Sprintf(" Most passes before what %s launches, %s (%s each): it takes that long from launch to begin, or waits for another stream or device.",
+		c.Text += fmt.Sprintf(" Most passes before what %s launches, %s (%s each): it takes that long from launch to begin, or waits for "+
+			"another stream or device.",
 			launcher(site), words.Time(site.KernelGapsNs), words.Time(site.KernelGapsNs/n))
 	}
 	return f.cause(c, min(path, f.spare, queued), "If each began at once")
@@ -268,7 +285,8 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Ranks = slices.Compact(c.Ranks)
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
-	c.Text = fmt.Sprintf("Ranks come late to collectives: %s, and nothing else, for %s. %s of that is for %s, last %d times; %s.", f.who("wait", "waits"), f.of(wait),
+	c.Text = fmt.Sprintf("Ranks come late to collectives: %s, and nothing else, for %s. %s of that is for %s, last %d times; %s.",
+		f.who("wait", "waits"), f.of(wait),
 		fmt.Sprintf("%.0f %%", 100*float64(c.WaitsCausedNs)/float64(caused)), ranksText(c.Ranks), last, f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all came together, as late as they do in the mean")
 }
@@ -298,8 +316,10 @@ func (f *deviceFinder) exposed(kind, plural, singular string, ns int64) []cause.
 	if row == nil {
 		return nil
 	}
-	c := cause.Cause{Kind: cause.Transfer, Operation: field.Name(row.Name), Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
-	c.Text = fmt.Sprintf("%s and %s nothing for %s; the critical path has most in %s, %d times, %s.", f.who(plural, singular), f.verb("compute", "computes"), f.of(ns),
+	c := cause.Cause{Kind: cause.Transfer, Operation: field.Name(row.Name),
+		Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
+	c.Text = fmt.Sprintf("%s and %s nothing for %s; the critical path has most in %s, %d times, %s.", f.who(plural, singular),
+		f.verb("compute", "computes"), f.of(ns),
 		shortName(row.Name), row.Count, words.Time(row.TimeNs))
 	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
 }

@@ -39,7 +39,8 @@ func TestOfDevices(t *testing.T) {
 			// launch 10 and k 10. Before the first work, at 20, it is startup; nothing is launched 30..80.
 			"host", oneDevice + `
 location 0 thread process=0 kind=1
-  0 Enter main ; 9 Enter op ; 10 Enter launch attr=0:4:1 ; 12 Leave launch ; 13 Leave op ; 79 Enter op ; 80 Enter launch attr=0:4:2 ; 82 Leave launch ; 83 Leave op ; 84 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize ; 100 Leave main
+  0 Enter main ; 9 Enter op ; 10 Enter launch attr=0:4:1 ; 12 Leave launch ; 13 Leave op ; 79 Enter op ; 80 Enter launch attr=0:4:2
+  82 Leave launch ; 83 Leave op ; 84 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize ; 100 Leave main
 location 1 stream process=1 kind=2
   20 Enter k attr=0:4:1 ; 30 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
 `, `device_idle op launch gains 60 host_bound_ns 50
@@ -53,7 +54,8 @@ device_idle op launch gains 10 kernel_gaps_ns 10`,
 region 5 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 region 6 decode
 location 0 thread process=0 kind=1
-  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 10 Enter "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 20 Enter decode ; 60 Leave decode ; 90 Leave "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 90 Enter launch attr=0:4:2 ; 90 Leave launch
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 10 Enter "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 20 Enter decode
+  60 Leave decode ; 90 Leave "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" ; 90 Enter launch attr=0:4:2 ; 90 Leave launch
 location 1 stream process=1 kind=2
   0 Enter k attr=0:4:1 ; 10 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
 `, `data_loading enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__  gains 80 critical_path_ns 80`,
@@ -72,7 +74,8 @@ location 1 stream process=1 kind=2
 			"turns", oneDevice + `
 process 2 gpu2 kind=2 creator=0
 location 0 thread process=0 kind=1
-  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 50 Enter launch attr=0:4:2 ; 50 Leave launch ; 51 Enter cudaStreamSynchronize ; 90 Leave cudaStreamSynchronize
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 50 Enter launch attr=0:4:2 ; 50 Leave launch ; 51 Enter cudaStreamSynchronize
+  90 Leave cudaStreamSynchronize
 location 1 stream process=1 kind=2
   0 Enter k attr=0:4:1 ; 60 Leave k
 location 2 stream process=2 kind=2
@@ -84,7 +87,8 @@ device_idle   gains 30 host_bound_ns 0`,
 			// Both are launched at once; the second, ready at 10, begins at 90.
 			"gap", oneDevice + `
 location 0 thread process=0 kind=1
-  0 Enter op ; 0 Enter launch attr=0:4:1 ; 1 Leave launch ; 2 Enter launch attr=0:4:2 ; 3 Leave launch ; 4 Leave op ; 5 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+  0 Enter op ; 0 Enter launch attr=0:4:1 ; 1 Leave launch ; 2 Enter launch attr=0:4:2 ; 3 Leave launch ; 4 Leave op
+  5 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
 location 1 stream process=1 kind=2
   0 Enter k attr=0:4:1 ; 10 Leave k ; 90 Enter k attr=0:4:2 ; 100 Leave k
 `, `device_idle op launch gains 80 kernel_gaps_ns 80`,
@@ -93,7 +97,8 @@ location 1 stream process=1 kind=2
 			// k 0..40; the allreduce 20..70 is alone 40..70, the copy 70..100 from there on.
 			"exposed", oneDevice + `
 location 0 thread process=0 kind=1
-  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 0 Enter launch attr=0:4:2 ; 0 Leave launch ; 0 Enter launch attr=0:4:3 ; 0 Leave launch ; 1 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 0 Enter launch attr=0:4:2 ; 0 Leave launch ; 0 Enter launch attr=0:4:3 ; 0 Leave launch
+  1 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
 location 1 stream process=1 kind=2
   0 Enter k attr=0:4:1 ; 40 Leave k ; 70 Enter "Memcpy HtoD" attr=0:4:3 ; 100 Leave "Memcpy HtoD"
 location 2 other process=1 kind=2
@@ -115,11 +120,13 @@ region 1 nccl_allreduce canonical=MPI_Allreduce role=40 paradigm=4
 location 0 thread0 process=0 kind=1
   0 Enter launch attr=0:4:1 ; 2 Leave launch
 location 1 stream0 process=1 kind=2
-  10 Enter nccl_allreduce attr=0:4:1 ; 10 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8 ; 70 Leave nccl_allreduce
+  10 Enter nccl_allreduce attr=0:4:1 ; 10 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8
+  70 Leave nccl_allreduce
 location 2 thread1 process=2 kind=1
   40 Enter op ; 50 Enter launch attr=0:4:1 ; 52 Leave launch ; 53 Leave op
 location 3 stream1 process=3 kind=2
-  60 Enter nccl_allreduce attr=0:4:1 ; 60 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8 ; 70 Leave nccl_allreduce
+  60 Enter nccl_allreduce attr=0:4:1 ; 60 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8
+  70 Leave nccl_allreduce
 group 0 "MPI ranks" kind=4 paradigm=4 members=1,3
 group 1 world kind=5 paradigm=4 members=0,1
 comm 0 MPI_COMM_WORLD group=1
@@ -132,7 +139,8 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, x := range diagnosis.OfDevices(ofDevices(t, c.trace)) {
-				key := []string{"unknown_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns", "critical_path_ns"}
+				key := []string{"unknown_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns",
+					"critical_path_ns"}
 				for _, k := range key {
 					if v, ok := x.Evidence[k]; ok {
 						gain := "none"

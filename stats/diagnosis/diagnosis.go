@@ -34,7 +34,7 @@ func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model
-	if slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
+	if f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
 		var err error
 		if m, err = whatif.New(ctx, t, a, jobs); err != nil {
 			return nil, err
@@ -51,6 +51,13 @@ func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]
 		if c != nil {
 			causes = append(causes, *c)
 		}
+	}
+	if len(causes) == 0 {
+		lever, err := f.lever(ctx, m, jobs)
+		if err != nil {
+			return nil, err
+		}
+		return append(causes, lever...), nil
 	}
 	return Join(causes, nil), nil
 }
@@ -118,6 +125,7 @@ func late(c cause.Cause) int64 {
 type candidate struct {
 	cause   cause.Cause
 	bound   int64           // what it gains at most, ns: see candidate
+	always  bool            // it is tried whatever that is: no place causes more waits
 	least   int64           // what it must gain, ns
 	gain    int64           // if it is known without changes
 	changes []whatif.Change // that mend it; empty: none that the replay could judge
@@ -190,7 +198,12 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.transfer()...)
 	out = append(out, f.wrongOrder()...)
 	out = append(out, f.teams()...)
-	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(f.least(), c.least) })
+	if len(f.a.Delays) > 0 {
+		for i := range out {
+			out[i].always = placeOf(f.a.Delays[0]) == (field.Site{SourceLine: out[i].cause.SourceLine, Operation: out[i].cause.Operation})
+		}
+	}
+	out = slices.DeleteFunc(out, func(c candidate) bool { return !c.always && c.bound < max(f.least(), c.least) })
 	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
 	return out[:min(tried, len(out))]
 }
@@ -199,10 +212,10 @@ func (f *finder) candidates() []candidate {
 func (f *finder) least() int64 { return int64(leastGain * float64(f.a.Trace.DurationNs)) }
 
 // worth returns the places that make others wait and have so much of the critical path that
-// they can gain something.
+// they can gain something, and the one that causes most waits.
 func (f *finder) worth() (out []waitstate.Delay) {
-	for _, row := range f.a.Delays {
-		if float64(f.critical[placeOf(row)]) >= leastGain*float64(f.a.Trace.DurationNs) {
+	for i, row := range f.a.Delays {
+		if i == 0 || float64(f.critical[placeOf(row)]) >= leastGain*float64(f.a.Trace.DurationNs) {
 			out = append(out, row)
 		}
 	}

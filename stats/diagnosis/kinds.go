@@ -35,7 +35,7 @@ const (
 func (f *finder) at(p *place) candidate {
 	row, times := p.row, p.times
 	guilty := culprits(row)
-	ranks := f.longer(times, guilty)
+	ranks := f.longer(row, times, guilty)
 	c := f.candidate(row, ranks, int64(p.path))
 	rest, all := f.others(ranks), len(f.ranks)
 	peers := p.peers(ranks, rest)
@@ -356,8 +356,8 @@ func culprits(row waitstate.Delay) []uint32 {
 }
 
 // longer returns those of some ranks that take longer than the median rank, if no other rank takes
-// as long; else all: who waits for a rank that takes long may make others wait as much as that.
-func (f *finder) longer(times []int64, ranks []uint32) []uint32 {
+// as long and they cause a quarter of the waits; else all: who waits for a rank that takes long may make others wait as much as that.
+func (f *finder) longer(row waitstate.Delay, times []int64, ranks []uint32) []uint32 {
 	sorted := make([]int64, 0, len(f.ranks))
 	for _, r := range f.ranks {
 		sorted = append(sorted, times[r])
@@ -370,6 +370,15 @@ func (f *finder) longer(times []int64, ranks []uint32) []uint32 {
 	}
 	least := times[slices.MinFunc(out, func(a, b uint32) int { return cmp.Compare(times[a], times[b]) })]
 	if rest := f.others(out); slices.ContainsFunc(rest, func(r uint32) bool { return times[r] >= least }) {
+		return ranks
+	}
+	caused := int64(0)
+	for _, r := range row.Ranks {
+		if slices.Contains(out, uint32(r.Rank)) {
+			caused += r.TimeNs
+		}
+	}
+	if 4*caused < row.TotalNs {
 		return ranks
 	}
 	return out

@@ -19,7 +19,8 @@ func TestMissingRanks(t *testing.T) {
 	rank := func(r, work int) string {
 		return fmt.Sprintf(`
 location %d rank=%d
-  0 Enter main ; 10 Enter work ; %d Leave work ; %[3]d Enter MPI_Barrier ; %[3]d MpiCollectiveBegin ; 412 MpiCollectiveEnd Barrier root=none ; 413 Leave MPI_Barrier ; 500 Leave main`, r, r, 10+work)
+  0 Enter main ; 10 Enter work ; %d Leave work ; %[3]d Enter MPI_Barrier ; %[3]d MpiCollectiveBegin
+  412 MpiCollectiveEnd Barrier root=none ; 413 Leave MPI_Barrier ; 500 Leave main`, r, r, 10+work)
 	}
 	for _, c := range []struct {
 		name    string
@@ -27,7 +28,8 @@ location %d rank=%d
 		missing int
 		want    string // how the first cause begins; "": there is none
 	}{
-		{"one is slow, hardly any is there", [4]int{100, 100, 100, 400}, 60, "Rank 3 takes 4.0 times as long in work as the others, 400 ns against 100 ns: others wait 900 ns for it"},
+		{"one is slow, hardly any is there", [4]int{100, 100, 100, 400}, 60,
+			"Rank 3 takes 4.0 times as long in work as the others, 400 ns against 100 ns: others wait 900 ns for it"},
 		{"all are about alike", [4]int{380, 400, 390, 400}, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

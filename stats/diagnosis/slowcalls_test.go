@@ -17,7 +17,8 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	site := func(line field.Line) field.Site {
 		return field.Site{SourceLine: field.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
 	}
-	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)}, a: &analysis.Result{Analysis: document.Analysis{WaitStates: new(waitstate.States)}},
+	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)},
+		a:        &analysis.Result{Analysis: document.Analysis{WaitStates: new(waitstate.States)}},
 		critical: make(map[field.Site]int64), slow: make(map[field.Site]int64)}
 	f.a.Trace.DurationNs = 1000
 	var rows []waitstate.Delay
@@ -31,7 +32,8 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 		{waitstate.LateSender, 200, 100, 9}, // less than 1 % of the run
 	} {
 		at := site(field.Line(i + 1))
-		row := waitstate.Delay{SourceLine: at.SourceLine, Operation: at.Operation, TotalNs: x.waits, Ranks: []field.RankTime{{Rank: field.Rank(i % 3), TimeNs: x.waits}}}
+		row := waitstate.Delay{SourceLine: at.SourceLine, Operation: at.Operation, TotalNs: x.waits,
+			Ranks: []field.RankTime{{Rank: field.Rank(i % 3), TimeNs: x.waits}}}
 		row.By[x.kind] = x.waits
 		f.critical[at], f.slow[at] = x.path, x.slow
 		rows = append(rows, row)
@@ -45,12 +47,15 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 		ranks, at    int
 		text         string
 	}{
-		{800, 280, 2, 1, "Calls at 2 places take longer than like ones, even without waiting, MPI_Send at f.c:1 and MPI_Send at f.c:3: others wait 800 ns for them"},
+		{800, 280, 2, 1, "Calls at 2 places take longer than like ones, even without waiting, MPI_Send at f.c:1 and MPI_Send at f.c:3: " +
+			"others wait 800 ns for them"},
 		{400, 90, 1, 2, "Calls of MPI_Send at f.c:2 take longer than like ones, even without waiting: others wait 400 ns for it"},
 	} {
 		c := got[i]
-		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at || !strings.HasPrefix(c.text, want.text) {
-			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.text, want)
+		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at ||
+			!strings.HasPrefix(c.text, want.text) {
+			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.text,
+				want)
 		}
 	}
 }

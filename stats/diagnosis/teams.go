@@ -39,8 +39,10 @@ func (f *finder) teams() (out []candidate) {
 	}
 	ranks := int64(max(1, len(f.ranks)))
 	c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
-	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most), "idle_threads_ns": float64(f.a.Threads.IdleNs)}
-	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most, words.Time(alone/ranks))
+	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most),
+		"idle_threads_ns": float64(f.a.Threads.IdleNs)}
+	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most,
+		words.Time(alone/ranks))
 	out = append(out, f.lessOfMasters(c, serial, teams, func(t team) int64 { return t.serial - t.serial/int64(t.threads) }))
 
 	c = candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If that took no time"}
@@ -53,10 +55,12 @@ func (f *finder) teams() (out []candidate) {
 
 	if w := &f.a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 {
 		longest := w.Top[0]
-		c := candidate{cause: cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation), Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
+		c := candidate{cause: cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
+			Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
 			mended: "If all threads of a team took the same time"}
 		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
-		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs), calledAt(longest.Operation, longest.SourceLine))
+		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs),
+			calledAt(longest.Operation, longest.SourceLine))
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
 	}
 	return out

@@ -26,7 +26,8 @@ func run(ranks ...hybrid) string {
 		longest = max(longest, h.serial+h.fork+max(h.master, h.worker))
 	}
 	var b strings.Builder
-	b.WriteString("region 0 \"!$omp parallel\" role=5 paradigm=3\nregion 1 \"!$omp implicit barrier\" role=16 paradigm=3\ngroup 0 MPI kind=4 paradigm=4 members=")
+	b.WriteString("region 0 \"!$omp parallel\" role=5 paradigm=3\nregion 1 \"!$omp implicit barrier\" role=16 paradigm=3\ngroup 0 MPI " +
+		"kind=4 paradigm=4 members=")
 	for r := range ranks {
 		b.WriteString([]string{"", ","}[min(r, 1)] + fmt.Sprint(2*r))
 	}
@@ -44,13 +45,17 @@ func run(ranks ...hybrid) string {
 			at := init + i*(longest+barrier)
 			begin := at + h.serial + h.fork
 			end := begin + max(h.master, h.worker)
-			fmt.Fprintf(&master, "  %d ThreadFork 3 2 ; %d Enter \"!$omp parallel\" ; %d Enter \"!$omp implicit barrier\" ; %d Leave \"!$omp implicit barrier\" ; %d Leave \"!$omp parallel\" ; %d ThreadJoin 3\n",
+			fmt.Fprintf(&master, "  %d ThreadFork 3 2 ; %d Enter \"!$omp parallel\" ; %d Enter \"!$omp implicit barrier\" ; %d Leave \"!$omp "+
+				"implicit barrier\" ; %d Leave \"!$omp parallel\" ; %d ThreadJoin 3\n",
 				at+h.serial, begin, begin+h.master, end, end, end)
-			fmt.Fprintf(&master, "  %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier root=none ; %d Leave MPI_Barrier\n", end, end, at+longest+barrier, at+longest+barrier)
-			fmt.Fprintf(&worker, "  %d Enter \"!$omp parallel\" ; %d Enter \"!$omp implicit barrier\" ; %d Leave \"!$omp implicit barrier\" ; %d Leave \"!$omp parallel\"\n", begin, begin+h.worker, end, end)
+			fmt.Fprintf(&master, "  %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier root=none ; %d Leave MPI_Barrier\n",
+				end, end, at+longest+barrier, at+longest+barrier)
+			fmt.Fprintf(&worker, "  %d Enter \"!$omp parallel\" ; %d Enter \"!$omp implicit barrier\" ; %d Leave \"!$omp implicit barrier\" ; "+
+				"%d Leave \"!$omp parallel\"\n", begin, begin+h.worker, end, end)
 		}
 		last := init + iterations*(longest+barrier)
-		fmt.Fprintf(&b, "location %d master process=%d kind=1\n  0 Enter main ; 0 Enter MPI_Init ; %d Leave MPI_Init\n%s  %d Leave main\n", 2*r, r, init, &master, last)
+		fmt.Fprintf(&b, "location %d master process=%d kind=1\n  0 Enter main ; 0 Enter MPI_Init ; %d Leave MPI_Init\n%s  %d Leave main\n", 2*r,
+			r, init, &master, last)
 		fmt.Fprintf(&b, "location %d worker process=%d kind=1\n%s", 2*r+1, r, &worker)
 	}
 	return b.String()
@@ -66,11 +71,16 @@ func TestTeams(t *testing.T) {
 		region    string
 		says      string
 	}{
-		{"serial parts", []hybrid{{200, 0, 300, 300}, {200, 0, 300, 300}}, []hybrid{{100, 0, 300, 300}, {100, 0, 300, 300}}, cause.ThreadIdle, "", "one of up to 2 threads"},
-		{"serial part of one rank", []hybrid{{400, 0, 100, 100}, {0, 0, 360, 360}}, []hybrid{{200, 0, 100, 100}, {0, 0, 360, 360}}, cause.ThreadIdle, "", "one of up to 2 threads"},
-		{"forking", []hybrid{{0, 100, 300, 300}, {0, 100, 300, 300}}, []hybrid{{0, 0, 300, 300}, {0, 0, 300, 300}}, cause.ThreadIdle, "", "Forking and joining"},
-		{"unequal threads", []hybrid{{0, 0, 200, 300}, {0, 0, 300, 200}}, []hybrid{{0, 0, 250, 250}, {0, 0, 250, 250}}, cause.Imbalance, "!$omp implicit barrier", "Threads of a team"},
-		{"unequal threads of one rank", []hybrid{{0, 0, 200, 400}, {0, 0, 380, 380}}, []hybrid{{0, 0, 300, 300}, {0, 0, 380, 380}}, cause.Imbalance, "!$omp implicit barrier", "Threads of a team"},
+		{"serial parts", []hybrid{{200, 0, 300, 300}, {200, 0, 300, 300}}, []hybrid{{100, 0, 300, 300}, {100, 0, 300, 300}}, cause.ThreadIdle,
+			"", "one of up to 2 threads"},
+		{"serial part of one rank", []hybrid{{400, 0, 100, 100}, {0, 0, 360, 360}}, []hybrid{{200, 0, 100, 100}, {0, 0, 360, 360}},
+			cause.ThreadIdle, "", "one of up to 2 threads"},
+		{"forking", []hybrid{{0, 100, 300, 300}, {0, 100, 300, 300}}, []hybrid{{0, 0, 300, 300}, {0, 0, 300, 300}}, cause.ThreadIdle, "",
+			"Forking and joining"},
+		{"unequal threads", []hybrid{{0, 0, 200, 300}, {0, 0, 300, 200}}, []hybrid{{0, 0, 250, 250}, {0, 0, 250, 250}}, cause.Imbalance,
+			"!$omp implicit barrier", "Threads of a team"},
+		{"unequal threads of one rank", []hybrid{{0, 0, 200, 400}, {0, 0, 380, 380}}, []hybrid{{0, 0, 300, 300}, {0, 0, 380, 380}},
+			cause.Imbalance, "!$omp implicit barrier", "Threads of a team"},
 		{"equal threads that never work alone", []hybrid{{0, 0, 300, 300}, {0, 0, 300, 300}}, nil, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,12 +38,14 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 			words.Time(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), words.Time(a.Trace.DurationNs)), "If all threads shared that work",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
-		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time; most of the rest %s.", t.Threads, 100**f.Parallel, mostOfRest(t, run)), "",
+		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time; most of the rest %s.", t.Threads, 100**f.Parallel,
+			mostOfRest(t, run)), "",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
 	}
 	if w := &a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
 		longest := w.Top[0]
-		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs), calledAt(longest.Operation, longest.SourceLine)),
+		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs),
+			calledAt(longest.Operation, longest.SourceLine)),
 			"If all took the same time", cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
@@ -63,7 +65,8 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 
 // forkingText says what forking and joining threads takes masters in the mean, ns.
 func forkingText(mean int64, t *document.Threads) string {
-	return fmt.Sprintf("Forking and joining threads takes the master of a process %s in the mean, for %d parallel regions of all processes.", words.Time(mean), t.ParallelRegions)
+	return fmt.Sprintf("Forking and joining threads takes the master of a process %s in the mean, for %d parallel regions of all processes.",
+		words.Time(mean), t.ParallelRegions)
 }
 
 func forkingEvidence(mean int64, t *document.Threads) map[string]float64 {
@@ -72,7 +75,8 @@ func forkingEvidence(mean int64, t *document.Threads) map[string]float64 {
 
 // mostOfRest says what threads do most of the time in which they do not work.
 func mostOfRest(t *document.Threads, run float64) string {
-	texts := [...]string{"they wait at barriers", "they wait for locks, tasks and each other", "threads and tasks are created and joined", "they have no work", "the measurement takes"}
+	texts := [...]string{"they wait at barriers", "they wait for locks, tasks and each other", "threads and tasks are created and joined",
+		"they have no work", "the measurement takes"}
 	var times [len(texts)]int64
 	for i := range t.Rows {
 		r := &t.Rows[i]

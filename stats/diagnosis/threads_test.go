@@ -18,7 +18,8 @@ func TestOfThreads(t *testing.T) {
 	src := tracetest.MustParse(t, `
 process 0 rank0
 location 0 master process=0 kind=1
-  0 Enter main ; 50 Enter "!$omp parallel" ; 110 Enter "!$omp barrier" ; 150 Leave "!$omp barrier" ; 150 Leave "!$omp parallel" ; 200 Leave main
+  0 Enter main ; 50 Enter "!$omp parallel" ; 110 Enter "!$omp barrier" ; 150 Leave "!$omp barrier" ; 150 Leave "!$omp parallel"
+  200 Leave main
 location 1 worker process=0 kind=1
   50 Enter "!$omp parallel" ; 150 Enter "!$omp barrier" ; 150 Leave "!$omp barrier" ; 150 Leave "!$omp parallel"
 region 0 "!$omp parallel" role=5 paradigm=3

@@ -17,13 +17,15 @@ import (
 // iterations of 100 the master of rank 1 prepares for 60, that of rank 0 for 20; then their workers meet for 10, so that rank 0 waits 40.
 func TestWorkers(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("process 0 rank0\nprocess 1 rank1\ngroup 0 \"MPI ranks\" kind=4 paradigm=4 members=0,2\ngroup 1 world kind=5 paradigm=4 members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n")
+	b.WriteString("process 0 rank0\nprocess 1 rank1\ngroup 0 \"MPI ranks\" kind=4 paradigm=4 members=0,2\ngroup 1 world kind=5 paradigm=4 " +
+		"members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n")
 	for r, prepare := range []int{20, 60} {
 		var master, worker strings.Builder
 		for i := range 10 {
 			at := 100 * i
 			fmt.Fprintf(&master, "  %d Enter step ; %d Enter prepare ; %d Leave prepare ; %d Leave step\n", at, at, at+prepare, at+95)
-			fmt.Fprintf(&worker, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; %d Leave MPI_Allreduce\n",
+			fmt.Fprintf(&worker, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 "+
+				"; %d Leave MPI_Allreduce\n",
 				at+prepare, at+prepare, at+70, at+70)
 		}
 		fmt.Fprintf(&b, "location %d master process=%d kind=1\n%slocation %d worker process=%d kind=1\n%s", 2*r, r, &master, 2*r+1, r, &worker)

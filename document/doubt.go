@@ -1,0 +1,22 @@
+package document
+
+// A Doubt is a sign that the measurement does not show the program as it runs undisturbed: ranks probably share cores (DEFINITIONS 2.17).
+// Until that is known, other figures are doubtful.
+type Doubt struct {
+	Kind      DoubtKind `json:"kind"`
+	Operation string    `json:"operation,omitempty"` // of slow collectives
+	Instances uint64    `json:"instances"`           // of calls or collectives that were looked at
+	SliceNs   int64     `json:"slice_ns,omitempty"`
+	Share     *float64  `json:"share,omitempty"`     // of calls that last a multiple of it
+	FastNs    int64     `json:"fast_ns,omitempty"`   // what one collective in ten does not exceed, from the arrival of the last rank until all have left
+	MedianNs  int64     `json:"median_ns,omitempty"` //
+}
+
+// A DoubtKind says what the sign is.
+type DoubtKind string
+
+// The signs.
+const (
+	TimeSlices      DoubtKind = "time_slices"      // calls last multiples of the time slice of a scheduler
+	SlowCollectives DoubtKind = "slow_collectives" // small collectives take long though all ranks are there
+)

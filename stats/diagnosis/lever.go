@@ -1,0 +1,101 @@
+package diagnosis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/words"
+	"tracekit/engine"
+	"tracekit/stats/whatif"
+)
+
+const (
+	efficient = 0.8 // parallel efficiency below which a run without causes is told where it loses time
+	levers    = 8   // places that cause most waits, and as many that have most of the critical path, of which half the time is tried
+)
+
+// efficiencyOf returns the parallel efficiency, without startup where that is known; 1 if there is none.
+func (f *finder) efficiencyOf() (parallel, balance, serialization, transfer float64) {
+	at := func(x *float64) float64 {
+		if x == nil {
+			return 1
+		}
+		return *x
+	}
+	e := f.a.Efficiency
+	if e == nil {
+		return 1, 1, 1, 1
+	}
+	if w := e.WithoutInitFinalize; w != nil && w.ParallelEfficiency != nil {
+		return at(w.ParallelEfficiency), at(w.LoadBalance), at(w.SerializationEfficiency), at(w.TransferEfficiency)
+	}
+	return at(e.ParallelEfficiency), at(e.LoadBalance), at(e.SerializationEfficiency), at(e.TransferEfficiency)
+}
+
+// inefficient reports whether the run loses much of its time, so that there is something to say of it.
+func (f *finder) inefficient() bool {
+	parallel, _, _, _ := f.efficiencyOf()
+	return parallel < efficient
+}
+
+// lever says of an inefficient run without causes where it loses time, and which place would gain most if it took half of its time.
+func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.Cause, error) {
+	if !f.inefficient() {
+		return nil, nil
+	}
+	var places []field.Site
+	add := func(s field.Site) {
+		if !startsUp(s.Operation) && s.Region != field.NotRecorded && !slices.Contains(places, s) {
+			places = append(places, s)
+		}
+	}
+	for _, row := range f.a.Delays[:min(levers, len(f.a.Delays))] {
+		add(placeOf(row))
+	}
+	for _, r := range f.a.CriticalPath.Regions[:min(levers, len(f.a.CriticalPath.Regions))] {
+		add(field.Site{SourceLine: r.SourceLine, Operation: r.Operation})
+	}
+	gains, err := engine.Map(ctx, jobs, len(places), func(ctx context.Context, i int) (int64, error) {
+		p, err := m.Predict(ctx, whatif.Scale(f.site(places[i]), 0.5))
+		if err != nil {
+			return 0, ctx.Err()
+		}
+		return p.Gain(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	parallel, balance, serialization, transfer := f.efficiencyOf()
+	parts := []struct {
+		name  string
+		value float64
+	}{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}}
+	worst := slices.MinFunc(parts, func(a, b struct {
+		name  string
+		value float64
+	}) int {
+		return cmp.Compare(a.value, b.value)
+	})
+	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
+	c.Text = fmt.Sprintf("No place stands out. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel), worst.name, words.Share(worst.value))
+	best := -1
+	for i, gain := range gains {
+		if gain > 0 && (best < 0 || gain > gains[best]) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		share := float64(gains[best]) / float64(f.a.Trace.DurationNs)
+		c.SourceLine, c.Operation, c.GainNs, c.GainShare = places[best].SourceLine, places[best].Operation, &gains[best], &share
+		at := placeText(c.SourceLine)
+		if c.Operation != "" {
+			at = calledAt(string(c.Operation), c.SourceLine)
+		}
+		c.Text += fmt.Sprintf(" The largest lever is %s: if it took half the time, the run would be %s (%s) shorter.", at, words.Time(gains[best]), words.Share(share))
+	}
+	return []cause.Cause{c}, nil
+}

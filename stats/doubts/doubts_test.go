@@ -1,0 +1,85 @@
+package doubts_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tracekit/document"
+	"tracekit/merge"
+	"tracekit/stats/doubts"
+	"tracekit/stats/statstest"
+	"tracekit/trace/tracetest"
+)
+
+// found returns the doubts of two ranks that make calls of MPI.
+func found(t *testing.T, ranks ...string) []document.Doubt {
+	t.Helper()
+	text := "group 0 \"MPI ranks\" kind=4 paradigm=4 members=0,1\ngroup 1 world kind=5 paradigm=4 members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n"
+	for r, events := range ranks {
+		text += fmt.Sprintf("process %d rank%d\nlocation %d rank%d process=%d kind=1\n%s", r, r, r, r, r, events)
+	}
+	return doubts.Find(statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}))
+}
+
+// TestTimeSlices states that durations at several multiples of a time slice are a doubt, and that others are none: any, or those of a
+// program that works for one slice each time.
+func TestTimeSlices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	jitter := func() int { return r.IntN(200_000) - 100_000 }
+	calls := func(duration func(i int) int) string {
+		var b strings.Builder
+		at := 0
+		for i := range 200 {
+			d := duration(i)
+			fmt.Fprintf(&b, "  %d Enter MPI_Wait ; %d Leave MPI_Wait\n", at, at+d)
+			at += d + 10_000
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		name     string
+		duration func(i int) int
+		slice    int64
+	}{
+		{"250 Hz", func(i int) int { return 4_000_000*(1+i%6) + jitter() }, 4_000_000},
+		{"100 Hz", func(i int) int { return 10_000_000*(1+i%5) + jitter() }, 10_000_000},
+		{"half of them short", func(i int) int { return (4_000_000*(1+i/2%6) + jitter()) * (i % 2) }, 4_000_000},
+		{"any", func(int) int { return 1_000_000 + r.IntN(40_000_000) }, 0},
+		{"one slice", func(int) int { return 4_000_000 + jitter() }, 0},
+		{"short", func(int) int { return 1000 + r.IntN(1000) }, 0},
+	} {
+		got := found(t, calls(c.duration), calls(c.duration))
+		if c.slice == 0 && len(got) > 0 || c.slice > 0 && (len(got) != 1 || got[0].Kind != document.TimeSlices || got[0].SliceNs != c.slice) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// TestSlowCollectives states that small collectives that mostly take milliseconds once all ranks are there are a doubt if some are fast: where
+// none is, the network may be slow; and that waiting for the last rank is none.
+func TestSlowCollectives(t *testing.T) {
+	run := func(arrives, transfer func(i int) int) []document.Doubt {
+		var ranks [2]strings.Builder
+		for i := range 60 {
+			at := 50_000_000 * i
+			left := at + arrives(i) + transfer(i)
+			for r, b := range []*strings.Builder{&ranks[0], &ranks[1]} {
+				from := at + r*arrives(i)
+				fmt.Fprintf(b, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; %d Leave MPI_Allreduce\n", from, from, left, left)
+			}
+		}
+		return found(t, ranks[0].String(), ranks[1].String())
+	}
+	at := func(times ...int) func(int) int { return func(i int) int { return times[i%len(times)] } }
+	if got := run(at(0), at(20_000, 3_100_000, 5_700_000, 2_300_000)); len(got) != 1 || got[0].Kind != document.SlowCollectives || got[0].MedianNs < 2_000_000 {
+		t.Errorf("slow collectives among fast ones: %+v", got)
+	}
+	if got := run(at(0), at(3_100_000, 5_700_000)); len(got) > 0 {
+		t.Errorf("all slow: %+v", got)
+	}
+	if got := run(at(3_100_000, 5_700_000), at(20_000)); len(got) > 0 {
+		t.Errorf("late ranks: %+v", got)
+	}
+}
