@@ -462,28 +462,19 @@ func (r *Sections) criticalPath() {
 		r.alone(c)
 		return
 	}
-	g := r.Grid(fmt.Sprintf(text.Modelled+"Critical path, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")),
-		"<operation", "<source line", "time", "share", "imbalance")
-	g.Note("Wall time: the chain of activities, over all ranks, that determines how long the " + r.whole() + " takes. " +
-		"Imbalance: how much longer the path is there than a rank in the mean, waits left out.")
-	for _, p := range c.Regions[:min(r.Top, len(c.Regions))] {
-		g.Add(r.operation(p.Operation, p.SourceLine), r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share), words.Time(p.ImbalanceNs))
-	}
-	r.Show(g)
+	r.Show(r.begin(criticalPath, ", "+words.Time(c.LengthNs), r.rows(criticalPath),
+		"Wall time: the chain of activities, over all ranks, that determines how long the "+r.whole()+" takes. "+
+			"Imbalance: how much longer the path is there than a rank in the mean, waits left out."))
 }
 
 // alone prints the path of a run in which nobody waits for another: that of one location.
 func (r *Sections) alone(c *document.CriticalPath) {
-	g := r.Grid(fmt.Sprintf(text.Modelled+"The location that ends last, %s%s", words.Time(c.LengthNs), r.Of(len(c.Regions), "places")), "<source line", "time", "share")
 	why := "No communication is recorded"
 	if m := r.Analysis.Messages; m != nil && m.Count > 0 {
 		why = "No calls that communicate are recorded, only the messages"
 	}
-	g.Note("Wall time. " + why + ", so that nothing is known of who waits for whom.")
-	for _, p := range c.Regions[:min(r.Top, len(c.Regions))] {
-		g.Add(r.place(p.SourceLine), words.Time(p.TimeNs), words.ShareOrDash(p.Share))
-	}
-	r.Show(g)
+	r.Show(r.begin(lastLocation, ", "+words.Time(c.LengthNs), r.rows(lastLocation),
+		"Wall time. "+why+", so that nothing is known of who waits for whom."))
 }
 
 // A shownRegion is the name of a region as text shows it: where several have one name, with their places.
@@ -513,23 +504,18 @@ func (r *Sections) profile() {
 
 func (r *Sections) counters() {
 	r.usefulCounters()
-	g := r.Grid("Counters by region", "<region", "<counter", "samples", "sum", "IPC", "GHz", "mean", "minimum", "maximum", "<unit")
-	rows := 0
-	for _, p := range r.Analysis.Profile[:min(r.Top, len(r.Analysis.Profile))] {
-		for i, c := range p.Counters {
-			if rows++; rows > r.Top {
-				continue
+	var rows []row
+	for i := range top(r, r.Analysis.Profile) {
+		p := &r.Analysis.Profile[i]
+		for k := range p.Counters {
+			rates := p.Rates
+			if k > 0 {
+				rates = document.Rates{}
 			}
-			rates := document.Rates{}
-			if i == 0 {
-				rates = p.Rates
-			}
-			g.Add(p.Region, c.Name, words.Count(c.Samples), words.Number(c.Sum), words.Thousandths(rates.IPC), words.Thousandths(rates.FrequencyGHz), words.Number(c.Mean), words.Number(c.Min), words.Number(c.Max), c.Unit)
+			rows = append(rows, row{&p.Counters[k], rates, p})
 		}
 	}
-	g.Heading += r.Of(rows, "rows")
-	g.Note("Sums are over all locations: of what a counter grew in the exclusive time of the region. IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.")
-	r.Show(g)
+	r.table(counterSums, rows)
 }
 
 // usefulCounters prints instructions and cycles of useful time by rank.
@@ -538,30 +524,19 @@ func (r *Sections) usefulCounters() {
 	if c == nil || c.Instructions == nil && c.Cycles == nil {
 		return
 	}
-	g := r.Grid("Counters in useful time"+r.Of(len(c.Ranks), "ranks"), "<", "useful time", "instructions", "cycles", "IPC", "GHz")
-	g.Note("Sums over the threads of a rank, of useful time that is covered by samples.")
-	row := func(name string, t *document.CounterTotals) {
-		g.Add(name, words.Time(t.UsefulNs), words.Number(t.Instructions), words.Number(t.Cycles), words.Thousandths(t.IPC), words.Thousandths(t.FrequencyGHz))
+	rows := []row{{&c.CounterTotals, keyed{"all ranks"}}}
+	for i := range top(r, c.Ranks) {
+		rows = append(rows, row{&c.Ranks[i].CounterTotals, keyed{"rank " + words.Rank(field.Rank(c.Ranks[i].Rank))}})
 	}
-	row("all ranks", &c.CounterTotals)
-	for i := range c.Ranks[:min(r.Top, len(c.Ranks))] {
-		row("rank "+words.Rank(field.Rank(c.Ranks[i].Rank)), &c.Ranks[i].CounterTotals)
-	}
-	r.Show(g)
+	r.Show(r.begin(usefulCounters, r.Of(len(c.Ranks), "ranks"), rows))
 }
 
 func (r *Sections) callSites() {
-	g := r.Grid(r.calls()+" by "+r.where()+r.Of(len(r.Analysis.CallSites), "sites"), "<operation", "<source line", "calls", "time", text.Modelled+"min", text.Modelled+"p50", "mean", text.Modelled+"p99", text.Modelled+"max", "on", "bytes")
-	g.Note("Time is a sum over ranks; min to max are of single calls, max on that rank.")
-	for _, c := range r.Analysis.CallSites[:min(r.Top, len(r.Analysis.CallSites))] {
-		g.Add(c.Operation, r.place(c.SourceLine), words.Count(c.Calls), words.Time(c.TimeNs), words.Time(c.MinNs),
-			words.Time(c.P50Ns), words.Time(c.MeanNs), words.Time(c.P99Ns), words.Time(c.MaxNs), words.Rank(c.MaxRank), words.Bytes(c.Bytes))
-	}
-	r.Show(g)
+	r.Show(r.begin(callSites, r.calls()+" by "+r.where(), r.rows(callSites)))
 }
 
 func (r *Sections) collectives() {
-	r.table(collectives, rowsOf(r.Analysis.Collectives[:min(r.Top, len(r.Analysis.Collectives))]))
+	r.table(collectives, top(r, r.rows(collectives)))
 }
 
 func (r *Sections) messages() {
@@ -589,12 +564,8 @@ func (r *Sections) messages() {
 			fmt.Fprintf(r.W, "  %s %s\n", words.Count(c.n), c.what)
 		}
 	}
-	g := r.Grid("Message sizes", "from", "to", "messages", "bytes")
-	for _, s := range m.Sizes {
-		g.Add(words.Bytes(uint64(s.From)), words.Bytes(uint64(s.To)), words.Count(s.Count), words.Bytes(s.Bytes))
-	}
-	r.Show(g)
-	r.table(pairs, rowsOf(r.Analysis.CommMatrix))
+	r.table(messageSizes, r.rows(messageSizes))
+	r.table(pairs, r.rows(pairs))
 }
 
 func belowZero(l *document.Latency) uint64 {
@@ -605,11 +576,9 @@ func belowZero(l *document.Latency) uint64 {
 }
 
 func (r *Sections) lines() {
-	rows := rowsOf(r.Analysis.Lines)
-	for i := range rows {
-		rows[i] = append(rows[i], &r.Analysis.Trace)
-	}
-	g := r.begin(lines, "What each "+r.where()+" costs", rows)
+	t := *lines
+	t.Title = "What each " + r.where() + " costs"
+	g := r.begin(&t, "", r.rows(lines))
 	g.Remark(len(g.Rows), func(i int) string {
 		return costRemarks(r.Analysis.Overhead, &r.Analysis.Lines[i])
 	})

@@ -24,7 +24,7 @@ func (r *Sections) devices() {
 	}
 	fmt.Fprintln(r.W)
 	r.Line("%s", deviceVerdict(d, r.Analysis.Trace.DurationNs))
-	r.table(devices, rowsOf(d))
+	r.table(devices, r.rows(devices))
 }
 
 // deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
@@ -127,10 +127,10 @@ func (r *Sections) deviceDetails() {
 	r.idleBefore()
 	r.deviceKernels()
 	r.deviceLaunches()
-	r.deviceSteps()
+	r.table(steps, r.rows(steps))
 	r.deviceCollectives()
 	r.stragglers()
-	r.hostWaits()
+	r.table(hostWaits, rowsOf(HostWaits(r.Analysis.Devices)))
 	r.deviceStreams()
 	r.deviceParts()
 }
@@ -140,7 +140,7 @@ func (r *Sections) devicePath() {
 	if p == nil {
 		return
 	}
-	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), rowsOf(p.Rows), "Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
+	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), r.rows(devicePath), "Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
 		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next."))
 }
 
@@ -194,45 +194,9 @@ func Kernels(devices []accelerator.Device) []Kernel {
 
 func (r *Sections) deviceKernels() { r.table(kernels, rowsOf(Kernels(r.Analysis.Devices))) }
 
-// An onDevice is a row of a device.
-type onDevice[T any] struct {
-	row    T
-	device string
-}
+func (r *Sections) deviceGaps() { r.table(gaps, top(r, longest(r.rows(gaps), "time_ns"))) }
 
-// An onIt names the device that a row lies in.
-type onIt struct {
-	Device string `json:"device"`
-}
-
-// onDevices joins the rows of all devices, those with the most time first.
-func onDevices[T any](devices []accelerator.Device, of func(*accelerator.Device) []T, ns func(*T) int64) (out []onDevice[T]) {
-	for i := range devices {
-		for _, row := range of(&devices[i]) {
-			out = append(out, onDevice[T]{row, devices[i].Device})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b onDevice[T]) int { return cmp.Compare(ns(&b.row), ns(&a.row)) })
-	return out
-}
-
-func (r *Sections) deviceGaps() {
-	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.Gap { return d.Gaps }, func(g *accelerator.Gap) int64 { return g.TimeNs })
-	g := r.Grid("The longest times in which a device idles", "<device", "begins after", "lasts", "host-bound", "<then begins", "<launched from")
-	for _, x := range rows[:min(r.Top, len(rows))] {
-		g.Add(x.device, words.Time(x.row.StartNs-r.Analysis.Trace.StartNs), words.Time(x.row.TimeNs), words.PartOf(x.row.HostBoundNs, x.row.TimeNs), x.row.Before, string(x.row.LaunchedFrom))
-	}
-	r.Show(g)
-}
-
-func (r *Sections) idleBefore() {
-	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.IdleBefore { return d.IdleBefore }, func(x *accelerator.IdleBefore) int64 { return x.TimeNs })
-	var shown []row
-	for i := range rows[:min(r.Top, len(rows))] {
-		shown = append(shown, row{&rows[i].row, onIt{rows[i].device}})
-	}
-	r.table(idleBefore, shown)
-}
+func (r *Sections) idleBefore() { r.table(idleBefore, top(r, longest(r.rows(idleBefore), "time_ns"))) }
 
 // A withoutLaunch counts kernels of which it is not known what launched them.
 type withoutLaunch struct {
@@ -241,94 +205,38 @@ type withoutLaunch struct {
 
 func (r *Sections) deviceLaunches() {
 	var rows []row
-	for i := range r.Analysis.Devices[:min(r.Top, len(r.Analysis.Devices))] {
-		d := &r.Analysis.Devices[i]
-		if l := d.Launches; l != nil && l.Delay != nil {
-			rows = append(rows, row{l, withoutLaunch{l.Without + l.Unsure}, onIt{d.Device}})
+	for _, d := range top(r, r.rows(devices)) {
+		for _, x := range d.below("launches") {
+			if l := x[0].(*accelerator.Launches); l.Delay != nil {
+				rows = append(rows, append(x, withoutLaunch{l.Without + l.Unsure}))
+			}
 		}
 	}
 	r.Show(r.begin(launches, r.Of(len(r.Analysis.Devices), "devices"), rows))
 }
 
-func (r *Sections) deviceSteps() {
-	g := r.Grid("", "<device", "<step", "time", "computing", "communicating", "copying", "idle", "<")
-	rows := 0
-	for _, d := range r.Analysis.Devices {
-		if d.Steps == nil {
-			continue
-		}
-		for _, s := range d.Steps.Rows {
-			if rows++; rows > r.Top {
-				continue
-			}
-			of := func(ns int64) string { return words.PartOf(ns, s.SpanNs) }
-			cut := ""
-			if s.Cut {
-				cut = "cut off"
-			}
-			g.Add(d.Device, s.Step, words.Time(s.SpanNs), of(s.ComputeNs), of(s.ExposedCommunicationNs), of(s.ExposedMemoryNs), of(s.IdleNs), cut)
-		}
-	}
-	g.Heading = "Training steps" + r.Of(rows, "rows")
-	g.Note("Time is that of the step on the host; shares of what the device does meanwhile, of it.")
-	r.Show(g)
-}
-
 func (r *Sections) deviceCollectives() {
-	rows := onDevices(r.Analysis.Devices, func(d *accelerator.Device) []accelerator.Collective { return d.Collectives }, func(c *accelerator.Collective) int64 { return c.TimeNs })
-	g := r.Grid("Bandwidth of collectives"+r.Of(len(rows), "rows"), "<device", "<operation", "members", "size", "count", "time", "bus bandwidth", "<")
-	g.Note("Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. The bus bandwidth is that of NCCL's tests, to be held against the links'.")
-	for _, x := range rows[:min(r.Top, len(rows))] {
-		c, waiting := x.row, ""
-		if c.WithWaiting {
-			waiting = "waiting included"
-		}
-		g.Add(x.device, c.Operation, words.Count(int(c.Members)), words.Bytes(c.Bytes), words.Count(c.Count), words.Time(c.TimeNs), perSecond(c.BusBandwidth), waiting)
-	}
-	r.Show(g)
+	r.table(deviceCollectives, longest(r.rows(deviceCollectives), "time_ns"))
 }
 
-func (r *Sections) stragglers() {
-	var rows []accelerator.Device
-	for _, d := range r.Analysis.Devices {
-		if d.Straggler != nil {
-			rows = append(rows, d)
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b accelerator.Device) int { return cmp.Compare(b.Straggler.CausedNs, a.Straggler.CausedNs) })
-	g := r.Grid("Who comes late to collectives"+r.Of(len(rows), "devices"), "<device", "collectives", "comes last", "waits caused", "waits itself", "after the first, mean", "computing")
-	g.Note("Sums over collectives; waits caused are those of all others for the one that comes last.")
-	for _, d := range rows[:min(r.Top, len(rows))] {
-		s := d.Straggler
-		g.Add(d.Device, words.Count(s.Count), words.Count(s.ComesLast), words.Time(s.CausedNs), words.Time(s.WaitNs), words.Time(s.LateMeanNs), words.Time(d.ComputeNs))
-	}
-	r.Show(g)
-}
+func (r *Sections) stragglers() { r.table(stragglers, longest(r.rows(stragglers), "caused_ns")) }
 
-func (r *Sections) hostWaits() {
-	type sum struct {
-		count uint64
-		ns    int64
-	}
-	sums, seen := make(map[string]sum), make(map[field.Rank]bool)
-	for _, d := range r.Analysis.Devices {
+// HostWaits sums the calls in which hosts only wait for devices, those with the most time first.
+func HostWaits(devices []accelerator.Device) []accelerator.HostWait {
+	sums, seen := make(map[string]accelerator.HostWait), make(map[field.Rank]bool)
+	for _, d := range devices {
 		if seen[d.Rank] { // the devices of a process have the same
 			continue
 		}
 		seen[d.Rank] = true
 		for _, w := range d.HostWaits {
 			s := sums[w.Call]
-			sums[w.Call] = sum{s.count + w.Count, numbers.Plus(s.ns, w.TimeNs)}
+			sums[w.Call] = accelerator.HostWait{Call: w.Call, Count: s.Count + w.Count, TimeNs: numbers.Plus(s.TimeNs, w.TimeNs)}
 		}
 	}
-	names := slices.Sorted(maps.Keys(sums))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(sums[b].ns, sums[a].ns) })
-	g := r.Grid("Where hosts only wait for devices"+r.Of(len(names), "calls"), "<call", "count", "time")
-	g.Note("Sums over all threads.")
-	for _, n := range names[:min(r.Top, len(names))] {
-		g.Add(n, words.Count(sums[n].count), words.Time(sums[n].ns))
-	}
-	r.Show(g)
+	return slices.SortedFunc(maps.Values(sums), func(a, b accelerator.HostWait) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Call, b.Call))
+	})
 }
 
 // A deviceSpan is the span of the device that a stream is of.
@@ -338,27 +246,21 @@ type deviceSpan struct {
 
 func (r *Sections) deviceStreams() {
 	var rows []row
-	all := 0
-	for i := range r.Analysis.Devices {
-		d := &r.Analysis.Devices[i]
-		for k := range d.Streams {
-			if all++; all <= r.Top && len(d.Streams) > 1 {
-				rows = append(rows, row{&d.Streams[k], onIt{d.Device}, deviceSpan{d.SpanNs}})
-			}
+	all := r.rows(streams)
+	for _, x := range top(r, all) {
+		if d := x[1].(*accelerator.Device); len(d.Streams) > 1 {
+			rows = append(rows, append(x, deviceSpan{d.SpanNs}))
 		}
 	}
-	r.Show(r.begin(streams, r.Of(all, "streams"), rows))
+	r.Show(r.begin(streams, r.Of(len(all), "streams"), rows))
 }
 
 func (r *Sections) deviceParts() {
-	g := r.Grid("Parts of what devices execute", "<device", "<part", "executes", "span", "computing", "communicating", "copying", "idle")
-	g.Note("Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. The times of each part are as if there were no other.")
-	for _, d := range r.Analysis.Devices[:min(r.Top, len(r.Analysis.Devices))] {
-		for _, p := range d.Parts {
-			g.Add(d.Device, p.Part, words.Count(p.Count), words.Time(p.SpanNs), words.Time(p.ComputeNs), words.Time(p.ExposedCommunicationNs), words.Time(p.ExposedMemoryNs), words.Time(p.IdleNs))
-		}
+	var rows []row
+	for _, d := range top(r, r.rows(devices)) {
+		rows = append(rows, d.below("parts[]")...)
 	}
-	r.Show(g)
+	r.table(parts, rows)
 }
 
 // counterSeries prints the counters that are sampled beside the program.
@@ -368,21 +270,24 @@ func (r *Sections) counterSeries() {
 	})
 	never := len(r.Analysis.Sampled) - len(c)
 	slices.SortStableFunc(c, func(a, b document.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
-	g := r.Grid("Counters over time", "<counter", "<unit", "places", "samples", "least", "mean", "most", "growth")
-	g.Note("Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. Of several places that record a counter: the mean of their means, and the sum of their growth.")
+	var rows []row
 	for len(c) > 0 {
 		n := 1
 		for n < len(c) && c[n].Name == c[0].Name && c[n].Unit == c[0].Unit {
 			n++
 		}
-		x := together(c[:n])
+		rows = append(rows, row{together(c[:n]), placesOf{n}})
 		c = c[n:]
-		g.Add(x.Name, x.Unit, words.Count(uint64(n)), words.Count(x.Samples), words.Number(x.Min), words.Number(x.Mean), words.Number(x.Max), words.Number(x.Growth))
 	}
-	r.Show(g)
+	r.table(counterSeries, rows)
 	if never > 0 {
 		r.Line("%s always 0.", words.Plural(never, "further counter is", "further counters are"))
 	}
+}
+
+// placesOf is how many places record a counter.
+type placesOf struct {
+	Places int `json:"places"`
 }
 
 // together makes one row of those of a counter at several places.

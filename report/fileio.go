@@ -71,15 +71,15 @@ func (r *Sections) fileIO() {
 	if io == nil {
 		return
 	}
-	done := rowsOf(io.Operations)
+	done := r.rows(operations)
 	for i := range done {
 		if io.Operations[i].Sized == 0 {
 			done[i] = row{unknownBytes{}, &io.Operations[i]}
 		}
 	}
 	r.table(operations, done)
-	r.table(files, rowsOf(io.Files))
-	of := rowsOf(io.Sizes)
+	r.table(files, r.rows(files))
+	of := r.rows(sizes)
 	for i, x := range io.Sizes {
 		of[i] = append(of[i], meanTime{x.TimeNs / int64(x.Calls)})
 	}
@@ -88,12 +88,4 @@ func (r *Sections) fileIO() {
 		fmt.Fprintln(r.W)
 		r.Line("Time in calls on files by rank: least %s, most %s.", words.Extreme(io.Min), words.Extreme(io.Max))
 	}
-}
-
-// perSecond returns a bandwidth, "-" if it is not known.
-func perSecond(b *float64) string {
-	if b == nil {
-		return "-"
-	}
-	return words.Bytes(uint64(*b)) + "/s"
 }

@@ -30,26 +30,29 @@ func (r *Sections) overhead() {
 	r.keys(o)
 }
 
+// A judged pair is one of which wait states say something.
+type judged struct {
+	By string `json:"by_wait_states"`
+}
+
 // pairs prints the pairs of lines with overhead.
 func (r *Sections) pairs(o *document.Overhead) {
 	n := 0
 	for n < len(o.Pairs) && o.Pairs[n].Verdict != "none" {
 		n++
 	}
-	g := r.Grid(text.Modelled+"Senders and receivers"+r.Of(n, "pairs"), "<sent by", "<at", "<received by", "<at", "messages", "overhead of sends", "of receives", "<verdict", "<by wait states")
-	g.Note("Times are sums over ranks.")
-	for _, p := range o.Pairs[:min(r.Top, n)] {
-		confirmed := "not confirmed"
+	rows := r.rows(senders)[:n]
+	for i, p := range top(r, o.Pairs[:n]) {
+		by := judged{"not confirmed"}
 		switch {
 		case p.Reason != "":
-			confirmed = p.Reason
+			by.By = p.Reason
 		case p.Confirmed:
-			confirmed = "confirmed"
+			by.By = "confirmed"
 		}
-		g.Add(string(p.Send.Operation), r.place(p.Send.SourceLine), string(p.Receive.Operation),
-			r.place(p.Receive.SourceLine), words.Count(p.Messages), words.Time(p.SendOverheadNs),
-			words.Time(p.ReceiveOverheadNs), p.Verdict, confirmed)
+		rows[i] = append(rows[i], by)
 	}
+	g := r.begin(senders, "", rows)
 	g.Remark(len(g.Rows), func(i int) string {
 		if o.Pairs[i].Mixed {
 			return "t_max of profile and trace"

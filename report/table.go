@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -32,6 +33,7 @@ type Column struct {
 	Unit     Unit   `json:"unit,omitempty"`
 	Of       string `json:"of,omitempty"`       // key of the whole of which text shows the share
 	With     string `json:"with,omitempty"`     // key without which there is no value
+	Says     string `json:"says,omitempty"`     // what a Flag says
 	Term     string `json:"term,omitempty"`     // the word of the glossary that explains it
 	Modelled bool   `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
 	Bar      bool   `json:"bar,omitempty"`      // the page draws it behind the number
@@ -51,8 +53,8 @@ const (
 	Launcher  Unit = "launcher"   // an operator, or that the launch is not recorded
 	Device    Unit = "device"
 	Thread    Unit = "thread" // with its rank
-	Outlier   Unit = "outlier"
-	Plain     Unit = "plain" // a number as it is
+	Flag      Unit = "flag"   // what the column says, where it is so
+	Plain     Unit = "plain"  // a number as it is
 	Count     Unit = "count"
 	Time      Unit = "time"
 	Instant   Unit = "instant" // a time, since the start of the trace
@@ -60,6 +62,8 @@ const (
 	Bytes     Unit = "bytes"
 	Bandwidth Unit = "bandwidth"
 	Decimal   Unit = "decimal"
+	Number    Unit = "number" // with six digits
+	Ratio     Unit = "ratio"  // with three decimals
 	Rank      Unit = "rank"
 )
 
@@ -73,7 +77,7 @@ const (
 )
 
 // names are the units that text aligns left.
-var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, Outlier}
+var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, Flag}
 
 // has reports whether a face shows a column.
 func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
@@ -89,6 +93,43 @@ func rowsOf[T any](list []T) []row {
 	}
 	return out
 }
+
+// rows returns the rows of a table: each with what it lies in, the document last.
+func (s *Sections) rows(t *Table) []row { return row{s.Analysis}.below(t.Path) }
+
+// below returns the rows at a path from a row.
+func (r row) below(path string) (out []row) {
+	if path == "" {
+		return []row{r}
+	}
+	step, rest, _ := strings.Cut(path, ".")
+	name, list := strings.CutSuffix(step, "[]")
+	v, ok := member(reflect.Indirect(reflect.ValueOf(r[0])), name)
+	switch {
+	case !ok || v.Kind() == reflect.Pointer && v.IsNil():
+	case list:
+		for i := range v.Len() {
+			out = append(out, append(row{v.Index(i).Addr().Interface()}, r...).below(rest)...)
+		}
+	default:
+		out = append(row{v.Interface()}, r...).below(rest)
+	}
+	return out
+}
+
+// longest sorts rows by a time, the longest first.
+func longest(rows []row, key string) []row {
+	ns := func(r row) int64 {
+		v, _ := r.value(key)
+		x, _ := v.(int64)
+		return x
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(ns(b), ns(a)) })
+	return rows
+}
+
+// top returns the first rows, as many as a table shows.
+func top[T any](s *Sections, rows []T) []T { return rows[:min(s.Top, len(rows))] }
 
 // value returns what a row has at a key: nil where it is not known, and whether it has such a place at all.
 func (r row) value(key string) (value any, ok bool) {
@@ -194,9 +235,9 @@ func (s *Sections) cell(c *Column, r row) string {
 		if call, _ := r.value("call"); call == field.Name("") {
 			return "(launch not recorded)"
 		}
-	case Outlier:
+	case Flag:
 		if v.Bool() {
-			return "outlier"
+			return c.Says
 		}
 		return ""
 	case Plain:
@@ -218,6 +259,12 @@ func (s *Sections) cell(c *Column, r row) string {
 	case Decimal:
 		x := v.Float()
 		return words.Decimal(&x)
+	case Number:
+		x := v.Float()
+		return words.Number(&x)
+	case Ratio:
+		x := v.Float()
+		return words.Thousandths(&x)
 	}
 	return v.String()
 }
@@ -255,7 +302,7 @@ func (s *Sections) begin(t *Table, added string, rows []row, notes ...string) *t
 		g.Titles, shown = append(g.Titles, title), append(shown, c)
 	}
 	if t.what != "" {
-		rows = rows[:min(s.Top, len(rows))]
+		rows = top(s, rows)
 	}
 	for _, r := range rows {
 		var cells []string

@@ -66,7 +66,7 @@ var pairs = &Table{Key: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]",
 	{Key: "wait_ns", Title: "waiting", Unit: Time, Term: "waiting for messages", Bar: true, Faces: OnPage},
 }}
 
-var lines = &Table{Key: "lines", Path: "lines[]", what: "lines",
+var lines = &Table{Key: "lines", Title: "What each source line costs", Path: "lines[]", what: "lines",
 	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
 		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.",
 	Columns: []Column{
@@ -80,7 +80,7 @@ var lines = &Table{Key: "lines", Path: "lines[]", what: "lines",
 		{Key: "transfer_ns", Title: "transfer", Unit: Time, With: "overhead_ns", Term: "transfer of a line", Modelled: true},
 		{Key: "unexplained_ns", Title: "unexplained", Unit: Time, With: "overhead_ns", Term: "unexplained", Modelled: true},
 		{Key: "causes_ns", Title: "causes", Unit: Time, Term: "waits caused", Modelled: true, Bar: true},
-		{Key: "critical_path_ns", Title: "of path", Unit: Time, Of: "duration_ns", Term: "critical path", Modelled: true},
+		{Key: "critical_path_ns", Title: "of path", Unit: Time, Of: "trace.duration_ns", Term: "critical path", Modelled: true},
 	}}
 
 var devices = &Table{Key: "devices", Title: "Devices", Path: "devices[]", what: "devices",
@@ -186,7 +186,7 @@ var phases = &Table{Key: "phases", Title: "Phases", Path: "phases.rows[]", what:
 	{Key: "parallel_efficiency", Title: "parallel efficiency", Unit: Share, Term: "parallel efficiency"},
 	{Key: "load_balance", Title: "load balance", Unit: Share, Term: "load balance"},
 	{Key: "communication_efficiency", Title: "communication", Unit: Share, Term: "communication"},
-	{Key: "outlier", Title: "remarks", Unit: Outlier},
+	{Key: "outlier", Title: "remarks", Unit: Flag, Says: "outlier"},
 }}
 
 var operations = &Table{Key: "operations", Title: "What is done to files", Path: "file_io.operations[]", what: "operations",
@@ -224,3 +224,159 @@ var sizes = &Table{Key: "sizes", Title: "Sizes of accesses", Path: "file_io.size
 	{Key: "time_ns", Title: "time", Unit: Time},
 	{Key: "mean_ns", Title: "mean", Unit: Time, Faces: InText},
 }}
+
+var criticalPath = &Table{Key: "critical_path", Title: "Critical path", Path: "critical_path.regions[]", Modelled: true, what: "places", Columns: []Column{
+	{Key: "operation", Title: "operation", Unit: Operation},
+	{Title: "source line", Unit: Place, Term: "source line"},
+	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+	{Key: "share", Title: "share", Unit: Share},
+	{Key: "imbalance_ns", Title: "imbalance", Unit: Time, Term: "imbalance"},
+}}
+
+// lastLocation is the path of a run in which nobody waits for another.
+var lastLocation = &Table{Title: "The location that ends last", Path: criticalPath.Path, Modelled: true, what: "places", Columns: []Column{
+	{Title: "source line", Unit: Place},
+	{Key: "time_ns", Title: "time", Unit: Time},
+	{Key: "share", Title: "share", Unit: Share},
+}}
+
+var callSites = &Table{Path: "call_sites[]", what: "sites", Note: "Time is a sum over ranks; min to max are of single calls, max on that rank.", Columns: []Column{
+	{Key: "operation", Title: "operation"},
+	{Title: "source line", Unit: Place},
+	{Key: "calls", Title: "calls", Unit: Count},
+	{Key: "time_ns", Title: "time", Unit: Time},
+	{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
+	{Key: "p50_ns", Title: "p50", Unit: Time, Modelled: true},
+	{Key: "mean_ns", Title: "mean", Unit: Time},
+	{Key: "p99_ns", Title: "p99", Unit: Time, Modelled: true},
+	{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
+	{Key: "max_rank", Title: "on", Unit: Rank},
+	{Key: "bytes", Title: "bytes", Unit: Bytes},
+}}
+
+var senders = &Table{Title: "Senders and receivers", Path: "overhead.pairs[]", Note: "Times are sums over ranks.", Modelled: true, what: "pairs", Columns: []Column{
+	{Key: "send.operation", Title: "sent by"},
+	{Key: "send", Title: "at", Unit: Place},
+	{Key: "receive.operation", Title: "received by"},
+	{Key: "receive", Title: "at", Unit: Place},
+	{Key: "messages", Title: "messages", Unit: Count},
+	{Key: "send_overhead_ns", Title: "overhead of sends", Unit: Time},
+	{Key: "receive_overhead_ns", Title: "of receives", Unit: Time},
+	{Key: "verdict", Title: "verdict"},
+	{Key: "by_wait_states", Title: "by wait states"},
+}}
+
+var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", what: "rows",
+	Note: "Sums are over all locations: of what a counter grew in the exclusive time of the region. " +
+		"IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.",
+	Columns: []Column{
+		{Key: "region", Title: "region"},
+		{Key: "name", Title: "counter"},
+		{Key: "samples", Title: "samples", Unit: Count},
+		{Key: "sum", Title: "sum", Unit: Number},
+		{Key: "ipc", Title: "IPC", Unit: Ratio},
+		{Key: "frequency_ghz", Title: "GHz", Unit: Ratio},
+		{Key: "mean", Title: "mean", Unit: Number},
+		{Key: "min", Title: "minimum", Unit: Number},
+		{Key: "max", Title: "maximum", Unit: Number},
+		{Key: "unit", Title: "unit"},
+	}}
+
+var usefulCounters = &Table{Title: "Counters in useful time", Path: "counters.ranks[]", Note: "Sums over the threads of a rank, of useful time that is covered by samples.",
+	Columns: []Column{
+		{Key: "key", Unit: Label},
+		{Key: "useful_ns", Title: "useful time", Unit: Time},
+		{Key: "instructions", Title: "instructions", Unit: Number},
+		{Key: "cycles", Title: "cycles", Unit: Number},
+		{Key: "ipc", Title: "IPC", Unit: Ratio},
+		{Key: "frequency_ghz", Title: "GHz", Unit: Ratio},
+	}}
+
+var counterSeries = &Table{Title: "Counters over time",
+	Note: "Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. " +
+		"Of several places that record a counter: the mean of their means, and the sum of their growth.",
+	Columns: []Column{
+		{Key: "name", Title: "counter"},
+		{Key: "unit", Title: "unit"},
+		{Key: "places", Title: "places", Unit: Count},
+		{Key: "samples", Title: "samples", Unit: Count},
+		{Key: "min", Title: "least", Unit: Number},
+		{Key: "mean", Title: "mean", Unit: Number},
+		{Key: "max", Title: "most", Unit: Number},
+		{Key: "growth", Title: "growth", Unit: Number},
+	}}
+
+var messageSizes = &Table{Title: "Message sizes", Path: "messages.sizes[]", Columns: []Column{
+	{Key: "from", Title: "from", Unit: Bytes},
+	{Key: "to", Title: "to", Unit: Bytes},
+	{Key: "count", Title: "messages", Unit: Count},
+	{Key: "bytes", Title: "bytes", Unit: Bytes},
+}}
+
+var gaps = &Table{Key: "gaps", Title: "The longest times in which a device idles", Path: "devices[].gaps[]", Columns: []Column{
+	{Key: "device", Title: "device", Unit: Device},
+	{Key: "start_ns", Title: "begins after", Unit: Instant},
+	{Key: "time_ns", Title: "lasts", Unit: Time, Bar: true},
+	{Key: "host_bound_ns", Title: "host-bound", Unit: Time, Of: "time_ns", Term: "host-bound"},
+	{Key: "before", Title: "then begins"},
+	{Key: "launched_from", Title: "launched from"},
+}}
+
+var steps = &Table{Key: "steps", Title: "Training steps", Path: "devices[].steps.rows[]", what: "rows",
+	Note: "Time is that of the step on the host; shares of what the device does meanwhile, of it.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "step", Title: "step"},
+		{Key: "span_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "compute_ns", Title: "computing", Unit: Time, Of: "span_ns"},
+		{Key: "exposed_communication_ns", Title: "communicating", Unit: Time, Of: "span_ns", Term: "exposed"},
+		{Key: "exposed_memory_ns", Title: "copying", Unit: Time, Of: "span_ns", Term: "exposed"},
+		{Key: "idle_ns", Title: "idle", Unit: Time, Of: "span_ns"},
+		{Key: "cut", Unit: Flag, Says: "cut off"},
+	}}
+
+var deviceCollectives = &Table{Key: "device_collectives", Title: "Bandwidth of collectives", Path: "devices[].collectives[]", what: "rows",
+	Note: "Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. " +
+		"The bus bandwidth is that of NCCL's tests, to be held against the links'.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "operation", Title: "operation"},
+		{Key: "members", Title: "members", Unit: Count},
+		{Key: "bytes", Title: "size", Unit: Bytes},
+		{Key: "count", Title: "count", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "bus_bytes_per_s", Title: "bus bandwidth", Unit: Bandwidth, Term: "bus bandwidth"},
+		{Key: "with_waiting", Unit: Flag, Says: "waiting included"},
+	}}
+
+var stragglers = &Table{Key: "stragglers", Title: "Who comes late to collectives", Path: "devices[].straggler", what: "devices",
+	Note: "Sums over collectives; waits caused are those of all others for the one that comes last.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "count", Title: "collectives", Unit: Count},
+		{Key: "comes_last", Title: "comes last", Unit: Count},
+		{Key: "caused_ns", Title: "waits caused", Unit: Time, Bar: true},
+		{Key: "wait_ns", Title: "waits itself", Unit: Time},
+		{Key: "late_mean_ns", Title: "after the first, mean", Unit: Time},
+		{Key: "compute_ns", Title: "computing", Unit: Time},
+	}}
+
+var hostWaits = &Table{Key: "host_waits", Title: "Where hosts only wait for devices", what: "calls", Note: "Sums over all threads.", Columns: []Column{
+	{Key: "call", Title: "call"},
+	{Key: "count", Title: "count", Unit: Count},
+	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+}}
+
+var parts = &Table{Key: "parts", Title: "Parts of what devices execute", Path: "devices[].parts[]",
+	Note: "Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. " +
+		"The times of each part are as if there were no other.",
+	Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "part", Title: "part"},
+		{Key: "count", Title: "executes", Unit: Count},
+		{Key: "span_ns", Title: "span", Unit: Time},
+		{Key: "compute_ns", Title: "computing", Unit: Time, Bar: true},
+		{Key: "exposed_communication_ns", Title: "communicating", Unit: Time, Term: "exposed"},
+		{Key: "exposed_memory_ns", Title: "copying", Unit: Time, Term: "exposed"},
+		{Key: "idle_ns", Title: "idle", Unit: Time},
+	}}

@@ -52,7 +52,7 @@ type runTime struct {
 
 // threadRows prints the time of each thread by what it does.
 func (r *Sections) threadRows(t *document.Threads) {
-	rows := rowsOf(t.Rows)
+	rows := r.rows(threadRows)
 	for i := range rows {
 		rows[i] = append(rows[i], runTime{r.runtime()})
 	}
