@@ -435,14 +435,6 @@ func (r *Sections) allWaits() string {
 
 func waitsOf(t waitstate.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
 
-// operation returns the operation of a row, or that it is none.
-func (r *Sections) operation(operation field.Name, line field.SourceLine) string {
-	if operation == "" && r.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
-		return "(outside MPI)"
-	}
-	return string(operation)
-}
-
 func (r *Sections) criticalPath() {
 	c := r.Analysis.CriticalPath
 	if c == nil || r.Analysis.DevicePath != nil && r.Analysis.Efficiency == nil { // that of devices says more

@@ -13,12 +13,13 @@ import (
 	"tracekit/trace"
 )
 
-// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. Text shows the columns
-// that have its face. The page has columns of its own so far: of what is said for it, nothing is read yet.
+// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. Text and page show the
+// columns that have their face.
 type Table struct {
 	Key      string   `json:"key"`
 	Title    string   `json:"title"`
-	Path     string   `json:"path,omitempty"`  // of its rows in the document: devices[].streams[] are all streams of all devices
+	Tab      string   `json:"tab"`             // part of the page that shows it; "": text alone does
+	Path     string   `json:"path"`            // of its rows in the document: devices[].streams[] are all streams of all devices
 	Where    string   `json:"where,omitempty"` // key of what a row must have on the page
 	Note     string   `json:"note,omitempty"`
 	Modelled bool     `json:"modelled,omitempty"` // all of it is a model's if the trace was rebuilt
@@ -33,7 +34,7 @@ type Column struct {
 	Unit     Unit   `json:"unit,omitempty"`
 	Of       string `json:"of,omitempty"`       // key of the whole of which text shows the share
 	With     string `json:"with,omitempty"`     // key without which there is no value
-	Says     string `json:"says,omitempty"`     // what a Flag says
+	Says     string `json:"says,omitempty"`     // what a Flag says, an Operation or a Launcher that is none
 	Term     string `json:"term,omitempty"`     // the word of the glossary that explains it
 	Modelled bool   `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
 	Bar      bool   `json:"bar,omitempty"`      // the page draws it behind the number
@@ -67,13 +68,15 @@ const (
 	Rank      Unit = "rank"
 )
 
-// Faces are where a column is shown; 0 is everywhere.
+// Faces are where a column is shown; 0 is in text and on the page, of the whole run.
 type Faces uint8
 
 // The faces of an analysis.
 const (
 	InText Faces = 1 << iota
 	OnPage
+	Selected   // on the page, of a selected time, as far as the timeline tells
+	Everywhere = InText | OnPage | Selected
 )
 
 // names are the units that text aligns left.
@@ -230,10 +233,12 @@ func (s *Sections) cell(c *Column, r row) string {
 	switch c.Unit {
 	case Operation:
 		line, _ := r.line("")
-		return s.operation(field.Name(v.String()), line)
+		if v.String() == "" && s.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
+			return c.Says
+		}
 	case Launcher:
 		if call, _ := r.value("call"); call == field.Name("") {
-			return "(launch not recorded)"
+			return c.Says
 		}
 	case Flag:
 		if v.Bool() {
