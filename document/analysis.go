@@ -30,7 +30,7 @@ type Analysis struct {
 	DevicePath   *accelerator.Path      `json:"device_path,omitempty"`
 	FileIO       *FileIO                `json:"file_io,omitempty"`          // nil: no call works on files
 	Sampled      []CounterSeries        `json:"sampled_counters,omitempty"` // that are sampled beside the program
-	Diagnosis    []cause.Cause          `json:"diagnosis,omitzero"`         // nil: not asked for, or of a part of the run
+	Diagnosis    []cause.Cause          `json:"diagnosis,omitzero"`         // nil: not asked for
 	Clock        Clock                  `json:"clock"`
 	Profile      []ProfileRow           `json:"profile"`
 	CallSites    []CallSiteRow          `json:"call_sites"`

@@ -377,7 +377,17 @@ func (r *Sections) diagnosis() {
 	if causes == nil {
 		return
 	}
-	fmt.Fprintf(r.W, "\n%sWhy the run is not shorter\n", Mark(r.Analysis.Trace.Rebuilt))
+	what := "run"
+	if r.Analysis.Selection != nil {
+		what = "selected part"
+	}
+	fmt.Fprintf(r.W, "\n%sWhy the %s is not shorter\n", Mark(r.Analysis.Trace.Rebuilt), what)
+	if s := r.Analysis.Selection; s != nil {
+		r.Line("A gain is what the whole run would be shorter if this part alone were changed. The network and the order of messages are judged for whole runs only.")
+		if len(s.Ranks) > 0 {
+			r.Line("Causes are those of all ranks that concern the selected ones.")
+		}
+	}
 	if len(causes) == 0 && len(r.Analysis.Devices) > 0 {
 		r.Line("Nothing is worth fixing but what devices compute: what hosts, gaps, communication and copies have of the critical path is below 1 %% of it.")
 		return

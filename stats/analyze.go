@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document/cause"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
@@ -13,7 +14,7 @@ import (
 )
 
 // Analyze makes the whole document of a trace, and the tables behind it: what analysis.Analyze finds, what accelerators
-// do, what is done to files and, of a whole run, the causes if they are asked for. Errors are those of analysis.Analyze.
+// do, what is done to files and the causes if they are asked for. Errors are those of analysis.Analyze.
 func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes bool) (*analysis.Result, error) {
 	from, to, err := scope.Window(t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
 	if err != nil {
@@ -27,17 +28,21 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	}
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
-	if leaveOut(t, a); causes && a.Selection == nil && (a.Trace.Reduced == nil || a.Trace.Reduced.LeftOut == nil) {
-		err = diagnose(ctx, t, a, opts.Jobs)
+	switch leaveOut(t, a); {
+	case !causes || a.Trace.Reduced != nil && a.Trace.Reduced.LeftOut != nil:
+	case a.Selection != nil:
+		err = diagnosePart(ctx, t, a, opts, from, to)
+	default:
+		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
 	}
 	return a, err
 }
 
-// diagnose finds the causes of processes, of threads where nobody calls MPI, and of accelerators.
-func diagnose(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (err error) {
+// diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators.
+func diagnose(a *analysis.Result, find func() ([]cause.Cause, error)) (err error) {
 	switch {
 	case a.Efficiency != nil:
-		a.Diagnosis, err = diagnosis.Find(ctx, t, a, jobs)
+		a.Diagnosis, err = find()
 	case a.Threads != nil:
 		a.Diagnosis = diagnosis.OfThreads(a)
 	}

@@ -27,6 +27,7 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 type deviceFinder struct {
 	a       *analysis.Result
 	run     int64
+	start   int64 // of the run, or of the part that is analysed
 	whole   int64 // run time of all devices
 	after   int64 // of it, after their last work
 	causes  accelerator.IdleCauses
@@ -41,11 +42,14 @@ type deviceFinder struct {
 }
 
 func newDeviceFinder(a *analysis.Result) *deviceFinder {
-	f := &deviceFinder{a: a, run: a.Trace.DurationNs, path: make(map[string]int64)}
+	f := &deviceFinder{a: a, run: runOf(a), start: a.Trace.StartNs, path: make(map[string]int64)}
+	if s := a.Selection; s != nil {
+		f.start = s.FromNs
+	}
 	f.whole, f.spare, f.known = f.run*int64(len(a.Devices)), f.run, f.run
 	for i := range a.Devices {
 		d := &a.Devices[i]
-		f.after += a.Trace.StartNs + f.run - d.StartNs - d.SpanNs
+		f.after += f.start + f.run - d.StartNs - d.SpanNs
 		f.communication += d.ExposedCommunicationNs
 		f.memory += d.ExposedMemoryNs
 		f.causes.HostBoundNs += d.IdleCauses.HostBoundNs
@@ -111,7 +115,7 @@ func (f *deviceFinder) late() []cause.Cause {
 // before judges that the first work of a device does not begin when it is launched: what it does
 // until then is not recorded.
 func (f *deviceFinder) before() []cause.Cause {
-	first := min(f.path["launch"]+f.path["gap"]-f.causes.KernelGapsNs, f.a.Devices[0].StartNs-f.a.Trace.StartNs)
+	first := min(f.path["launch"]+f.path["gap"]-f.causes.KernelGapsNs, f.a.Devices[0].StartNs-f.start)
 	if len(f.a.Devices) > 1 || float64(first) < leastGain*float64(f.run) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"tracekit/document/cause"
@@ -30,15 +31,22 @@ const (
 // Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
 // The analysis must be of the whole run.
 func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]cause.Cause, error) {
+	return FindPart(ctx, t, a, a, math.MinInt64, math.MaxInt64, jobs)
+}
+
+// FindPart returns the causes in a part of the run, a window of corrected ticks of which the analysis a is, by what the whole run would gain if
+// what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
+func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, from, to int64, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a)
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model
 	if f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
 		var err error
-		if m, err = whatif.New(ctx, t, a, jobs); err != nil {
+		if m, err = whatif.New(ctx, t, whole, jobs); err != nil {
 			return nil, err
 		}
+		m.Within(from, to)
 		defer m.Release()
 	}
 	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*cause.Cause, error) {
@@ -75,7 +83,7 @@ func Join(a, b []cause.Cause) []cause.Cause {
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
 // if the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*cause.Cause, error) {
-	cause, gain, run := c.cause, c.gain, f.a.Trace.DurationNs
+	cause, gain, run := c.cause, c.gain, f.run
 	if cause.Text = c.text; c.slow != nil {
 		cause.Text = c.ofCulprits()
 	}
@@ -138,6 +146,7 @@ type candidate struct {
 type finder struct {
 	t        *trace.Trace
 	a        *analysis.Result
+	run      int64        // ns, of the part that is analysed
 	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
 	places   []field.Site // by call path
 	critical map[field.Site]int64
@@ -148,7 +157,7 @@ type finder struct {
 }
 
 func newFinder(t *trace.Trace, a *analysis.Result) *finder {
-	f := &finder{t: t, a: a, places: profile.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
+	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
 	for r, missing := range t.Missing() {
 		if !missing {
 			f.ranks = append(f.ranks, uint32(r))
@@ -170,6 +179,14 @@ func newFinder(t *trace.Trace, a *analysis.Result) *finder {
 		}
 	}
 	return f
+}
+
+// runOf returns how long the part of the run is that is analysed.
+func runOf(a *analysis.Result) int64 {
+	if s := a.Selection; s != nil {
+		return s.ToNs - s.FromNs
+	}
+	return a.Trace.DurationNs
 }
 
 // candidates returns what may gain enough, what may gain most first.
@@ -195,8 +212,10 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.workers()...)
 	out = append(out, f.late()...)
 	out = append(out, f.measurement()...)
-	out = append(out, f.transfer()...)
-	out = append(out, f.wrongOrder()...)
+	if a := f.a; a.Selection == nil {
+		out = append(out, f.transfer()...)
+		out = append(out, f.wrongOrder()...)
+	}
 	out = append(out, f.teams()...)
 	if len(f.a.Delays) > 0 {
 		for i := range out {
@@ -209,13 +228,13 @@ func (f *finder) candidates() []candidate {
 }
 
 // least is what a cause must gain, ns.
-func (f *finder) least() int64 { return int64(leastGain * float64(f.a.Trace.DurationNs)) }
+func (f *finder) least() int64 { return int64(leastGain * float64(f.run)) }
 
 // worth returns the places that make others wait and have so much of the critical path that
-// they can gain something, and the one that causes most waits.
+// they can gain something, and the one that causes most waits if it is outside MPI.
 func (f *finder) worth() (out []waitstate.Delay) {
 	for i, row := range f.a.Delays {
-		if i == 0 || float64(f.critical[placeOf(row)]) >= leastGain*float64(f.a.Trace.DurationNs) {
+		if i == 0 && row.Operation == "" || float64(f.critical[placeOf(row)]) >= leastGain*float64(f.run) {
 			out = append(out, row)
 		}
 	}

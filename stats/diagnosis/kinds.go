@@ -229,7 +229,7 @@ func (f *finder) startup() (out []candidate) {
 		c.cause.Kind = cause.Startup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 		c.changes = []whatif.Change{whatif.Scale(f.site(place), 0)}
-		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, words.Time(time), words.Time(f.a.Trace.DurationNs))
+		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, words.Time(time), words.Time(f.run))
 		c.mended = "Without it"
 		out = append(out, c)
 	}

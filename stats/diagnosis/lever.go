@@ -81,7 +81,7 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		return cmp.Compare(a.value, b.value)
 	})
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
-	c.Text = fmt.Sprintf("No place stands out. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel), worst.name, words.Share(worst.value))
+	c.Text = fmt.Sprintf("No single cause was found. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel), worst.name, words.Share(worst.value))
 	best := -1
 	for i, gain := range gains {
 		if gain > 0 && (best < 0 || gain > gains[best]) {
@@ -89,7 +89,7 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		}
 	}
 	if best >= 0 {
-		share := float64(gains[best]) / float64(f.a.Trace.DurationNs)
+		share := float64(gains[best]) / float64(f.run)
 		c.SourceLine, c.Operation, c.GainNs, c.GainShare = places[best].SourceLine, places[best].Operation, &gains[best], &share
 		at := placeText(c.SourceLine)
 		if c.Operation != "" {

@@ -17,10 +17,9 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	site := func(line field.Line) field.Site {
 		return field.Site{SourceLine: field.SourceLine{File: "f.c", Line: line}, Operation: "MPI_Send"}
 	}
-	f := &finder{t: &trace.Trace{World: make([]trace.LocationID, 3)},
+	f := &finder{run: 1000, t: &trace.Trace{World: make([]trace.LocationID, 3)},
 		a:        &analysis.Result{Analysis: document.Analysis{WaitStates: new(waitstate.States)}},
 		critical: make(map[field.Site]int64), slow: make(map[field.Site]int64)}
-	f.a.Trace.DurationNs = 1000
 	var rows []waitstate.Delay
 	for i, x := range []struct {
 		kind              waitstate.Kind

@@ -17,7 +17,7 @@ import (
 // with the most gain first; none if nothing is worth fixing. The gain of a single process is
 // what its efficiencies lack (DEFINITIONS 2.10); of several nothing is known of who waits for whom.
 func OfThreads(a *analysis.Result) []cause.Cause {
-	t, run := a.Threads, float64(a.Trace.DurationNs)
+	t, run := a.Threads, float64(runOf(a))
 	causes := []cause.Cause{}
 	add := func(lost float64, text, mended string, cause cause.Cause) {
 		if lost < leastGain {
@@ -35,7 +35,7 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 	switch {
 	case f.Serial != nil:
 		add(1-*f.Serial, fmt.Sprintf("Outside parallel regions one thread of a process works at a time, for %s of the run's %s.",
-			words.Time(a.Trace.DurationNs-t.ParallelNs/int64(t.Processes)), words.Time(a.Trace.DurationNs)), "If all threads shared that work",
+			words.Time(runOf(a)-t.ParallelNs/int64(t.Processes)), words.Time(runOf(a))), "If all threads shared that work",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
 		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time; most of the rest %s.", t.Threads, 100**f.Parallel,

@@ -226,14 +226,18 @@ func (m *Model) inMPI(p trace.PathID) bool {
 
 // walk visits the time that a location spends between calls, and the own times of calls. It calls
 // piece for each time above 0 in the call paths of slots, and end with each call that is entered or
-// left. The time from the Enter of a call until its part in a collective begins is left out.
+// left. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is entered
+// outside the time that changes are of.
 func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32)) {
 	own := ownTimes{Model: m, l: l}
+	inside := m.from <= m.first
 	for call, s := range m.segments[l].All() {
 		if call != trace.None {
 			end(call)
+			enter := m.t.Calls[l].Ptr(int(call)).Enter
+			inside = enter >= m.from && enter < m.to
 		}
-		if slot := m.slot(s.Path); slots[slot] {
+		if slot := m.slot(s.Path); inside && slots[slot] {
 			if call != trace.None {
 				s.Time = own.of(call)
 			}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"tracekit/spill"
@@ -40,6 +41,7 @@ type Model struct {
 	master    []trace.LocationID           // by location: that of its rank; None: the location moves on its own
 	first     int64                        // begin of the run
 	last      int64                        // its end
+	from, to  int64                        // changes of time are of what passes then
 	aside     []bool                       // by location: no part of the run
 	names     []name                       // of call paths, in the tree and outside it
 	mpi       []trace.MPIFunction          // by region
@@ -122,7 +124,7 @@ func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Mo
 	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis is none of this trace")
 	}
-	m := &Model{t: t, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
+	m := &Model{t: t, from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
 	m.first, m.last = scope.Run(t)
 	m.aside, m.names, m.mpi = scope.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	m.deviceWaits = deviceWaits(t, m.names)

@@ -1,0 +1,36 @@
+package stats
+
+import (
+	"context"
+	"slices"
+
+	"tracekit/document/cause"
+	"tracekit/stats/analysis"
+	"tracekit/stats/diagnosis"
+	"tracekit/trace"
+)
+
+// diagnosePart finds the causes of a part of the run, what all of it would gain if what passes then were mended; of selected ranks those
+// that concern them.
+func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts analysis.Options, from, to int64) error {
+	part := a
+	if len(opts.Ranks) > 0 { // others may be why these wait
+		var err error
+		if part, err = Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, From: opts.From, To: opts.To, Overhead: opts.Overhead}, false); err != nil {
+			return err
+		}
+	}
+	whole, err := analysis.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Overhead: opts.Overhead})
+	if err != nil {
+		return err
+	}
+	if err = diagnose(part, func() ([]cause.Cause, error) {
+		return diagnosis.FindPart(ctx, t, part, whole, from, to, opts.Jobs)
+	}); err != nil {
+		return err
+	}
+	a.Diagnosis = slices.DeleteFunc(part.Diagnosis, func(c cause.Cause) bool {
+		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !slices.ContainsFunc(c.Ranks, func(r uint32) bool { return slices.Contains(opts.Ranks, r) })
+	})
+	return nil
+}

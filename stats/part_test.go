@@ -1,0 +1,50 @@
+package stats_test
+
+import (
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats"
+	"tracekit/stats/analysis"
+	"tracekit/stats/overhead"
+	"tracekit/stats/scope"
+	"tracekit/stats/statstest"
+)
+
+// TestPartIsDiagnosed states that all of the run, selected as a part, has the causes of the run, to the nanosecond; that half of it has the
+// same cause with about half of the gain; and that ranks have the causes that concern them.
+func TestPartIsDiagnosed(t *testing.T) {
+	for _, program := range []string{"halo", "sweep", "collectives"} {
+		src := statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 100, Threads: 1, Seed: 1, Plant: samples.Plant{Imbalance: 5000}})
+		tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
+		causes := func(o analysis.Options) *analysis.Result {
+			o.Overhead = &overhead.Options{PerCall: true}
+			a, err := stats.Analyze(t.Context(), tr, o, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		share := func(x float64) scope.Instant { return scope.Instant{Kind: scope.Fraction, Share: x} }
+		whole, all := causes(analysis.Options{}), causes(analysis.Options{From: share(0), To: share(1)})
+		if len(whole.Diagnosis) == 0 || len(whole.Diagnosis) != len(all.Diagnosis) {
+			t.Fatalf("%s: %d causes of the run, %d of all of it as a part", program, len(whole.Diagnosis), len(all.Diagnosis))
+		}
+		for i := range whole.Diagnosis {
+			if a, b := whole.Diagnosis[i], all.Diagnosis[i]; a.Text != b.Text {
+				t.Errorf("%s: %q of the run, %q of all of it as a part", program, a.Text, b.Text)
+			}
+		}
+		first := whole.Diagnosis[0]
+		half := causes(analysis.Options{From: share(0.4), To: share(0.9)}).Diagnosis
+		if len(half) == 0 || half[0].Kind != first.Kind || half[0].Region != first.Region || 3*(*half[0].GainNs) < *first.GainNs || 3*(*half[0].GainNs) > 2**first.GainNs {
+			t.Errorf("%s: of half of the run %+v, of all %+v", program, half, first)
+		}
+		for _, c := range causes(analysis.Options{Ranks: []uint32{first.Ranks[0]}}).Diagnosis[:1] {
+			if c.Text != first.Text {
+				t.Errorf("%s: rank %d has %q, the run %q", program, first.Ranks[0], c.Text, first.Text)
+			}
+		}
+	}
+}
