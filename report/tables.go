@@ -297,6 +297,22 @@ var senders = &Table{Title: "Senders and receivers",
 		{Key: "by_wait_states", Title: "by wait states"},
 	}}
 
+var keyTable = &Table{Columns: []Column{
+	{Key: "operation", Title: "operation"},
+	{Key: "role", Title: "role"},
+	{Key: "processes", Title: "processes", Unit: Count},
+	{Key: "bytes", Title: "bytes", Unit: Bytes},
+	{Key: "calls", Title: "calls", Unit: Count},
+	{Key: "t_min_ns", Title: "t_min", Unit: Time},
+	{Key: "t_max_ns", Title: "t_max", Unit: Time},
+	{Key: "over", Title: "slow", Unit: Count},
+	{Key: "model", Title: "model"},
+	{Key: "chi2", Title: "χ²", Unit: Decimal},
+	{Key: "dof", Title: "ν", Unit: Plain},
+	{Key: "p_value", Title: "p", Unit: Decimal},
+	{Key: "remarks", Title: "remarks", Unit: Remarks},
+}}
+
 var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", what: "rows",
 	Note: "Sums are over all locations: of what a counter grew in the exclusive time of the region. " +
 		"IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.",
