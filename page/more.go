@@ -1,6 +1,8 @@
 package page
 
 import (
+	"tracekit/document"
+	"tracekit/report"
 	"tracekit/stats/analysis"
 	"tracekit/topology"
 	"tracekit/trace"
@@ -8,24 +10,17 @@ import (
 
 // More is what a page shows beside the analysis and its timeline.
 type More struct {
-	lines []lineCalls
-	grids []grid
-	files []sourceFile
-	lost  []string // files that were not found
-	terms []Term
-}
-
-// A Term is a word of the page with what it means.
-type Term struct {
-	Word    string `json:"word"`
-	Meaning string `json:"meaning"`
-	Section string `json:"section,omitempty"` // of DEFINITIONS
+	lines  []lineCalls
+	grids  []grid
+	files  []sourceFile
+	lost   []string // files that were not found
+	tables report.Shipped
 }
 
 // NewMore gathers what a page shows of an analysis besides. Sources may be nil: the files that the
 // trace names are not at hand. Of their text it takes so many bytes at most.
-func NewMore(t *trace.Trace, a *analysis.Result, s *Sources, terms []Term, bytes int) *More {
-	m := &More{lines: histograms(a), grids: gridsOf(t), terms: terms}
+func NewMore(t *trace.Trace, a *analysis.Result, s *Sources, bytes int) *More {
+	m := &More{lines: histograms(a), grids: gridsOf(t), tables: report.Ship(&a.Analysis)}
 	if s != nil {
 		m.files, m.lost = s.take(namedLines(t.Defs, a), bytes)
 	}
@@ -40,19 +35,20 @@ type more struct {
 	Files   []sourceFile `json:"sources"`
 	Lost    []string     `json:"lost"`
 	Sought  bool         `json:"sought"` // whether files were looked for
-	Terms   []Term       `json:"terms"`
+	report.Shipped
 }
 
 // pack makes the block of so many bytes at most: histograms of the lines with the least time go
-// first, then files.
+// first, then files, topologies and kernels.
 func (m *More) pack(z *packer, limit int64) (string, error) {
 	if m == nil {
-		m = &More{}
+		m = &More{tables: report.Ship(&document.Analysis{})}
 	}
-	x := more{Lines: m.lines, LinesOf: len(m.lines), Grids: m.grids, Files: m.files, Lost: m.lost, Sought: m.files != nil || m.lost != nil, Terms: m.terms}
+	x := more{Lines: m.lines, LinesOf: len(m.lines), Grids: m.grids, Files: m.files, Lost: m.lost, Sought: m.files != nil || m.lost != nil,
+		Shipped: m.tables}
 	for {
 		packed, err := z.json(&x)
-		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+len(x.Files)+len(x.Grids)+len(x.Lost) == 0 {
+		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+len(x.Files)+len(x.Grids)+len(x.Lost)+len(x.Kernels) == 0 {
 			return packed, err
 		}
 		switch {
@@ -60,8 +56,10 @@ func (m *More) pack(z *packer, limit int64) (string, error) {
 			x.Lines = x.Lines[:len(x.Lines)/2]
 		case len(x.Files) > 0:
 			x.Files = x.Files[:len(x.Files)/2]
-		default:
+		case len(x.Grids)+len(x.Lost) > 0:
 			x.Grids, x.Lost = nil, nil
+		default:
+			x.Kernels = x.Kernels[:len(x.Kernels)/2]
 		}
 	}
 }

@@ -313,10 +313,10 @@ func (r *Sections) waitStates() {
 	if s == nil {
 		return
 	}
-	var rows []row
+	var rows []Row
 	for k, state := range s.All {
 		if state.Count > 0 {
-			rows = append(rows, row{state, keyed{k.ShownTitle()}})
+			rows = append(rows, Row{state, keyed{k.ShownTitle()}})
 		}
 	}
 	if len(rows) == 0 {
@@ -445,14 +445,6 @@ func (r *Sections) allWaits() string {
 
 func waitsOf(t waitstate.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
 
-// operation returns the operation of a row, or that it is none.
-func (r *Sections) operation(operation field.Name, line field.SourceLine) string {
-	if operation == "" && r.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
-		return "(outside MPI)"
-	}
-	return string(operation)
-}
-
 func (r *Sections) criticalPath() {
 	c := r.Analysis.CriticalPath
 	if c == nil || r.Analysis.DevicePath != nil && r.Analysis.Efficiency == nil { // that of devices says more
@@ -496,7 +488,7 @@ func (r *Sections) profile() {
 		if names[name] > 1 { // of several regions
 			name = words.Place(field.SourceLine{Region: field.Name(name), File: p.File, Line: p.Line})
 		}
-		rows[i] = row{shownRegion{name}, p, partOf(p.ExclusiveNs, total)}
+		rows[i] = Row{shownRegion{name}, p, partOf(p.ExclusiveNs, total)}
 	}
 	r.table(profile, rows)
 	r.counters()
@@ -504,7 +496,7 @@ func (r *Sections) profile() {
 
 func (r *Sections) counters() {
 	r.usefulCounters()
-	var rows []row
+	var rows []Row
 	for i := range top(r, r.Analysis.Profile) {
 		p := &r.Analysis.Profile[i]
 		for k := range p.Counters {
@@ -512,7 +504,7 @@ func (r *Sections) counters() {
 			if k > 0 {
 				rates = document.Rates{}
 			}
-			rows = append(rows, row{&p.Counters[k], rates, p})
+			rows = append(rows, Row{&p.Counters[k], rates, p})
 		}
 	}
 	r.table(counterSums, rows)
@@ -524,9 +516,9 @@ func (r *Sections) usefulCounters() {
 	if c == nil || c.Instructions == nil && c.Cycles == nil {
 		return
 	}
-	rows := []row{{&c.CounterTotals, keyed{"all ranks"}}}
+	rows := []Row{{&c.CounterTotals, keyed{"all ranks"}}}
 	for i := range top(r, c.Ranks) {
-		rows = append(rows, row{&c.Ranks[i].CounterTotals, keyed{"rank " + words.Rank(field.Rank(c.Ranks[i].Rank))}})
+		rows = append(rows, Row{&c.Ranks[i].CounterTotals, keyed{"rank " + words.Rank(field.Rank(c.Ranks[i].Rank))}})
 	}
 	r.Show(r.begin(usefulCounters, r.Of(len(c.Ranks), "ranks"), rows))
 }

@@ -204,9 +204,9 @@ type withoutLaunch struct {
 }
 
 func (r *Sections) deviceLaunches() {
-	var rows []row
+	var rows []Row
 	for _, d := range top(r, r.rows(devices)) {
-		for _, x := range d.below("launches") {
+		for _, x := range d.Below("launches") {
 			if l := x[0].(*accelerator.Launches); l.Delay != nil {
 				rows = append(rows, append(x, withoutLaunch{l.Without + l.Unsure}))
 			}
@@ -245,7 +245,7 @@ type deviceSpan struct {
 }
 
 func (r *Sections) deviceStreams() {
-	var rows []row
+	var rows []Row
 	all := r.rows(streams)
 	for _, x := range top(r, all) {
 		if d := x[1].(*accelerator.Device); len(d.Streams) > 1 {
@@ -256,9 +256,9 @@ func (r *Sections) deviceStreams() {
 }
 
 func (r *Sections) deviceParts() {
-	var rows []row
+	var rows []Row
 	for _, d := range top(r, r.rows(devices)) {
-		rows = append(rows, d.below("parts[]")...)
+		rows = append(rows, d.Below("parts[]")...)
 	}
 	r.table(parts, rows)
 }
@@ -270,13 +270,13 @@ func (r *Sections) counterSeries() {
 	})
 	never := len(r.Analysis.Sampled) - len(c)
 	slices.SortStableFunc(c, func(a, b document.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
-	var rows []row
+	var rows []Row
 	for len(c) > 0 {
 		n := 1
 		for n < len(c) && c[n].Name == c[0].Name && c[n].Unit == c[0].Unit {
 			n++
 		}
-		rows = append(rows, row{together(c[:n]), placesOf{n}})
+		rows = append(rows, Row{together(c[:n]), placesOf{n}})
 		c = c[n:]
 	}
 	r.table(counterSeries, rows)

@@ -74,7 +74,7 @@ func (r *Sections) fileIO() {
 	done := r.rows(operations)
 	for i := range done {
 		if io.Operations[i].Sized == 0 {
-			done[i] = row{unknownBytes{}, &io.Operations[i]}
+			done[i] = Row{unknownBytes{}, &io.Operations[i]}
 		}
 	}
 	r.table(operations, done)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tracekit/document/field"
 	"tracekit/document/words"
@@ -13,12 +14,13 @@ import (
 	"tracekit/trace"
 )
 
-// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. Text shows the columns
-// that have its face. The page has columns of its own so far: of what is said for it, nothing is read yet.
+// A Table describes a table of an analysis: what its rows are in the document, and what its columns mean. Text and page show the
+// columns that have their face.
 type Table struct {
 	Key      string   `json:"key"`
 	Title    string   `json:"title"`
-	Path     string   `json:"path,omitempty"`  // of its rows in the document: devices[].streams[] are all streams of all devices
+	Tab      string   `json:"tab"`             // part of the page that shows it; "": text alone does
+	Path     string   `json:"path"`            // of its rows in the document: devices[].streams[] are all streams of all devices
 	Where    string   `json:"where,omitempty"` // key of what a row must have on the page
 	Note     string   `json:"note,omitempty"`
 	Modelled bool     `json:"modelled,omitempty"` // all of it is a model's if the trace was rebuilt
@@ -33,7 +35,7 @@ type Column struct {
 	Unit     Unit   `json:"unit,omitempty"`
 	Of       string `json:"of,omitempty"`       // key of the whole of which text shows the share
 	With     string `json:"with,omitempty"`     // key without which there is no value
-	Says     string `json:"says,omitempty"`     // what a Flag says
+	Says     string `json:"says,omitempty"`     // what a Flag says, an Operation or a Launcher that is none
 	Term     string `json:"term,omitempty"`     // the word of the glossary that explains it
 	Modelled bool   `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
 	Bar      bool   `json:"bar,omitempty"`      // the page draws it behind the number
@@ -52,9 +54,10 @@ const (
 	Operation Unit = "operation"  // or that it is none
 	Launcher  Unit = "launcher"   // an operator, or that the launch is not recorded
 	Device    Unit = "device"
-	Thread    Unit = "thread" // with its rank
-	Flag      Unit = "flag"   // what the column says, where it is so
-	Plain     Unit = "plain"  // a number as it is
+	Thread    Unit = "thread"  // with its rank
+	Flag      Unit = "flag"    // what the column says, where it is so
+	Remarks   Unit = "remarks" // a text that is never cut, aligned as numbers are
+	Plain     Unit = "plain"   // a number as it is
 	Count     Unit = "count"
 	Time      Unit = "time"
 	Instant   Unit = "instant" // a time, since the start of the trace
@@ -67,13 +70,15 @@ const (
 	Rank      Unit = "rank"
 )
 
-// Faces are where a column is shown; 0 is everywhere.
+// Faces are where a column is shown; 0 is in text and on the page, of the whole run.
 type Faces uint8
 
 // The faces of an analysis.
 const (
 	InText Faces = 1 << iota
 	OnPage
+	Selected   // on the page, of a selected time, as far as the timeline tells
+	Everywhere = InText | OnPage | Selected
 )
 
 // names are the units that text aligns left.
@@ -82,25 +87,25 @@ var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, F
 // has reports whether a face shows a column.
 func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
 
-// A row is a row of the document and what it lies in, the innermost first.
-type row []any
+// A Row is a Row of the document and what it lies in, the innermost first.
+type Row []any
 
 // rowsOf makes rows of a list of the document.
-func rowsOf[T any](list []T) []row {
-	out := make([]row, len(list))
+func rowsOf[T any](list []T) []Row {
+	out := make([]Row, len(list))
 	for i := range list {
-		out[i] = row{&list[i]}
+		out[i] = Row{&list[i]}
 	}
 	return out
 }
 
 // rows returns the rows of a table: each with what it lies in, the document last.
-func (s *Sections) rows(t *Table) []row { return row{s.Analysis}.below(t.Path) }
+func (s *Sections) rows(t *Table) []Row { return Row{s.Analysis}.Below(t.Path) }
 
-// below returns the rows at a path from a row.
-func (r row) below(path string) (out []row) {
+// Below returns the rows at a path from a row.
+func (r Row) Below(path string) (out []Row) {
 	if path == "" {
-		return []row{r}
+		return []Row{r}
 	}
 	step, rest, _ := strings.Cut(path, ".")
 	name, list := strings.CutSuffix(step, "[]")
@@ -109,30 +114,30 @@ func (r row) below(path string) (out []row) {
 	case !ok || v.Kind() == reflect.Pointer && v.IsNil():
 	case list:
 		for i := range v.Len() {
-			out = append(out, append(row{v.Index(i).Addr().Interface()}, r...).below(rest)...)
+			out = append(out, append(Row{v.Index(i).Addr().Interface()}, r...).Below(rest)...)
 		}
 	default:
-		out = append(row{v.Interface()}, r...).below(rest)
+		out = append(Row{v.Interface()}, r...).Below(rest)
 	}
 	return out
 }
 
 // longest sorts rows by a time, the longest first.
-func longest(rows []row, key string) []row {
-	ns := func(r row) int64 {
-		v, _ := r.value(key)
+func longest(rows []Row, key string) []Row {
+	ns := func(r Row) int64 {
+		v, _ := r.Value(key)
 		x, _ := v.(int64)
 		return x
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(ns(b), ns(a)) })
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(ns(b), ns(a)) })
 	return rows
 }
 
 // top returns the first rows, as many as a table shows.
 func top[T any](s *Sections, rows []T) []T { return rows[:min(s.Top, len(rows))] }
 
-// value returns what a row has at a key: nil where it is not known, and whether it has such a place at all.
-func (r row) value(key string) (value any, ok bool) {
+// Value returns what a row has at a key: nil where it is not known, and whether it has such a place at all.
+func (r Row) Value(key string) (value any, ok bool) {
 	for _, of := range r {
 		v := reflect.ValueOf(of)
 		ok = true
@@ -167,24 +172,40 @@ func member(v reflect.Value, name string) (reflect.Value, bool) {
 		}
 		return v.Index(i), true
 	case reflect.Struct:
-		for _, f := range reflect.VisibleFields(v.Type()) {
-			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
-				at, err := v.FieldByIndexErr(f.Index)
-				return at, err == nil
-			}
+		if index := fieldOf(v.Type(), name); index != nil {
+			at, err := v.FieldByIndexErr(index)
+			return at, err == nil
 		}
 	}
 	return v, false
 }
 
+// fieldsOf holds the fields of types by their names in the document: map[string][]int by reflect.Type.
+var fieldsOf sync.Map
+
+// fieldOf returns the index of a field by its name in the document, nil if there is none.
+func fieldOf(t reflect.Type, name string) []int {
+	known, ok := fieldsOf.Load(t)
+	if !ok {
+		fields := make(map[string][]int)
+		for _, f := range reflect.VisibleFields(t) {
+			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != "" && fields[tag] == nil {
+				fields[tag] = f.Index
+			}
+		}
+		known, _ = fieldsOf.LoadOrStore(t, fields)
+	}
+	return known.(map[string][]int)[name]
+}
+
 // line returns the source line of a row, or of the block at a key.
-func (r row) line(key string) (line field.SourceLine, ok bool) {
+func (r Row) line(key string) (line field.SourceLine, ok bool) {
 	if key != "" {
-		v, ok := r.value(key)
+		v, ok := r.Value(key)
 		if !ok {
 			return line, false
 		}
-		r = row{v}
+		r = Row{v}
 	}
 	for _, of := range r {
 		if f := reflect.Indirect(reflect.ValueOf(of)).FieldByName("SourceLine"); f.IsValid() {
@@ -195,9 +216,9 @@ func (r row) line(key string) (line field.SourceLine, ok bool) {
 }
 
 // cell returns the text of a column in a row.
-func (s *Sections) cell(c *Column, r row) string {
+func (s *Sections) cell(c *Column, r Row) string {
 	if c.With != "" {
-		if with, _ := r.value(c.With); with == nil || with == field.Rank(trace.None) {
+		if with, _ := r.Value(c.With); with == nil || with == field.Rank(trace.None) {
 			return "-"
 		}
 	}
@@ -208,7 +229,7 @@ func (s *Sections) cell(c *Column, r row) string {
 		}
 		return s.place(line)
 	}
-	value, ok := r.value(c.Key)
+	value, ok := r.Value(c.Key)
 	if !ok {
 		return ""
 	}
@@ -217,7 +238,7 @@ func (s *Sections) cell(c *Column, r row) string {
 	}
 	v := reflect.Indirect(reflect.ValueOf(value))
 	if c.Of != "" {
-		whole, _ := r.value(c.Of)
+		whole, _ := r.Value(c.Of)
 		return words.PartOf(v.Int(), reflect.ValueOf(whole).Int())
 	}
 	var number int64
@@ -230,10 +251,12 @@ func (s *Sections) cell(c *Column, r row) string {
 	switch c.Unit {
 	case Operation:
 		line, _ := r.line("")
-		return s.operation(field.Name(v.String()), line)
+		if v.String() == "" && s.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
+			return c.Says
+		}
 	case Launcher:
-		if call, _ := r.value("call"); call == field.Name("") {
-			return "(launch not recorded)"
+		if call, _ := r.Value("call"); call == field.Name("") {
+			return c.Says
 		}
 	case Flag:
 		if v.Bool() {
@@ -270,7 +293,7 @@ func (s *Sections) cell(c *Column, r row) string {
 }
 
 // begin makes the text of a table: its title, what is added to it, how many rows there are of how many, notes, and the top rows.
-func (s *Sections) begin(t *Table, added string, rows []row, notes ...string) *text.Grid {
+func (s *Sections) begin(t *Table, added string, rows []Row, notes ...string) *text.Grid {
 	g := s.Grid(t.Title + added)
 	if t.Modelled {
 		g.Heading = text.Modelled + g.Heading
@@ -315,7 +338,7 @@ func (s *Sections) begin(t *Table, added string, rows []row, notes ...string) *t
 }
 
 // table prints a table.
-func (s *Sections) table(t *Table, rows []row, notes ...string) {
+func (s *Sections) table(t *Table, rows []Row, notes ...string) {
 	s.Show(s.begin(t, "", rows, notes...))
 }
 

@@ -1,40 +1,49 @@
 package report
 
-// The tables of which both text and page have a face.
+// tables are those of which the page has a face, in the order in which its parts show them.
+var tables = []*Table{
+	waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
+	devices, kernels, deviceKernels, devicePath, gaps, idleBefore,
+	launches, steps, deviceCollectives, stragglers, hostWaits, streams, parts, threadRows, phases, operations, files, sizes,
+}
 
-var waitStates = &Table{Key: "wait_states", Title: "Wait states", Path: "wait_states{}", Where: "count", Modelled: true, Columns: []Column{
-	{Key: "key", Title: "wait state", Unit: WaitState},
-	{Key: "count", Title: "calls", Unit: Count},
-	{Key: "time_ns", Title: "time", Unit: Time, Term: "sum over ranks", Bar: true},
-	{Key: "share", Title: "share", Unit: Share, Term: "share of a wait state"},
-	{Key: "direct_ns", Title: "direct", Unit: Time, Term: "direct, indirect", Faces: OnPage},
-	{Key: "indirect_ns", Title: "indirect", Unit: Time, Term: "direct, indirect", Faces: OnPage},
-	{Key: "top.0.operation", Title: "longest in"},
-	{Key: "top.0", Title: "called from", Unit: Place},
-	{Key: "top.0.rank", Title: "rank", Unit: Rank},
-	{Key: "top.0.time_ns", Title: "lasting", Unit: Time},
-}}
+var waitStates = &Table{Key: "wait_states", Tab: "waits", Title: "Wait states",
+	Path: "wait_states{}", Where: "count", Modelled: true, Columns: []Column{
+		{Key: "key", Title: "wait state", Unit: WaitState, Faces: Everywhere},
+		{Key: "count", Title: "calls", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Term: "sum over ranks", Bar: true, Faces: Everywhere},
+		{Key: "share", Title: "share", Unit: Share, Term: "share of a wait state"},
+		{Key: "direct_ns", Title: "direct", Unit: Time, Term: "direct, indirect", Faces: OnPage},
+		{Key: "indirect_ns", Title: "indirect", Unit: Time, Term: "direct, indirect", Faces: OnPage},
+		{Key: "top.0.operation", Title: "longest in"},
+		{Key: "top.0", Title: "called from", Unit: Place},
+		{Key: "top.0.rank", Title: "rank", Unit: Rank},
+		{Key: "top.0.time_ns", Title: "lasting", Unit: Time},
+	}}
 
-var delays = &Table{Key: "delays", Title: "What makes others wait", Path: "delays[]", Modelled: true, what: "places", Columns: []Column{
-	{Key: "operation", Title: "operation", Unit: Operation},
-	{Title: "source line", Unit: Place, Term: "source line"},
-	{Key: "total_ns", Title: "waits caused", Unit: Time, Term: "waits caused", Bar: true},
-	{Key: "short_ns", Title: "at once", Unit: Time, Term: "waits caused"},
-	{Key: "long_ns", Title: "later", Unit: Time, Term: "waits caused"},
-	{Key: "share", Title: "share", Unit: Share, Faces: InText},
-	{Key: "most_rank", Title: "most on", Unit: Rank},
-	{Key: "most_rank_ns", Title: "there", Unit: Time},
-}}
+var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes others wait",
+	Path: "delays[]", Modelled: true, what: "places", Columns: []Column{
+		{Key: "operation", Title: "operation", Unit: Operation, Says: "(outside MPI)"},
+		{Title: "source line", Unit: Place, Term: "source line"},
+		{Key: "total_ns", Title: "waits caused", Unit: Time, Term: "waits caused", Bar: true},
+		{Key: "short_ns", Title: "at once", Unit: Time, Term: "waits caused"},
+		{Key: "long_ns", Title: "later", Unit: Time, Term: "waits caused"},
+		{Key: "share", Title: "share", Unit: Share, Faces: InText},
+		{Key: "most_rank", Title: "most on", Unit: Rank},
+		{Key: "most_rank_ns", Title: "there", Unit: Time},
+	}}
 
-var profile = &Table{Key: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
-	Note: "Inclusive, exclusive and share are sums over all locations; least, mean and most are the exclusive time of a rank that visits the region, all its threads together.",
+var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
+	Note: "Inclusive, exclusive and share are sums over all locations; " +
+		"least, mean and most are the exclusive time of a rank that visits the region, all its threads together.",
 	Columns: []Column{
 		{Key: "region", Title: "region", Faces: InText},
-		{Title: "region", Unit: Place, Faces: OnPage},
+		{Title: "region", Unit: Place, Faces: OnPage | Selected},
 		{Key: "paradigm", Title: "paradigm"},
 		{Key: "count", Title: "visits", Unit: Count},
 		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive"},
-		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true},
+		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true, Faces: Everywhere},
+		{Key: "waiting_ns", Title: "waiting", Unit: Time, Term: "wait state", Faces: Selected},
 		{Key: "share", Title: "share", Unit: Share, Faces: InText},
 		{Key: "ranks", Title: "ranks", Unit: Count},
 		{Key: "min_ns", Title: "least", Unit: Time, With: "min_rank", Term: "least, mean, most of a region"},
@@ -44,8 +53,9 @@ var profile = &Table{Key: "profile", Title: "Time by region", Path: "profile[]",
 		{Key: "max_rank", Title: "on", Unit: Rank},
 	}}
 
-var collectives = &Table{Key: "collectives", Title: "Collectives", Path: "collectives[]",
-	Note: "Times are sums over ranks: skew until the last rank arrives, transfer until the first one leaves, completion until the rank itself leaves.",
+var collectives = &Table{Key: "collectives", Tab: "communication", Title: "Collectives", Path: "collectives[]",
+	Note: "Times are sums over ranks: skew until the last rank arrives, " +
+		"transfer until the first one leaves, completion until the rank itself leaves.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation"},
 		{Key: "count", Title: "instances", Unit: Count},
@@ -57,69 +67,75 @@ var collectives = &Table{Key: "collectives", Title: "Collectives", Path: "collec
 		{Key: "completion_ns", Title: "completion", Unit: Time, Term: "completion", Modelled: true},
 	}}
 
-var pairs = &Table{Key: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", what: "pairs", Columns: []Column{
-	{Key: "from", Title: "from rank", Unit: Plain},
-	{Key: "to", Title: "to rank", Unit: Plain},
-	{Key: "count", Title: "messages", Unit: Count, Bar: true},
-	{Key: "bytes", Title: "bytes", Unit: Bytes, Bar: true},
-	{Key: "time_ns", Title: "latency", Unit: Time, Term: "latency", Bar: true, Faces: OnPage},
+var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", what: "pairs", Columns: []Column{
+	{Key: "from", Title: "from rank", Unit: Plain, Faces: Everywhere},
+	{Key: "to", Title: "to rank", Unit: Plain, Faces: Everywhere},
+	{Key: "count", Title: "messages", Unit: Count, Bar: true, Faces: Everywhere},
+	{Key: "bytes", Title: "bytes", Unit: Bytes, Bar: true, Faces: Everywhere},
+	{Key: "time_ns", Title: "latency", Unit: Time, Term: "latency", Bar: true, Faces: OnPage | Selected},
 	{Key: "wait_ns", Title: "waiting", Unit: Time, Term: "waiting for messages", Bar: true, Faces: OnPage},
 }}
 
-var lines = &Table{Key: "lines", Title: "What each source line costs", Path: "lines[]", what: "lines",
-	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; the last two are what calls " +
-		"take longer than like ones. Causes is the waiting that the line brings to others; of path is the share of the critical path.",
+var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line costs", Path: "lines[]", what: "lines",
+	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; " +
+		"the last two are what calls take longer than like ones. Causes is the waiting that the line brings to others; " +
+		"of path is the share of the critical path.",
 	Columns: []Column{
-		{Key: "operation", Title: "operation"},
-		{Title: "source line", Unit: Place, Term: "source line"},
+		{Key: "operation", Title: "operation", Faces: Everywhere},
+		{Title: "source line", Unit: Place, Term: "source line", Faces: Everywhere},
 		{Key: "calls", Title: "calls", Unit: Count, Faces: OnPage},
-		{Key: "time_ns", Title: "time", Unit: Time, Term: "time of a line", Bar: true},
+		{Key: "time_ns", Title: "time", Unit: Time, Term: "time of a line", Bar: true, Faces: Everywhere},
 		{Key: "own_ns", Title: "own", Unit: Time, Term: "own time of a line", Modelled: true},
-		{Key: "late_partner_ns", Title: "late partner", Unit: Time, Term: "late partner", Modelled: true},
-		{Key: "imbalance_ns", Title: "imbalance", Unit: Time, Term: "imbalance of a line", Modelled: true},
+		{Key: "late_partner_ns", Title: "late partner", Unit: Time, Term: "late partner", Modelled: true, Faces: Everywhere},
+		{Key: "imbalance_ns", Title: "imbalance", Unit: Time, Term: "imbalance of a line", Modelled: true, Faces: Everywhere},
 		{Key: "transfer_ns", Title: "transfer", Unit: Time, With: "overhead_ns", Term: "transfer of a line", Modelled: true},
 		{Key: "unexplained_ns", Title: "unexplained", Unit: Time, With: "overhead_ns", Term: "unexplained", Modelled: true},
 		{Key: "causes_ns", Title: "causes", Unit: Time, Term: "waits caused", Modelled: true, Bar: true},
 		{Key: "critical_path_ns", Title: "of path", Unit: Time, Of: "trace.duration_ns", Term: "critical path", Modelled: true},
 	}}
 
-var devices = &Table{Key: "devices", Title: "Devices", Path: "devices[]", what: "devices",
-	Note: "Shares of the span, from the first to the last thing that a device does. Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
-		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, + unknown, where launches are not recorded. " +
+var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "devices[]", what: "devices",
+	Note: "Shares of the span, from the first to the last thing that a device does. " +
+		"Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
+		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, " +
+		"+ unknown, where launches are not recorded. " +
 		"Late ranks is the part of comm in which ranks wait for the last to come.",
 	Columns: []Column{
-		{Key: "device", Title: "device", Unit: Device},
+		{Key: "device", Title: "device", Unit: Device, Faces: Everywhere},
 		{Key: "span_ns", Title: "span", Unit: Time, Term: "span of a device"},
-		{Key: "busy_ns", Title: "busy", Unit: Time, Of: "span_ns", Term: "device", Bar: true},
-		{Key: "compute_ns", Title: "compute", Unit: Time, Of: "span_ns"},
-		{Key: "exposed_communication_ns", Title: "comm", Unit: Time, Of: "span_ns", Term: "exposed"},
-		{Key: "exposed_memory_ns", Title: "copy", Unit: Time, Of: "span_ns", Term: "exposed"},
-		{Key: "idle_ns", Title: "idle", Unit: Time, Of: "span_ns", Bar: true},
+		{Key: "busy_ns", Title: "busy", Unit: Time, Of: "span_ns", Term: "device", Bar: true, Faces: Everywhere},
+		{Key: "compute_ns", Title: "compute", Unit: Time, Of: "span_ns", Faces: Everywhere},
+		{Key: "exposed_communication_ns", Title: "comm", Unit: Time, Of: "span_ns", Term: "exposed", Faces: Everywhere},
+		{Key: "exposed_memory_ns", Title: "copy", Unit: Time, Of: "span_ns", Term: "exposed", Faces: Everywhere},
+		{Key: "idle_ns", Title: "idle", Unit: Time, Of: "span_ns", Bar: true, Faces: Everywhere},
 		{Key: "idle_causes.host_bound_ns", Title: "host-bound", Unit: Time, Of: "span_ns", Term: "host-bound"},
 		{Key: "idle_causes.kernel_gaps_ns", Title: "queued", Unit: Time, Of: "span_ns", Term: "queued"},
 		{Key: "idle_causes.unknown_ns", Title: "unknown", Unit: Time, Of: "span_ns"},
 		{Key: "idle_causes.collective_wait_ns", Title: "late ranks", Unit: Time, Of: "span_ns"},
 	}}
 
-var kernels = &Table{Key: "kernels", Title: "What devices execute", what: "kernels",
+var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execute", Path: "more.kernels[]", what: "kernels",
 	Note: "Sums over all devices and streams of single executions, also of those at the same time.",
 	Columns: []Column{
-		{Key: "name", Title: "kernel"},
+		{Key: "name", Title: "kernel", Faces: Everywhere},
 		{Key: "kind", Title: "kind"},
 		{Key: "from", Title: "launched most from"},
 		{Key: "count", Title: "count", Unit: Count},
-		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true, Faces: Everywhere},
 		{Key: "share", Title: "share", Unit: Share},
 		{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
 		{Key: "mean_ns", Title: "mean", Unit: Time},
 		{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
+		{Key: "devices", Title: "devices", Unit: Count, Faces: OnPage},
 	}}
 
-var idleBefore = &Table{Key: "idle_before", Title: "What devices idle before, by what launches it", Path: "devices[].idle_before[]",
-	Note: "Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; what is neither is of unknown cause.",
+var idleBefore = &Table{Key: "idle_before", Tab: "devices", Title: "What devices idle before, by what launches it",
+	Path: "devices[].idle_before[]",
+	Note: "Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; " +
+		"what is neither is of unknown cause.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
-		{Key: "operator", Title: "operator", Unit: Launcher},
+		{Key: "operator", Title: "operator", Unit: Launcher, Says: "(launch not recorded)"},
 		{Key: "call", Title: "call"},
 		{Key: "count", Title: "times", Unit: Count},
 		{Key: "time_ns", Title: "idle", Unit: Time, Bar: true},
@@ -127,8 +143,10 @@ var idleBefore = &Table{Key: "idle_before", Title: "What devices idle before, by
 		{Key: "kernel_gaps_ns", Title: "queued", Unit: Time, Of: "time_ns", Term: "queued"},
 	}}
 
-var launches = &Table{Key: "launches", Title: "From launch to begin", Path: "devices[].launches", Where: "delay_ns",
-	Note: "The delay is from the enter of the call that launches a kernel to the kernel's begin, which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.",
+var launches = &Table{Key: "launches", Tab: "devices", Title: "From launch to begin",
+	Path: "devices[].launches", Where: "delay_ns",
+	Note: "The delay is from the enter of the call that launches a kernel to the kernel's begin, " +
+		"which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "count", Title: "kernels", Unit: Count},
@@ -142,7 +160,7 @@ var launches = &Table{Key: "launches", Title: "From launch to begin", Path: "dev
 		{Key: "queue_mean", Title: "queue, mean", Unit: Decimal, Term: "queued"},
 	}}
 
-var streams = &Table{Key: "streams", Title: "Streams", Path: "devices[].streams[]", Columns: []Column{
+var streams = &Table{Key: "streams", Tab: "devices", Title: "Streams", Path: "devices[].streams[]", Columns: []Column{
 	{Key: "device", Title: "device", Unit: Device},
 	{Key: "stream", Title: "stream"},
 	{Key: "count", Title: "executes", Unit: Count},
@@ -153,33 +171,38 @@ var streams = &Table{Key: "streams", Title: "Streams", Path: "devices[].streams[
 	{Key: "memory_ns", Title: "copying", Unit: Time},
 }}
 
-var devicePath = &Table{Key: "device_path", Title: "Critical path through hosts and devices", Path: "device_path.rows[]", Modelled: true, what: "rows", Columns: []Column{
-	{Key: "kind", Title: "kind"},
-	{Key: "name", Title: "kernel or function"},
-	{Key: "count", Title: "count", Unit: Count},
-	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
-	{Key: "share", Title: "share", Unit: Share},
-	{Key: "max_rank", Title: "most on", Unit: Rank},
-}}
+var devicePath = &Table{Key: "device_path", Tab: "devices", Title: "Critical path through hosts and devices",
+	Path: "device_path.rows[]", Modelled: true, what: "rows",
+	Columns: []Column{
+		{Key: "kind", Title: "kind"},
+		{Key: "name", Title: "kernel or function"},
+		{Key: "count", Title: "count", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "share", Title: "share", Unit: Share},
+		{Key: "max_rank", Title: "most on", Unit: Rank},
+	}}
 
-var threadRows = &Table{Key: "threads", Title: "Threads", Path: "threads.rows[]", what: "threads",
-	Note: "Wall time; a row sums to the run time. Thread 0 speaks for its rank. No work: before a thread begins, after it ends, and outside its work.",
+var threadRows = &Table{Key: "threads", Tab: "threads", Title: "Threads", Path: "threads.rows[]", what: "threads",
+	Note: "Wall time; a row sums to the run time. Thread 0 speaks for its rank. " +
+		"No work: before a thread begins, after it ends, and outside its work.",
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Plain, Faces: InText},
 		{Key: "thread", Title: "thread", Unit: Plain, Faces: InText},
 		{Key: "name", Title: "name", Faces: InText},
-		{Title: "thread", Unit: Thread, Faces: OnPage},
+		{Title: "thread", Unit: Thread, Faces: OnPage | Selected},
+		{Key: "program_ns", Title: "in the program", Unit: Time, Bar: true, Faces: Selected},
 		{Key: "useful_ns", Title: "useful", Unit: Time, Term: "useful time of threads", Bar: true},
 		{Key: "useful_ns", Title: "share", Unit: Time, Of: "run_ns", Faces: InText},
-		{Key: "communication_ns", Title: "MPI", Unit: Time},
-		{Key: "barrier_ns", Title: "barriers", Unit: Time, Term: "threads beside useful time", Bar: true},
-		{Key: "waiting_ns", Title: "waiting", Unit: Time, Term: "threads beside useful time"},
-		{Key: "scheduling_ns", Title: "fork, join", Unit: Time, Term: "threads beside useful time"},
+		{Key: "communication_ns", Title: "MPI", Unit: Time, Faces: Everywhere},
+		{Key: "barrier_ns", Title: "barriers", Unit: Time, Term: "threads beside useful time", Bar: true, Faces: Everywhere},
+		{Key: "waiting_ns", Title: "waiting", Unit: Time, Term: "threads beside useful time", Faces: Everywhere},
+		{Key: "scheduling_ns", Title: "fork, join", Unit: Time, Term: "threads beside useful time", Faces: Everywhere},
 		{Key: "idle_ns", Title: "no work", Unit: Time, Term: "threads beside useful time", Bar: true},
+		{Key: "outside_ns", Title: "outside all regions", Unit: Time, Bar: true, Faces: Selected},
 		{Key: "measurement_ns", Title: "measurement", Unit: Time},
 	}}
 
-var phases = &Table{Key: "phases", Title: "Phases", Path: "phases.rows[]", what: "phases", Columns: []Column{
+var phases = &Table{Key: "phases", Tab: "phases", Title: "Phases", Path: "phases.rows[]", what: "phases", Columns: []Column{
 	{Key: "phase", Title: "phase", Unit: Plain},
 	{Key: "from_ns", Title: "begins after", Unit: Instant},
 	{Key: "duration_ns", Title: "lasts", Unit: Time, Bar: true},
@@ -189,13 +212,14 @@ var phases = &Table{Key: "phases", Title: "Phases", Path: "phases.rows[]", what:
 	{Key: "outlier", Title: "remarks", Unit: Flag, Says: "outlier"},
 }}
 
-var operations = &Table{Key: "operations", Title: "What is done to files", Path: "file_io.operations[]", what: "operations",
+var operations = &Table{Key: "operations", Tab: "files", Title: "What is done to files",
+	Path: "file_io.operations[]", what: "operations",
 	Note: "Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.",
 	Columns: []Column{
-		{Key: "operation", Title: "operation"},
+		{Key: "operation", Title: "operation", Faces: Everywhere},
 		{Key: "kind", Title: "kind"},
 		{Key: "calls", Title: "calls", Unit: Count},
-		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true, Faces: Everywhere},
 		{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
 		{Key: "mean_ns", Title: "mean", Unit: Time},
 		{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
@@ -203,7 +227,7 @@ var operations = &Table{Key: "operations", Title: "What is done to files", Path:
 		{Key: "bytes_per_s", Title: "bandwidth", Unit: Bandwidth},
 	}}
 
-var files = &Table{Key: "files", Title: "Files", Path: "file_io.files[]", what: "files", Columns: []Column{
+var files = &Table{Key: "files", Tab: "files", Title: "Files", Path: "file_io.files[]", what: "files", Columns: []Column{
 	{Key: "file", Title: "file"},
 	{Key: "ranks", Title: "ranks", Unit: Count},
 	{Key: "calls", Title: "calls", Unit: Count},
@@ -215,7 +239,7 @@ var files = &Table{Key: "files", Title: "Files", Path: "file_io.files[]", what: 
 	{Key: "bytes_per_s", Title: "bandwidth", Unit: Bandwidth},
 }}
 
-var sizes = &Table{Key: "sizes", Title: "Sizes of accesses", Path: "file_io.sizes[]", Columns: []Column{
+var sizes = &Table{Key: "sizes", Tab: "files", Title: "Sizes of accesses", Path: "file_io.sizes[]", Columns: []Column{
 	{Key: "kind", Title: "kind"},
 	{Key: "from", Title: "from", Unit: Bytes},
 	{Key: "to", Title: "to", Unit: Bytes},
@@ -225,45 +249,68 @@ var sizes = &Table{Key: "sizes", Title: "Sizes of accesses", Path: "file_io.size
 	{Key: "mean_ns", Title: "mean", Unit: Time, Faces: InText},
 }}
 
-var criticalPath = &Table{Key: "critical_path", Title: "Critical path", Path: "critical_path.regions[]", Modelled: true, what: "places", Columns: []Column{
-	{Key: "operation", Title: "operation", Unit: Operation},
-	{Title: "source line", Unit: Place, Term: "source line"},
-	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
-	{Key: "share", Title: "share", Unit: Share},
-	{Key: "imbalance_ns", Title: "imbalance", Unit: Time, Term: "imbalance"},
-}}
+var criticalPath = &Table{Key: "critical_path", Tab: "waits", Title: "Critical path",
+	Path: "critical_path.regions[]", Modelled: true, what: "places",
+	Columns: []Column{
+		{Key: "operation", Title: "operation", Unit: Operation, Says: "(outside MPI)"},
+		{Title: "source line", Unit: Place, Term: "source line"},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "share", Title: "share", Unit: Share},
+		{Key: "imbalance_ns", Title: "imbalance", Unit: Time, Term: "imbalance"},
+	}}
 
 // lastLocation is the path of a run in which nobody waits for another.
-var lastLocation = &Table{Title: "The location that ends last", Path: criticalPath.Path, Modelled: true, what: "places", Columns: []Column{
-	{Title: "source line", Unit: Place},
-	{Key: "time_ns", Title: "time", Unit: Time},
-	{Key: "share", Title: "share", Unit: Share},
-}}
+var lastLocation = &Table{Title: "The location that ends last",
+	Path: criticalPath.Path, Modelled: true, what: "places", Columns: []Column{
+		{Title: "source line", Unit: Place},
+		{Key: "time_ns", Title: "time", Unit: Time},
+		{Key: "share", Title: "share", Unit: Share},
+	}}
 
-var callSites = &Table{Path: "call_sites[]", what: "sites", Note: "Time is a sum over ranks; min to max are of single calls, max on that rank.", Columns: []Column{
+var callSites = &Table{Path: "call_sites[]",
+	what: "sites", Note: "Time is a sum over ranks; min to max are of single calls, max on that rank.",
+	Columns: []Column{
+		{Key: "operation", Title: "operation"},
+		{Title: "source line", Unit: Place},
+		{Key: "calls", Title: "calls", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time},
+		{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
+		{Key: "p50_ns", Title: "p50", Unit: Time, Modelled: true},
+		{Key: "mean_ns", Title: "mean", Unit: Time},
+		{Key: "p99_ns", Title: "p99", Unit: Time, Modelled: true},
+		{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
+		{Key: "max_rank", Title: "on", Unit: Rank},
+		{Key: "bytes", Title: "bytes", Unit: Bytes},
+	}}
+
+var senders = &Table{Title: "Senders and receivers",
+	Path: "overhead.pairs[]", Note: "Times are sums over ranks.", Modelled: true, what: "pairs",
+	Columns: []Column{
+		{Key: "send.operation", Title: "sent by"},
+		{Key: "send", Title: "at", Unit: Place},
+		{Key: "receive.operation", Title: "received by"},
+		{Key: "receive", Title: "at", Unit: Place},
+		{Key: "messages", Title: "messages", Unit: Count},
+		{Key: "send_overhead_ns", Title: "overhead of sends", Unit: Time},
+		{Key: "receive_overhead_ns", Title: "of receives", Unit: Time},
+		{Key: "verdict", Title: "verdict"},
+		{Key: "by_wait_states", Title: "by wait states"},
+	}}
+
+var keyTable = &Table{Columns: []Column{
 	{Key: "operation", Title: "operation"},
-	{Title: "source line", Unit: Place},
-	{Key: "calls", Title: "calls", Unit: Count},
-	{Key: "time_ns", Title: "time", Unit: Time},
-	{Key: "min_ns", Title: "min", Unit: Time, Modelled: true},
-	{Key: "p50_ns", Title: "p50", Unit: Time, Modelled: true},
-	{Key: "mean_ns", Title: "mean", Unit: Time},
-	{Key: "p99_ns", Title: "p99", Unit: Time, Modelled: true},
-	{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
-	{Key: "max_rank", Title: "on", Unit: Rank},
+	{Key: "role", Title: "role"},
+	{Key: "processes", Title: "processes", Unit: Count},
 	{Key: "bytes", Title: "bytes", Unit: Bytes},
-}}
-
-var senders = &Table{Title: "Senders and receivers", Path: "overhead.pairs[]", Note: "Times are sums over ranks.", Modelled: true, what: "pairs", Columns: []Column{
-	{Key: "send.operation", Title: "sent by"},
-	{Key: "send", Title: "at", Unit: Place},
-	{Key: "receive.operation", Title: "received by"},
-	{Key: "receive", Title: "at", Unit: Place},
-	{Key: "messages", Title: "messages", Unit: Count},
-	{Key: "send_overhead_ns", Title: "overhead of sends", Unit: Time},
-	{Key: "receive_overhead_ns", Title: "of receives", Unit: Time},
-	{Key: "verdict", Title: "verdict"},
-	{Key: "by_wait_states", Title: "by wait states"},
+	{Key: "calls", Title: "calls", Unit: Count},
+	{Key: "t_min_ns", Title: "t_min", Unit: Time},
+	{Key: "t_max_ns", Title: "t_max", Unit: Time},
+	{Key: "over", Title: "slow", Unit: Count},
+	{Key: "model", Title: "model"},
+	{Key: "chi2", Title: "χ²", Unit: Decimal},
+	{Key: "dof", Title: "ν", Unit: Plain},
+	{Key: "p_value", Title: "p", Unit: Decimal},
+	{Key: "remarks", Title: "remarks", Unit: Remarks},
 }}
 
 var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", what: "rows",
@@ -282,7 +329,8 @@ var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[
 		{Key: "unit", Title: "unit"},
 	}}
 
-var usefulCounters = &Table{Title: "Counters in useful time", Path: "counters.ranks[]", Note: "Sums over the threads of a rank, of useful time that is covered by samples.",
+var usefulCounters = &Table{Title: "Counters in useful time",
+	Path: "counters.ranks[]", Note: "Sums over the threads of a rank, of useful time that is covered by samples.",
 	Columns: []Column{
 		{Key: "key", Unit: Label},
 		{Key: "useful_ns", Title: "useful time", Unit: Time},
@@ -313,16 +361,17 @@ var messageSizes = &Table{Title: "Message sizes", Path: "messages.sizes[]", Colu
 	{Key: "bytes", Title: "bytes", Unit: Bytes},
 }}
 
-var gaps = &Table{Key: "gaps", Title: "The longest times in which a device idles", Path: "devices[].gaps[]", Columns: []Column{
-	{Key: "device", Title: "device", Unit: Device},
-	{Key: "start_ns", Title: "begins after", Unit: Instant},
-	{Key: "time_ns", Title: "lasts", Unit: Time, Bar: true},
-	{Key: "host_bound_ns", Title: "host-bound", Unit: Time, Of: "time_ns", Term: "host-bound"},
-	{Key: "before", Title: "then begins"},
-	{Key: "launched_from", Title: "launched from"},
-}}
+var gaps = &Table{Key: "gaps", Tab: "devices", Title: "The longest times in which a device idles",
+	Path: "devices[].gaps[]", Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "start_ns", Title: "begins after", Unit: Instant},
+		{Key: "time_ns", Title: "lasts", Unit: Time, Bar: true},
+		{Key: "host_bound_ns", Title: "host-bound", Unit: Time, Of: "time_ns", Term: "host-bound"},
+		{Key: "before", Title: "then begins"},
+		{Key: "launched_from", Title: "launched from"},
+	}}
 
-var steps = &Table{Key: "steps", Title: "Training steps", Path: "devices[].steps.rows[]", what: "rows",
+var steps = &Table{Key: "steps", Tab: "devices", Title: "Training steps", Path: "devices[].steps.rows[]", what: "rows",
 	Note: "Time is that of the step on the host; shares of what the device does meanwhile, of it.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
@@ -335,7 +384,8 @@ var steps = &Table{Key: "steps", Title: "Training steps", Path: "devices[].steps
 		{Key: "cut", Unit: Flag, Says: "cut off"},
 	}}
 
-var deviceCollectives = &Table{Key: "device_collectives", Title: "Bandwidth of collectives", Path: "devices[].collectives[]", what: "rows",
+var deviceCollectives = &Table{Key: "device_collectives", Tab: "devices", Title: "Bandwidth of collectives",
+	Path: "devices[].collectives[]", what: "rows",
 	Note: "Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. " +
 		"The bus bandwidth is that of NCCL's tests, to be held against the links'.",
 	Columns: []Column{
@@ -349,7 +399,8 @@ var deviceCollectives = &Table{Key: "device_collectives", Title: "Bandwidth of c
 		{Key: "with_waiting", Unit: Flag, Says: "waiting included"},
 	}}
 
-var stragglers = &Table{Key: "stragglers", Title: "Who comes late to collectives", Path: "devices[].straggler", what: "devices",
+var stragglers = &Table{Key: "stragglers", Tab: "devices", Title: "Who comes late to collectives",
+	Path: "devices[].straggler", what: "devices",
 	Note: "Sums over collectives; waits caused are those of all others for the one that comes last.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
@@ -361,14 +412,17 @@ var stragglers = &Table{Key: "stragglers", Title: "Who comes late to collectives
 		{Key: "compute_ns", Title: "computing", Unit: Time},
 	}}
 
-var hostWaits = &Table{Key: "host_waits", Title: "Where hosts only wait for devices", what: "calls", Note: "Sums over all threads.", Columns: []Column{
-	{Key: "call", Title: "call"},
-	{Key: "count", Title: "count", Unit: Count},
-	{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
-}}
+var hostWaits = &Table{Key: "host_waits", Tab: "devices", Title: "Where hosts only wait for devices",
+	Path: "more.host_waits[]", what: "calls", Note: "Sums over all threads.",
+	Columns: []Column{
+		{Key: "call", Title: "call"},
+		{Key: "count", Title: "count", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+	}}
 
-var parts = &Table{Key: "parts", Title: "Parts of what devices execute", Path: "devices[].parts[]",
-	Note: "Launched is what has its launch in the trace; recompute, of that, what is launched to compute activations again, first_pass the rest. " +
+var parts = &Table{Key: "parts", Tab: "devices", Title: "Parts of what devices execute", Path: "devices[].parts[]",
+	Note: "Launched is what has its launch in the trace; " +
+		"recompute, of that, what is launched to compute activations again, first_pass the rest. " +
 		"The times of each part are as if there were no other.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
@@ -379,4 +433,22 @@ var parts = &Table{Key: "parts", Title: "Parts of what devices execute", Path: "
 		{Key: "exposed_communication_ns", Title: "communicating", Unit: Time, Term: "exposed"},
 		{Key: "exposed_memory_ns", Title: "copying", Unit: Time, Term: "exposed"},
 		{Key: "idle_ns", Title: "idle", Unit: Time},
+	}}
+
+// deviceKernels is what each device does of a kernel.
+var deviceKernels = &Table{Key: "device_kernels", Tab: "kernels", Title: "On each device",
+	Path: "devices[].kernels[]", Columns: []Column{
+		{Key: "device", Title: "device", Unit: Device},
+		{Key: "count", Title: "count", Unit: Count},
+		{Key: "time_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "mean_ns", Title: "mean", Unit: Time},
+		{Key: "max_ns", Title: "max", Unit: Time, Modelled: true},
+	}}
+
+var findings = &Table{Key: "findings", Tab: "findings", Title: "What is wrong with the trace",
+	Path: "findings[]", Columns: []Column{
+		{Key: "severity", Title: "severity"},
+		{Key: "text", Title: "finding", Unit: Label},
+		{Key: "count", Title: "number", Unit: Count},
+		{Key: "code", Title: "code"},
 	}}

@@ -4,8 +4,9 @@ import "tracekit/document/field"
 
 // A Term is a word of the reports with what it means.
 type Term struct {
-	Word, Meaning string
-	Section       string // of DEFINITIONS; "": none
+	Word    string `json:"word"`
+	Meaning string `json:"meaning"`
+	Section string `json:"section,omitempty"` // of DEFINITIONS; "": none
 }
 
 // Terms are the words of the reports, in the order in which a reader meets them. The exact

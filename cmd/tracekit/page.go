@@ -40,19 +40,15 @@ const sourceShare = 2
 
 // more gathers what a page of so many bytes shows besides.
 func (f *pageFlags) more(t *trace.Trace, a *analysis.Result, size int64) (*page.More, error) {
-	var words []page.Term
-	for _, t := range report.Terms() {
-		words = append(words, page.Term{Word: t.Word, Meaning: t.Meaning, Section: t.Section})
-	}
 	if f.source == "" {
-		return page.NewMore(t, a, nil, words, 0), nil
+		return page.NewMore(t, a, nil, 0), nil
 	}
 	sources, err := page.OpenSources(f.source)
 	if err != nil {
 		return nil, usagef("--source: %w", err)
 	}
 	defer sources.Close()
-	return page.NewMore(t, a, sources, words, int(size/sourceShare)), nil
+	return page.NewMore(t, a, sources, int(size/sourceShare)), nil
 }
 
 // newPage makes a page of an analysis, but for its timeline.

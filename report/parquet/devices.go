@@ -1,101 +1,47 @@
 package parquet
 
 import (
-	"slices"
-
 	"tracekit/document/accelerator"
 	"tracekit/readers/arrowdir"
+	"tracekit/report"
 	"tracekit/stats/analysis"
-	"tracekit/trace"
 )
+
+// A launchedKernel is what a device executes of a kernel that one call launches.
+type launchedKernel struct {
+	Name     string `json:"kernel"`
+	Operator string `json:"operator"` // "", as the call: the launch is not recorded
+	Call     string `json:"call"`
+	Count    uint64 `json:"count"`
+	TimeNs   int64  `json:"time_ns"`
+}
 
 // deviceTables returns the tables of what accelerators do; none where there are no accelerators.
 func deviceTables(a *analysis.Result) []arrowdir.Table {
 	if len(a.Devices) == 0 {
 		return nil
 	}
-	devices, streams, kernels, kinds, calls := newNameList(), newNameList(), newNameList(), newNameList(), newNameList()
-	for _, d := range a.Devices {
-		devices.of(d.Device)
-		for _, s := range d.Streams {
-			streams.of(s.Stream)
+	times := []string{"span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns", "idle_ns"}
+	document := report.Row{&a.Analysis}
+	var single []report.Row
+	for _, row := range document.Below("devices[].kernels[]") {
+		k := row[0].(*accelerator.Kernel)
+		rest := launchedKernel{Name: k.Name, Count: k.Count, TimeNs: k.TimeNs} // of those whose launch is not recorded
+		for _, s := range k.LaunchedFrom {
+			single = append(single, append(report.Row{launchedKernel{k.Name, string(s.Operator), string(s.Call), s.Count, s.TimeNs}}, row...))
+			rest.Count, rest.TimeNs = rest.Count-s.Count, rest.TimeNs-s.TimeNs
 		}
-		for _, k := range d.Kernels {
-			kernels.of(k.Name)
-			kinds.of(k.Kind)
-			for _, s := range k.LaunchedFrom {
-				calls.of(string(s.Operator))
-				calls.of(string(s.Call))
-			}
-		}
-	}
-	named := func(column string, l *nameList) arrowdir.TableColumn {
-		return arrowdir.TableColumn{Name: column, Names: l.names}
-	}
-	times := integers("span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns", "idle_ns")
-	fill := func(r *arrowdir.Rows, d *accelerator.Times) {
-		for _, ns := range []int64{d.SpanNs, d.BusyNs, d.ComputeNs, d.CommunicationNs, d.ExposedCommunicationNs, d.MemoryNs, d.ExposedMemoryNs, d.IdleNs} {
-			r.Int(ns)
+		if rest.Count > 0 {
+			single = append(single, append(report.Row{rest}, row...))
 		}
 	}
-	delays := []string{"delay_min_ns", "delay_p50_ns", "delay_mean_ns", "delay_p90_ns", "delay_p99_ns", "delay_max_ns"}
-	whole := arrowdir.Table{Name: "devices", Columns: slices.Concat([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices)}, times,
-		integers("host_bound_ns", "kernel_gaps_ns", "unknown_ns", "collective_wait_ns", "start_ns"), integers(delays...)),
-		Fill: func(r *arrowdir.Rows) {
-			for i := range a.Devices {
-				d := &a.Devices[i]
-				fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)), &d.Times)
-				c := d.IdleCauses
-				r.Int(c.HostBoundNs).Int(c.KernelGapsNs).Int(c.UnknownNs).Int(c.CollectiveWaitNs).Int(d.StartNs)
-				if l := d.Launches; l != nil && l.Delay != nil {
-					t := l.Delay
-					r.Int(t.MinNs).Int(t.P50Ns).Int(t.MeanNs).Int(t.P90Ns).Int(t.P99Ns).Int(t.MaxNs)
-				} else {
-					for range delays {
-						r.Missing()
-					}
-				}
-				if !r.End() {
-					return
-				}
-			}
-		}}
-	parts := arrowdir.Table{Name: "streams", Columns: slices.Concat([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices), named("stream", streams)}, integers("count"), times),
-		Fill: func(r *arrowdir.Rows) {
-			for i := range a.Devices {
-				d := &a.Devices[i]
-				for j := range d.Streams {
-					s := &d.Streams[j]
-					fill(r.ID(uint32(d.Rank)).Name(devices.of(d.Device)).Name(streams.of(s.Stream)).Int(int64(s.Count)), &s.Times)
-					if !r.End() {
-						return
-					}
-				}
-			}
-		}}
-	single := arrowdir.Table{Name: "kernels", Columns: append([]arrowdir.TableColumn{{Name: "rank"}, named("device", devices), named("kernel", kernels),
-		named("kind", kinds), named("operator", calls), named("call", calls)}, integers("count", "time_ns")...),
-		Fill: func(r *arrowdir.Rows) {
-			row := func(d *accelerator.Device, k *accelerator.Kernel, operator, call uint32, count uint64, ns int64) bool {
-				r.ID(uint32(d.Rank)).Name(devices.of(d.Device)).Name(kernels.of(k.Name)).Name(kinds.of(k.Kind)).Name(operator).Name(call)
-				return r.Int(int64(count)).Int(ns).End()
-			}
-			for i := range a.Devices {
-				d := &a.Devices[i]
-				for j := range d.Kernels {
-					k := &d.Kernels[j]
-					count, ns := k.Count, k.TimeNs // of those whose launch is not recorded
-					for _, s := range k.LaunchedFrom {
-						if !row(d, k, calls.of(string(s.Operator)), calls.of(string(s.Call)), s.Count, s.TimeNs) {
-							return
-						}
-						count, ns = count-s.Count, ns-s.TimeNs
-					}
-					if count > 0 && !row(d, k, trace.None, trace.None, count, ns) {
-						return
-					}
-				}
-			}
-		}}
-	return []arrowdir.Table{whole, parts, single}
+	return []arrowdir.Table{
+		tableOf("devices", document.Below("devices[]"), []string{"rank", "device text"}, times, []string{
+			"host_bound_ns=idle_causes.host_bound_ns", "kernel_gaps_ns=idle_causes.kernel_gaps_ns", "unknown_ns=idle_causes.unknown_ns",
+			"collective_wait_ns=idle_causes.collective_wait_ns", "start_ns", "delay_min_ns=launches.delay_ns.min", "delay_p50_ns=launches.delay_ns.p50",
+			"delay_mean_ns=launches.delay_ns.mean", "delay_p90_ns=launches.delay_ns.p90", "delay_p99_ns=launches.delay_ns.p99",
+			"delay_max_ns=launches.delay_ns.max"}),
+		tableOf("streams", document.Below("devices[].streams[]"), []string{"rank", "device text", "stream text", "count"}, times),
+		tableOf("kernels", single, []string{"rank", "device text", "kernel text", "kind text", "operator text", "call text", "count", "time_ns"}),
+	}
 }

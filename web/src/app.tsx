@@ -5,7 +5,8 @@ import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
 import { TimelineView } from './timelineview'
 import { CallTree } from './calltree'
-import { Findings, place, Profile, Waits, type SectionProps } from './sections'
+import { deviceName, place } from './described'
+import { Findings, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Lines } from './lines'
@@ -18,7 +19,7 @@ import { Companions, RunChoice, RunLabel, extent, runName, useAlignment, type Ru
 import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
-import { deviceName, Devices, Files, Phases, Threads } from './parts'
+import { Devices, Files, Phases, Threads } from './parts'
 import { brief, bytes, count, grain, instant, share, time, unbroken } from './units'
 
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]

@@ -4,43 +4,38 @@ import { h } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Model } from './model'
 import { Histogram } from './histogram'
-import { money, span, type SectionProps } from './sections'
-import { Table, type Column } from './table'
+import type { Document } from './data'
+import { Described, describedBy, shown, Tables } from './described'
+import type { ColumnOf } from './more'
+import { span, type SectionProps } from './sections'
 import { term } from './terms'
 import { matrices, type Matrix } from './view'
 import { bytes, count, time } from './units'
 
 interface Cell { from: number; to: number; count: number; bytes: number; time_ns: number; wait_ns: number }
 
-const metrics: Record<Matrix, { name: string; value: (c: Cell) => number; show: (v: number) => string }> = {
-  bytes: { name: 'Bytes', value: c => c.bytes, show: bytes },
-  messages: { name: 'Messages', value: c => c.count, show: count },
-  time: { name: 'Time on the way', value: c => c.time_ns, show: time },
-  waits: { name: 'Waiting', value: c => c.wait_ns, show: time },
-}
+// keys are those of the columns that the matrix shows.
+const keys: Record<Matrix, keyof Cell> = { bytes: 'bytes', messages: 'count', time: 'time_ns', waits: 'wait_ns' }
+
+// metric returns the column of a matrix.
+const metric = (doc: Document, m: Matrix) => describedBy(doc, 'pairs').columns.find(c => c.key === keys[m])!
 
 export function Communication(p: SectionProps) {
   const { doc, model, view, change } = p, m = doc.messages
   const [from, to] = span(p)
   const cells: Cell[] = useMemo(() => view.select ? sent(model, from, to) : doc.comm_matrix ?? [], [model, doc, from, to])
   if (!m && !(doc.collectives ?? []).length) return <p class="faint">The trace has no messages and no collectives.</p>
-  const columns: Column<Cell>[] = [
-    { name: 'From', value: c => c.from, show: c => `rank ${c.from}` }, { name: 'To', value: c => c.to, show: c => `rank ${c.to}` },
-    { name: 'Messages', value: c => c.count, show: c => count(c.count), bar: true }, { name: 'Bytes', value: c => c.bytes, show: c => bytes(c.bytes), bar: true },
-    money('Time on the way', term('latency'), c => c.time_ns, true),
-  ]
-  if (!view.select) columns.push(money('Waiting', term('waiting for messages'), c => c.wait_ns, true))
-  const shown = view.select && view.matrix === 'waits' ? 'bytes' : view.matrix
+  const matrix = view.select && view.matrix === 'waits' ? 'bytes' : view.matrix
   const kept = model.timeline.messages.sent.length, all = model.head.messages_of
   return <div>
     {view.select && kept < all && <p class="faint">Of the {count(all)} messages of the run {count(kept)} are in this page; the figures of a selected time are of these.</p>}
     {cells.length > 0 && <div class="pair matrixpair">
       <div>
-        <label>Matrix of <select value={shown} onChange={e => change({ matrix: e.currentTarget.value as Matrix })}>
-          {matrices.filter(k => !view.select || k !== 'waits').map(k => <option value={k}>{metrics[k].name.toLowerCase()}</option>)}</select></label>
-        <MatrixPicture cells={cells} ranks={doc.trace?.processes ?? 0} metric={shown} />
+        <label>Matrix of <select value={matrix} onChange={e => change({ matrix: e.currentTarget.value as Matrix })}>
+          {matrices.filter(k => !view.select || k !== 'waits').map(k => <option value={k}>{metric(doc, k).title}</option>)}</select></label>
+        <MatrixPicture cells={cells} ranks={doc.trace?.processes ?? 0} column={metric(doc, matrix)} />
       </div>
-      <Table caption={view.select ? 'Pairs of ranks: messages sent in the selected time' : 'Pairs of ranks'} columns={columns} rows={cells} sort={{ messages: 2, bytes: 3, time: 4, waits: 5 }[shown]} first={12} />
+      <Described doc={doc} table="pairs" selected={view.select !== null} rows={cells} sort={keys[matrix]} first={12} />
     </div>}
     {cells.length === 0 && view.select && <p class="faint">No message is sent in the selected time.</p>}
     {!view.select && <Whole {...p} />}
@@ -50,14 +45,6 @@ export function Communication(p: SectionProps) {
 // Whole is what is known of all messages and collectives of the run.
 function Whole({ doc }: SectionProps) {
   const m = doc.messages
-  const colls: Column<any>[] = [
-    { name: 'Collective', value: r => r.operation },
-    { name: 'Number', value: r => r.count, show: r => count(r.count) },
-    money('Time', term('sum over ranks'), r => r.time_ns, true),
-    money('Skew', term('skew'), r => r.skew_ns),
-    money('Transfer', term('transfer'), r => r.transfer_ns),
-    money('Completion', term('completion'), r => r.completion_ns),
-  ]
   return <div>
     {m && m.count > 0 && <p>{count(m.count)} messages, {bytes(m.bytes)}; <span title={term('latency')}>latency</span> {time(m.latency_ns?.min)} at least, {time(m.latency_ns?.p50)} in the middle, {time(m.latency_ns?.p99)} for 99 of 100, {time(m.latency_ns?.max)} at most
       {m.latency_ns?.below_zero > 0 && `; ${count(m.latency_ns.below_zero)} are received before they are sent: clocks disagree`}
@@ -66,7 +53,7 @@ function Whole({ doc }: SectionProps) {
       <Classes caption="Messages by size" classes={m.sizes ?? []} show={bytes} />
       <Classes caption="Messages by latency" classes={m.latencies ?? []} show={time} />
     </div>}
-    <Table caption="Collectives: times summed over members" columns={colls} rows={doc.collectives ?? []} sort={2} />
+    <Tables doc={doc} tab="communication" />
   </div>
 }
 
@@ -101,27 +88,27 @@ function sent(model: Model, from: number, to: number): Cell[] {
   return [...cells.values()]
 }
 
-function MatrixPicture({ cells, ranks, metric }: { cells: Cell[]; ranks: number; metric: Matrix }) {
+function MatrixPicture({ cells, ranks, column }: { cells: Cell[]; ranks: number; column: ColumnOf }) {
   const n = Math.max(Math.min(ranks, 128), 1), per = Math.max(1, Math.ceil(ranks / n)), side = Math.ceil(ranks / per)
-  const { name, value, show } = metrics[metric]
+  const key = column.key as keyof Cell, name = column.title.charAt(0).toUpperCase() + column.title.slice(1)
   const sum = useMemo(() => {
     const out = new Map<number, number>()
     for (const c of cells) {
       const k = Math.floor(c.from / per) * side + Math.floor(c.to / per)
-      out.set(k, (out.get(k) ?? 0) + Math.max(value(c), 0))
+      out.set(k, (out.get(k) ?? 0) + Math.max(c[key], 0))
     }
     return out
-  }, [cells, side, per, metric])
+  }, [cells, side, per, key])
   const most = Math.max(...sum.values(), 0), every = Math.max(1, Math.ceil(side / 8)), left = side * 0.09, label = (k: number) => `${k * per}`
   const strength = (v: number) => most > 0 ? 0.12 + 0.88 * v / most : 0
   return <figure class="matrix">
     <svg viewBox={`${-left} ${-left} ${side + left} ${side + left}`} role="img" aria-label={`${name} from rank to rank, for ${ranks} ranks; the table beside has the numbers`} style={{ fontSize: `${side * 0.045}px` }}>
       <rect width={side} height={side} class="ground" />
       {[...sum].filter(([, v]) => v > 0).map(([k, v]) => <rect x={k % side} y={Math.floor(k / side)} width="1" height="1" class="cell" fill-opacity={strength(v)}>
-        <title>{`rank ${label(Math.floor(k / side))} to ${label(k % side)}${per > 1 ? ` (${per} ranks a cell)` : ''}: ${show(v)}`}</title></rect>)}
+        <title>{`rank ${label(Math.floor(k / side))} to ${label(k % side)}${per > 1 ? ` (${per} ranks a cell)` : ''}${': ' + shown(column.unit!, v)}`}</title></rect>)}
       {Array.from({ length: Math.ceil(side / every) }, (_, i) => i * every).map(k => <g>
         <text x={k + 0.5} y={-left * 0.25} text-anchor="middle">{label(k)}</text><text x={-left * 0.2} y={k + 0.5} text-anchor="end" dominant-baseline="central">{label(k)}</text></g>)}
     </svg>
-    <figcaption>{name} from rank (down) to rank (across){per > 1 && `, ${per} ranks a cell`}. <span class="scale"><i class="low" /> 0 <i class="high" /> {show(most)}</span></figcaption>
+    <figcaption>{name} from rank (down) to rank (across){per > 1 && `, ${per} ranks a cell`}. <span class="scale"><i class="low" /> 0 <i class="high" /> {shown(column.unit!, most)}</span></figcaption>
   </figure>
 }

@@ -5,8 +5,8 @@ import { useMemo } from 'preact/hooks'
 import type { Model } from './model'
 import { Histogram } from './histogram'
 import { more, type KeyBars, type LineCalls } from './more'
-import { money, place, span, type SectionProps } from './sections'
-import { Table, type Column } from './table'
+import { Described } from './described'
+import { span, type SectionProps } from './sections'
 import { term } from './terms'
 import { bytes, count, share, time } from './units'
 
@@ -14,27 +14,10 @@ export function Lines(p: SectionProps) {
   const { doc, model, view, change } = p
   const [from, to] = span(p)
   const rows = useMemo(() => view.select ? within(model, doc.lines ?? [], from, to) : doc.lines ?? [], [model, doc, from, to])
-  const columns = useMemo((): Column<any>[] => {
-    const part: Column<any>[] = [
-      { name: 'Line', value: r => place(r), show: r => <span title={r.file ?? ''}>{place(r)}</span>, title: term('source line') },
-      { name: 'Operation', value: r => r.operation },
-      money('Time', term('time of a line'), r => r.time_ns, true),
-      money('Late partner', term('late partner'), r => r.late_partner_ns),
-      money('Imbalance', term('imbalance of a line'), r => r.imbalance_ns),
-    ]
-    return view.select ? part : [
-      part[0], part[1], { name: 'Calls', value: r => r.calls, show: r => count(r.calls) }, part[2],
-      money('Own', term('own time of a line'), r => r.own_ns), part[3], part[4],
-      money('Transfer', term('transfer of a line'), r => r.transfer_ns),
-      money('Unexplained', term('unexplained'), r => r.unexplained_ns),
-      money('Causes', term('waits caused'), r => r.causes_ns, true),
-      money('Critical path', term('critical path'), r => r.critical_path_ns),
-    ]
-  }, [view.select === null])
   const drawn = useMemo(() => new Map(more(doc).lines.map(l => [keyOf(l), l])), [doc])
   const shown = (doc.lines ?? [])[view.line]
-  return <Table caption={view.select ? 'Source lines in the selected time' : 'Cost of each source line over the run: own + waits + transfer + unexplained = time. Choose one to see how long its calls take'}
-    columns={columns} rows={rows} sort={view.select ? 2 : 3} chosen={r => shown && keyOf(r) === keyOf(shown)}
+  return <Described doc={doc} table="lines" selected={view.select !== null} rows={rows} caption={view.select ? '' : ': choose one to see how long its calls take'}
+    chosen={r => shown && keyOf(r) === keyOf(shown)}
     choose={r => change(shown && keyOf(r) === keyOf(shown) ? { line: -1, path: -1 } : { line: (doc.lines ?? []).findIndex((l: any) => keyOf(l) === keyOf(r)), path: pathOf(model, r), place: -1 })}
     detail={r => <Calls calls={drawn.get(keyOf(r))} />}
     more={shown && (more(doc).sources ?? []).some(f => f.name === shown.file) ? <button onClick={() => change({ tab: 'source', file: `${shown.file}:${shown.line}` })}>Show the source of the chosen line</button> : null} />

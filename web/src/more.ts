@@ -20,7 +20,15 @@ export interface SourceFile { name: string; found: string; others: number; lines
 
 export interface Term { word: string; meaning: string; section?: string }
 
+// A Table as package report describes it.
+export interface ColumnOf { key: string; title: string; unit?: string; of?: string; with?: string; says?: string; term?: string; modelled?: boolean; bar?: boolean; faces?: number }
+export interface TableOf { key: string; title: string; tab: string; path: string; where?: string; note?: string; modelled?: boolean; columns: ColumnOf[] }
+
 export interface More {
+  tables: TableOf[]
+  waits: Record<string, string> // titles by key
+  kernels: any[]
+  host_waits: any[]
   lines: LineCalls[]; lines_of: number
   grids: Grid[]
   sources: SourceFile[] | null

@@ -7,11 +7,13 @@ export interface Column<R> {
   title?: string                           // what it means
   value: (row: R) => number | string | null
   show?: (row: R) => ComponentChildren
+  brief?: boolean                          // in one line, if all are short
   bar?: boolean                            // drawn behind the number, as a share of the largest
 }
 
-interface Props<R> {
+export interface Props<R> {
   caption: string
+  note?: string                            // what it holds
   columns: Column<R>[]
   rows: R[]
   sort?: number                            // column that sorts at first, descending
@@ -29,7 +31,7 @@ const filtered = 5
 // unbroken is how many characters the texts of a column may have to stand in one line.
 const unbroken = 20
 
-export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, hidden, first = 25, detail, more }: Props<R>) {
+export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choose, hidden, first = 25, detail, more }: Props<R>) {
   const [by, setBy] = useState({ column: sort, up: false })
   const [all, setAll] = useState(false)
   const [find, setFind] = useState('')
@@ -46,7 +48,7 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, hi
   const most = useMemo(() => columns.map(c => c.bar ? Math.max(...rows.slice(0, 5000).map(r => Number(c.value(r)) || 0), 0) : 0), [rows, columns])
   if (!rows.length) return <p class="faint">{caption}: none.</p>
   const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))
-  const kinds = columns.map((c, k) => numeric[k] ? 'number' : !c.show && rows.every(r => String(c.value(r) ?? '').length <= unbroken) ? 'short' : '')
+  const kinds = columns.map((c, k) => numeric[k] ? 'number' : (!c.show || c.brief) && rows.every(r => String(c.value(r) ?? '').length <= unbroken) ? 'short' : '')
   return <div class="tablebox">
     {rows.length > filtered && numeric.includes(false) && <label class="filter">Only with <input type="search" size={16} value={find} onInput={e => setFind(e.currentTarget.value)} /></label>}
     <table>
@@ -69,7 +71,8 @@ export function Table<R>({ caption, columns, rows, sort = -1, chosen, choose, hi
     </table>
     {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${sorted.length.toLocaleString('en-US')} rows`}</button>}
     {more}
-    {columns.some(c => c.title) && <details class="defs faint"><summary>What the columns mean</summary>
+    {(note || columns.some(c => c.title)) && <details class="defs faint"><summary>What the columns mean</summary>
+      {note && <p>{note}</p>}
       <dl>{columns.filter(c => c.title).map(c => <div><dt>{c.name}</dt><dd>{c.title}</dd></div>)}</dl></details>}
   </div>
 }

@@ -49,7 +49,7 @@ func TestPageShowsLinesAndSource(t *testing.T) {
 	b.run(chromedp.Click("tbody tr.choosable"))
 	b.until(`document.querySelectorAll("tr.detail .histogram").length`, "1")
 	b.run(chromedp.SetValue(".filter input", "MPI_Allreduce"), chromedp.Evaluate(`document.querySelector(".filter input").dispatchEvent(new Event("input", {bubbles: true}))`, nil))
-	b.until(`[...document.querySelectorAll("tbody tr.choosable td:nth-child(2)")].every(e => e.innerText == "MPI_Allreduce")`, "true")
+	b.until(`[...document.querySelectorAll("tbody tr.choosable td:nth-child(1)")].every(e => e.innerText == "MPI_Allreduce")`, "true")
 	b.until(`document.querySelectorAll("tr.detail .histogram").length`, "1")
 	calls := b.text("tr.chosen td:nth-child(3)")
 	if got := b.text("tr.detail figcaption"); !strings.Contains(got, calls+" calls") || !strings.Contains(got, "t_max") {
@@ -67,7 +67,7 @@ func TestPageShowsLinesAndSource(t *testing.T) {
 	}
 
 	b.tab("tab=communication")
-	for _, c := range []struct{ matrix, want string }{{"messages", "Messages from"}, {"time", "Time on the way from"}, {"waits", "Waiting from"}, {"bytes", "Bytes from"}} {
+	for _, c := range []struct{ matrix, want string }{{"messages", "Messages from"}, {"time", "Latency from"}, {"waits", "Waiting from"}, {"bytes", "Bytes from"}} {
 		b.tab("tab=communication&matrix=" + c.matrix)
 		b.until(`document.querySelector(".matrix figcaption").innerText.startsWith("`+c.want+`")`, "true")
 	}

@@ -1,0 +1,26 @@
+package report
+
+import (
+	"tracekit/document"
+	"tracekit/document/accelerator"
+	"tracekit/document/waitstate"
+)
+
+// Shipped is what the page receives besides the document, to show it as text does: the tables that have a face on it, the words,
+// and what is summed for tables.
+type Shipped struct {
+	Tables    []*Table               `json:"tables"`
+	Terms     []Term                 `json:"terms"`
+	Waits     map[string]string      `json:"waits"` // titles of wait states by their keys
+	Kernels   []Kernel               `json:"kernels"`
+	HostWaits []accelerator.HostWait `json:"host_waits"`
+}
+
+// Ship returns what the page receives of an analysis.
+func Ship(a *document.Analysis) Shipped {
+	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices)}
+	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
+		s.Waits[k.Info().Key] = k.Info().Title
+	}
+	return s
+}
