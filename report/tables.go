@@ -34,7 +34,8 @@ var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes others wait"
 	}}
 
 // callTree is of the timeline's rows. The page opens and closes what paths call.
-var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: "callpaths[]", Note: "Times are sums over rows of the timeline.",
+var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: "callpaths[]",
+	Note: "Times are sums over rows of the timeline.",
 	Columns: []Column{
 		{Key: "region", Title: "call path", Unit: Label, Faces: Selected},
 		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true, Faces: Selected},
