@@ -76,6 +76,7 @@ func (p pkg) imports() []string {
 
 // layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
 var layers = [][]string{
+	{"tempfile"},
 	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output", "stats/fit", "trace/tracetest/mutate"},
 	{"trace", "codec"},
 	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack",

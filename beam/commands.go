@@ -97,7 +97,7 @@ func (o *options) named(paths []string, out string) (err error) {
 			}
 		}
 	}
-	return os.MkdirAll(filepath.Dir(o.objects.local(o.out)), 0o755)
+	return os.MkdirAll(filepath.Dir(o.objects.local(o.out)), 0o777)
 }
 
 // throughParts has the shards made, and then something of them.
@@ -236,7 +236,7 @@ func (o *options) makeParts(ctx context.Context, trace string) (remove func() er
 // there are objects.
 func (o *options) makeDirectory(ctx context.Context) error {
 	if !readers.IsAddress(o.parts) {
-		return os.Mkdir(o.parts, 0o755)
+		return os.Mkdir(o.parts, 0o777)
 	}
 	there, err := o.objects.list(ctx, o.parts+"/")
 	if err == nil && len(there) > 0 {

@@ -35,7 +35,7 @@ func (x *objects) pack(ctx context.Context, parts string, files readers.Files) e
 		_, failed := z.CreateHeader(&zip.FileHeader{Name: name, Comment: strconv.FormatInt(size, 10)})
 		err = errors.Join(err, failed)
 	}
-	if err := errors.Join(err, z.Close(), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
 		return fmt.Errorf("packing definitions: %w", err)
 	}
 	if err := os.Rename(f.Name(), x.local(parts+"/"+layoutName)); err != nil {

@@ -23,6 +23,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/readers"
+	"tracekit/tempfile"
 )
 
 // The objects are what one process has of object stores: a mirror (see readers.InMirror) of what it has
@@ -232,10 +233,10 @@ func (x *objects) sizeOf(name string) (size int64, listed bool) {
 // create makes a file in the mirror that is to be that of an object.
 func (x *objects) create(name string) (*os.File, error) {
 	file := x.local(name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return nil, err
 	}
-	return os.CreateTemp(filepath.Dir(file), ".fetched-*")
+	return tempfile.Create(file)
 }
 
 // hole makes a file of the size of an object, with nothing in it.

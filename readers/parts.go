@@ -37,7 +37,7 @@ func WritePart(ctx context.Context, src trace.Source, locations []trace.Location
 	before := src.Findings()
 	_, err := os.Stat(dir)
 	fresh := errors.Is(err, fs.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	w := &Written{}

@@ -72,16 +72,9 @@ func (r *Sections) keys(o *document.Overhead) {
 	}
 	heading := fmt.Sprintf(text.Modelled+"What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
 		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls", "have too many slow calls"), r.Of(len(o.Keys), "keys"))
-	g := r.Grid(heading, KeyTitles()...)
-	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; t_max is what a call that nothing disturbs exceeds seldom.")
-	for i := range o.Keys[:min(r.Top, len(o.Keys))] {
-		k := &o.Keys[i]
-		cells := KeyCells(k)
-		if o.Profile != nil && k.Source == "trace" {
-			cells[len(cells)-1] = strings.TrimSuffix("by this trace; "+cells[len(cells)-1], "; ")
-		}
-		g.Add(cells...)
-	}
+	g := Keys(heading, top(r, o.Keys), o.Profile != nil)
+	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; " +
+		"t_max is what a call that nothing disturbs exceeds seldom.")
 	r.Show(g)
 }
 
@@ -103,23 +96,33 @@ func costRemarks(o *document.Overhead, l *document.LineRow) string {
 	return s + "overhead by this trace"
 }
 
-// KeyTitles are the titles of KeyCells.
-func KeyTitles() []string {
-	return []string{"<operation", "<role", "processes", "bytes", "calls", "t_min", "t_max", "slow", "<model", "χ²", "ν", "p", "remarks"}
+// A law is what text shows of the law of a key, and what is to be known of it.
+type law struct {
+	Model   string   `json:"model"`
+	Chi2    *float64 `json:"chi2"`
+	Dof     *int     `json:"dof"`
+	PValue  *float64 `json:"p_value"`
+	Remarks string   `json:"remarks"`
 }
 
-// KeyCells describes a key. The remarks say what stands in for a law that was not
-// accepted (see document.OverheadKey.From), and which keys have too many slow calls.
-func KeyCells(k *document.OverheadKey) []string {
-	model, chi2, dof, p := "none", "-", "-", "-"
-	if k.Source == "profile" {
-		model = "profile"
+// Keys makes a table of keys. If they are compared with a profile, those that the profile does not have say so. Remarks say what
+// stands in for a law that was not accepted (see document.OverheadKey.From), and which keys have too many slow calls.
+func Keys(heading string, list []document.OverheadKey, profile bool) *text.Grid {
+	rows := rowsOf(list)
+	for i := range list {
+		k, shown := &list[i], law{Model: "none", Remarks: keyRemarks(&list[i])}
+		if k.Source == "profile" {
+			shown.Model = "profile"
+		}
+		if k.Accepted {
+			shown.Model, shown.Chi2, shown.Dof, shown.PValue = string(k.Model), k.Chi2, k.Dof, k.PValue
+		}
+		if profile && k.Source == "trace" {
+			shown.Remarks = strings.TrimSuffix("by this trace; "+shown.Remarks, "; ")
+		}
+		rows[i] = Row{shown, k}
 	}
-	if k.Accepted {
-		model, chi2, dof, p = string(k.Model), words.Decimal(k.Chi2), fmt.Sprint(*k.Dof), words.Decimal(k.PValue)
-	}
-	return []string{k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Count(k.Calls), words.Time(k.TMinNs),
-		words.Time(k.TMaxNs), words.Count(k.Over), model, chi2, dof, p, keyRemarks(k)}
+	return (&Sections{Top: len(list)}).begin(keyTable, heading, rows)
 }
 
 func keyRemarks(k *document.OverheadKey) string {

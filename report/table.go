@@ -54,9 +54,10 @@ const (
 	Operation Unit = "operation"  // or that it is none
 	Launcher  Unit = "launcher"   // an operator, or that the launch is not recorded
 	Device    Unit = "device"
-	Thread    Unit = "thread" // with its rank
-	Flag      Unit = "flag"   // what the column says, where it is so
-	Plain     Unit = "plain"  // a number as it is
+	Thread    Unit = "thread"  // with its rank
+	Flag      Unit = "flag"    // what the column says, where it is so
+	Remarks   Unit = "remarks" // a text that is never cut, aligned as numbers are
+	Plain     Unit = "plain"   // a number as it is
 	Count     Unit = "count"
 	Time      Unit = "time"
 	Instant   Unit = "instant" // a time, since the start of the trace

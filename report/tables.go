@@ -2,7 +2,7 @@ package report
 
 // tables are those of which the page has a face, in the order in which its parts show them.
 var tables = []*Table{
-	waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
+	callTree, waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
 	devices, kernels, deviceKernels, devicePath, gaps, idleBefore,
 	launches, steps, deviceCollectives, stragglers, hostWaits, streams, parts, threadRows, phases, operations, files, sizes,
 }
@@ -31,6 +31,15 @@ var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes others wait"
 		{Key: "share", Title: "share", Unit: Share, Faces: InText},
 		{Key: "most_rank", Title: "most on", Unit: Rank},
 		{Key: "most_rank_ns", Title: "there", Unit: Time},
+	}}
+
+// callTree is of the timeline's rows. The page opens and closes what paths call.
+var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: "callpaths[]", Note: "Times are sums over rows of the timeline.",
+	Columns: []Column{
+		{Key: "region", Title: "call path", Unit: Label, Faces: Selected},
+		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true, Faces: Selected},
+		{Key: "share", Title: "share", Unit: Share, Term: "share of a path", Faces: Selected},
+		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Faces: Selected},
 	}}
 
 var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
@@ -296,6 +305,22 @@ var senders = &Table{Title: "Senders and receivers",
 		{Key: "verdict", Title: "verdict"},
 		{Key: "by_wait_states", Title: "by wait states"},
 	}}
+
+var keyTable = &Table{Columns: []Column{
+	{Key: "operation", Title: "operation"},
+	{Key: "role", Title: "role"},
+	{Key: "processes", Title: "processes", Unit: Count},
+	{Key: "bytes", Title: "bytes", Unit: Bytes},
+	{Key: "calls", Title: "calls", Unit: Count},
+	{Key: "t_min_ns", Title: "t_min", Unit: Time},
+	{Key: "t_max_ns", Title: "t_max", Unit: Time},
+	{Key: "over", Title: "slow", Unit: Count},
+	{Key: "model", Title: "model"},
+	{Key: "chi2", Title: "χ²", Unit: Decimal},
+	{Key: "dof", Title: "ν", Unit: Plain},
+	{Key: "p_value", Title: "p", Unit: Decimal},
+	{Key: "remarks", Title: "remarks", Unit: Remarks},
+}}
 
 var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", what: "rows",
 	Note: "Sums are over all locations: of what a counter grew in the exclusive time of the region. " +

@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"tracekit/codec"
+	"tracekit/tempfile"
 	"tracekit/trace"
 )
 
 // WriteFile makes a file in a directory that exists, complete or not at all.
 func WriteFile(ctx context.Context, path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	f, err := tempfile.Create(path)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // fails once the file has its name
 	err = write(f)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close(), ctx.Err()); err != nil {
+	if err = errors.Join(err, f.Close(), ctx.Err()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return os.Rename(f.Name(), path)

@@ -129,7 +129,7 @@ func Write[P Part[P]](ctx context.Context, dir string, h Header, src trace.Sourc
 func makeDirectory(dir string) (made []string, err error) {
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
 		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) {
-			return made, os.MkdirAll(dir, 0o755)
+			return made, os.MkdirAll(dir, 0o777)
 		}
 		made = append(made, d)
 	}

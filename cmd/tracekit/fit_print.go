@@ -151,12 +151,9 @@ func (d *fitDocument) print(io *streams, opts *fitOptions) {
 		}
 	}
 	keys := d.shown(opts.top)
-	g := &text.Grid{Heading: fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", words.Share(d.Quantile), d.way(),
-		words.Plural(len(d.models), "key", "keys"), words.Count(accepted)), Titles: report.KeyTitles()}
-	for i := range keys {
-		g.Add(report.KeyCells(&keys[i])...)
-	}
-	g.Print(io.Out, io.Width)
+	heading := fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", words.Share(d.Quantile), d.way(),
+		words.Plural(len(d.models), "key", "keys"), words.Count(accepted))
+	report.Keys(heading, keys, false).Print(io.Out, io.Width)
 	if d.Paper {
 		printEstimates(io, keys)
 	}

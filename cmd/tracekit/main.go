@@ -184,7 +184,7 @@ func newMan() *cobra.Command {
 		Long:  "Man writes a manual page for each command into a directory, such as ~/.local/share/man/man1.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
+			if err := os.MkdirAll(args[0], 0o777); err != nil {
 				return err
 			}
 			epoch := time.Unix(0, 0).UTC()

@@ -20,6 +20,7 @@ import (
 	"tracekit/readers"
 	"tracekit/report/text"
 	"tracekit/spill"
+	"tracekit/tempfile"
 	"tracekit/trace"
 )
 
@@ -30,7 +31,7 @@ func writeAtomically(ctx context.Context, path string, force bool, write func(io
 	if err := refuseExisting(path, force); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	f, err := tempfile.Create(path)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
@@ -39,7 +40,7 @@ func writeAtomically(ctx context.Context, path string, force bool, write func(io
 	if err = write(w); err == nil {
 		err = w.Flush()
 	}
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

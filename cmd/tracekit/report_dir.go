@@ -15,6 +15,7 @@ import (
 	"tracekit/plots"
 	"tracekit/readers"
 	"tracekit/readers/arrowdir"
+	"tracekit/tempfile"
 )
 
 // contentsFile lists the files of an output directory, so that --force can tell what
@@ -73,8 +74,8 @@ func isFileExtension(ext string) bool {
 func newReportDir(path string) *reportDir {
 	d := &reportDir{path: filepath.Clean(path)}
 	parent := filepath.Dir(d.path)
-	if d.err = os.MkdirAll(parent, 0o755); d.err == nil {
-		d.temp, d.err = os.MkdirTemp(parent, "."+filepath.Base(d.path)+"-*")
+	if d.err = os.MkdirAll(parent, 0o777); d.err == nil {
+		d.temp, d.err = tempfile.Mkdir(d.path)
 	}
 	return d
 }
@@ -112,9 +113,6 @@ func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 
 // publish gives the files their place.
 func (d *reportDir) publish() error {
-	if err := os.Chmod(d.temp, 0o755); err != nil {
-		return err
-	}
 	if _, err := os.Stat(d.path); errors.Is(err, fs.ErrNotExist) {
 		return os.Rename(d.temp, d.path)
 	}
@@ -144,7 +142,7 @@ func (d *reportDir) publish() error {
 		}
 	}
 	for _, name := range d.names {
-		if err := dir.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := dir.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return err
 		}
 		if err := os.Rename(filepath.Join(d.temp, name), filepath.Join(d.path, name)); err != nil {
@@ -183,7 +181,7 @@ func (d *reportDir) add(name string, write func(ctx context.Context, path string
 	d.names = append(d.names, name)
 	d.files = append(d.files, func(ctx context.Context) error {
 		path := filepath.Join(d.temp, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
 		return write(ctx, path)
@@ -216,7 +214,7 @@ func (d *reportDir) table(t arrowdir.Table) {
 
 func (d *reportDir) writeTables(ctx context.Context, jobs int) error {
 	dir := filepath.Join(d.temp, "tables")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	return arrowdir.WriteParquet(ctx, dir, jobs, d.tables...)

@@ -213,7 +213,7 @@ func (m *manifest) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, manifestName), append(data, '\n'), 0o644)
+	return os.WriteFile(filepath.Join(dir, manifestName), append(data, '\n'), 0o666)
 }
 
 // fileOf returns the name of a table's file.

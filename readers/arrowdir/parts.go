@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/tempfile"
 	"tracekit/trace"
 )
 
@@ -63,12 +64,12 @@ func Join(dir string, of int) (f Format, err error) {
 	if err != nil {
 		return "", err
 	}
-	temp, err := os.CreateTemp(dir, "."+manifestName+"-*")
+	temp, err := tempfile.Create(filepath.Join(dir, manifestName))
 	if err != nil {
 		return "", err
 	}
 	_, err = temp.Write(append(data, '\n'))
-	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
+	err = errors.Join(err, temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), filepath.Join(dir, manifestName))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"tracekit/readers/internal/output"
+	"tracekit/tempfile"
 	"tracekit/trace"
 )
 
@@ -50,7 +51,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, o Options) (*Writer,
 	if err := replaceable(path, o.Force); err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	temp, err := tempfile.Mkdir(path)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +108,9 @@ func replaceable(path string, force bool) error {
 
 func (w *Writer) begin(defs *trace.Defs, workers int) (err error) {
 	for _, part := range []string{"defs", "events"} {
-		if err := os.Mkdir(filepath.Join(w.temp, part), 0o755); err != nil {
+		if err := os.Mkdir(filepath.Join(w.temp, part), 0o777); err != nil {
 			return err
 		}
-	}
-	if err := os.Chmod(w.temp, 0o755); err != nil {
-		return err
 	}
 	records := defRecords(defs, memory.NewGoAllocator())
 	w.defs = make(chan error, 1)

@@ -7,8 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"tracekit/tempfile"
 )
 
 // A File is written under a hidden name beside its place until it is complete. If its name
@@ -57,7 +58,7 @@ func Replaceable(path string, force bool) error {
 // Create begins a file; so many workers compress it. If it is not to be published, call
 // Discard.
 func Create(path string, workers int) (*File, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	f, err := tempfile.Create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (f *File) Complete() error {
 	if f.zip != nil {
 		err, f.zip = f.zip.Close(), nil
 	}
-	return errors.Join(err, f.buf.Flush(), f.file.Chmod(0o644), f.file.Close())
+	return errors.Join(err, f.buf.Flush(), f.file.Close())
 }
 
 // Publish gives a complete file its name.
