@@ -70,7 +70,8 @@ Programs:
 	set.IntVar(&opts.Threads, "threads", 1, "per process")
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
 	cli.Var(set, (*string)(&opts.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
-		"`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or nlogn (p·log2(p))")
+		"`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or "+
+			"nlogn (p·log2(p))")
 	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
 	opts.Network = &samples.Network{}
 	set.Int64Var(&opts.Network.Latency, "latency", 1500, "ns that a message is on its way, whatever its size")

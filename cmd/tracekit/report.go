@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
@@ -67,7 +68,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	addAnalysisFlags(set, &opts.analyzeOptions)
 	opts.runFlags.add(set)
 	opts.pageFlags.add(set)
-	cli.Var(set, &opts.bytes, cli.Size(), "size", "4MiB", "`size` of the page at most")
+	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "`size` of the page at most")
 	cli.VarP(set, &opts.output, cli.File("html"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	return cmd
@@ -77,12 +78,18 @@ steps, of long tables the first rows are kept, and the page says so.`,
 const pageRows = 100
 
 // validate checks every flag before any file is opened.
+// parsePageSize reads how large a page may be.
+func parsePageSize(text string) (int64, error) {
+	n, err := cli.ParseSize(text)
+	if err == nil && n < page.LeastSize {
+		err = fmt.Errorf("a page takes at least %s", words.Bytes(page.LeastSize))
+	}
+	return n, err
+}
+
 func (o *reportOptions) validate() error {
 	if o.output == "" {
 		return usagef("report: name the page with -o FILE.html")
-	}
-	if o.bytes < page.LeastSize {
-		return usagef("--size %s: a page takes at least %s", o.set.Lookup("size").Value, words.Bytes(page.LeastSize))
 	}
 	o.top, o.perLine = pageRows, true
 	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {

@@ -118,7 +118,8 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &c.write, cost, "cost-write", ns(d.WriteNs).String(), "the same with WRITE")
 	cli.Var(set, &c.limit, cli.Size(), "cost-limit", "20kB", "`size` above which messages cost nothing to speak of")
 	cli.Var(set, &c.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark", "",
-		"take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or write (all sampled); repeatable")
+		"take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or "+
+			"write (all sampled); repeatable")
 }
 
 // validate checks every flag before any file is opened.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,15 +66,17 @@ func Choice[T cmp.Ordered](values ...T) Kind[T] {
 		texts[i] = fmt.Sprint(v)
 	}
 	want := strings.Join(texts[:len(texts)-1], ", ") + " or " + texts[len(texts)-1]
+	number := func(text string) bool { _, err := strconv.Atoi(text); return err == nil }
 	k := Parsed(func(text string) (zero T, err error) {
-		for i, v := range values {
-			if texts[i] == text {
-				return v, nil
-			}
+		if i := slices.Index(texts, text); i >= 0 {
+			return values[i], nil
+		}
+		if number(text) {
+			return zero, boundsError(want)
 		}
 		return zero, errors.New("want " + want)
 	}).Offering(texts...)
-	if _, err := strconv.Atoi(texts[0]); err == nil {
+	if number(texts[0]) {
 		k.name = "int"
 	}
 	return k
@@ -115,13 +118,11 @@ func Number(want string, allowed func(float64) bool) Kind[float64] {
 	return k
 }
 
-// Duration takes a time from 0 to most.
+// Duration takes a time from 0 to most; a most of math.MaxInt64 is no bound.
 func Duration(most time.Duration) Kind[time.Duration] {
-	want := "0 to " + strings.TrimSuffix(most.String(), "0s")
+	want := "0 to " + most.String()
 	if most == math.MaxInt64 {
 		want = "a time above 0"
-	} else if most%time.Minute != 0 {
-		want = "0 to " + most.String()
 	}
 	k := Parsed(func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
