@@ -76,7 +76,7 @@ var collectives = &Table{Key: "collectives", Tab: "communication", Title: "Colle
 		{Key: "completion_ns", Title: "completion", Unit: Time, Term: "completion", Modelled: true},
 	}}
 
-var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", what: "pairs", Columns: []Column{
+var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", Columns: []Column{
 	{Key: "from", Title: "from rank", Unit: Plain, Faces: Everywhere},
 	{Key: "to", Title: "to rank", Unit: Plain, Faces: Everywhere},
 	{Key: "count", Title: "messages", Unit: Count, Bar: true, Faces: Everywhere},
