@@ -36,6 +36,7 @@ type more struct {
 	Lost    []string     `json:"lost"`
 	Sought  bool         `json:"sought"` // whether files were looked for
 	report.Shipped
+	KernelsOf int `json:"kernels_of"`
 }
 
 // pack makes the block of so many bytes at most: histograms of the lines with the least time go
@@ -45,7 +46,7 @@ func (m *More) pack(z *packer, limit int64) (string, error) {
 		m = &More{tables: report.Ship(&document.Analysis{})}
 	}
 	x := more{Lines: m.lines, LinesOf: len(m.lines), Grids: m.grids, Files: m.files, Lost: m.lost, Sought: m.files != nil || m.lost != nil,
-		Shipped: m.tables}
+		Shipped: m.tables, KernelsOf: len(m.tables.Kernels)}
 	for {
 		packed, err := z.json(&x)
 		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+len(x.Files)+len(x.Grids)+len(x.Lost)+len(x.Kernels) == 0 {

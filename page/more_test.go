@@ -8,6 +8,7 @@ import (
 
 	"tracekit/merge"
 	"tracekit/readers"
+	"tracekit/report"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -25,6 +26,9 @@ func TestMoreFits(t *testing.T) {
 			l.Keys = append(l.Keys, x)
 		}
 		m.lines = append(m.lines, l)
+	}
+	for i := range 2000 {
+		m.tables.Kernels = append(m.tables.Kernels, report.Kernel{From: fmt.Sprint(i * 7919 % 1000003)})
 	}
 	for _, limit := range []int64{1 << 20, 100_000, 10_000, 1000} {
 		packed, err := m.pack(newPacker(t.Context()), limit)

@@ -2,7 +2,7 @@ package report
 
 // tables are those of which the page has a face, in the order in which its parts show them.
 var tables = []*Table{
-	waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
+	callTree, waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
 	devices, kernels, deviceKernels, devicePath, gaps, idleBefore,
 	launches, steps, deviceCollectives, stragglers, hostWaits, streams, parts, threadRows, phases, operations, files, sizes,
 }
@@ -31,6 +31,16 @@ var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes others wait"
 		{Key: "share", Title: "share", Unit: Share, Faces: InText},
 		{Key: "most_rank", Title: "most on", Unit: Rank},
 		{Key: "most_rank_ns", Title: "there", Unit: Time},
+	}}
+
+// callTree is of the timeline's rows. The page opens and closes what paths call.
+var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: "callpaths[]",
+	Note: "Times are sums over rows of the timeline.",
+	Columns: []Column{
+		{Key: "region", Title: "call path", Unit: Label, Faces: Selected},
+		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true, Faces: Selected},
+		{Key: "share", Title: "share", Unit: Share, Term: "share of a path", Faces: Selected},
+		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Faces: Selected},
 	}}
 
 var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
@@ -67,7 +77,7 @@ var collectives = &Table{Key: "collectives", Tab: "communication", Title: "Colle
 		{Key: "completion_ns", Title: "completion", Unit: Time, Term: "completion", Modelled: true},
 	}}
 
-var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", what: "pairs", Columns: []Column{
+var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", Columns: []Column{
 	{Key: "from", Title: "from rank", Unit: Plain, Faces: Everywhere},
 	{Key: "to", Title: "to rank", Unit: Plain, Faces: Everywhere},
 	{Key: "count", Title: "messages", Unit: Count, Bar: true, Faces: Everywhere},

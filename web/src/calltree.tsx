@@ -4,12 +4,13 @@ import { h } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { Ranks } from './grids'
 import type { Model } from './model'
-import { money, span, type SectionProps } from './sections'
-import { Table, type Column } from './table'
+import { Described } from './described'
+import { span, type SectionProps } from './sections'
+import type { Column } from './table'
 import { term } from './terms'
-import { count, share, time } from './units'
+import { count, time } from './units'
 
-interface Node { path: number; depth: number; own: number; all: number; metric: number; children: boolean }
+interface Node { path: number; region: string; depth: number; exclusive_ns: number; inclusive_ns: number; share: number | null; metric: number; children: boolean }
 
 // closedBelow is the share of all time below which what is called by a path is hidden at first.
 const closedBelow = 0.01
@@ -25,11 +26,11 @@ export function CallTree(p: SectionProps) {
   const metric = view.metric === 'waiting' || present.includes(view.metric) ? view.metric : ''
   const wanted = useMemo(() => counted(model, metric), [model, metric])
   const nodes = useMemo(() => tree(model, model.sums(from, to, rows), metric ? wanted : counted(model, 'waiting'), cost ? names.indexOf(cost) : -1), [model, from, to, wanted, cost])
-  const total = nodes.reduce((s, n) => s + n.own, 0)
+  const total = nodes.reduce((s, n) => s + n.exclusive_ns, 0)
   const folds = nodes.some(n => n.children)
   // What was opened or closed by hand; else it is what takes little that is closed.
   const [byHand, setByHand] = useState(new Map<number, boolean>())
-  const open = (n: Node) => byHand.get(n.path) ?? n.all >= closedBelow * total
+  const open = (n: Node) => byHand.get(n.path) ?? n.inclusive_ns >= closedBelow * total
   const hidden = useMemo(() => {
     const out = new Set<Node>()
     let below = Infinity // depth of a node that is closed
@@ -44,17 +45,12 @@ export function CallTree(p: SectionProps) {
     const below = view.path < 0 ? null : model.below(view.path)
     return below || metric ? model.byRow(from, to, wanted.map((w, a) => below && !below[a] ? 0 : w)) : null
   }, [model, view.path, wanted, from, to])
-  const columns = useMemo((): Column<Node>[] => [
-    { name: 'Call path', value: n => model.names[n.path], show: n => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>
-      {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${model.names[n.path]} calls`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
-      {model.names[n.path]} <span class="faint">{model.where(n.path)}</span></span> },
-    money('Time', term('inclusive, exclusive'), n => n.all, true),
-    { name: 'Share', value: n => n.all / total, show: n => share(total > 0 ? n.all / total : null), title: term('share of a path') },
-    money('Own', term('inclusive, exclusive'), n => n.own),
-    ...cost ? [{ name: `${cost.name.replace(/ \[.*\]$/, '')}, whole run`, title: term(cost.name) || cost.name, value: (n: Node) => n.metric, bar: true,
-      show: (n: Node) => cost.unit === 'ns' ? time(n.metric) : `${amount(n.metric)} ${cost.unit === '#' ? '' : cost.unit}` }] :
-      present.length ? [money<Node>(metric && metric !== 'waiting' ? metric : 'Waiting', term('wait state'), n => n.metric, true)] : [],
-  ], [model, total, present, metric, cost, byHand, folds])
+  const cells = useMemo(() => ({ region: (n: Node) => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>
+    {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${n.region} calls`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
+    {n.region} <span class="faint">{model.where(n.path)}</span></span> }), [model, total, byHand, folds])
+  const extra = useMemo((): Column<Node>[] => cost ? [{ name: `${cost.name.replace(/ \[.*\]$/, '')}, whole run`, title: term(cost.name) || cost.name, value: n => n.metric, bar: true,
+    show: n => cost.unit === 'ns' ? time(n.metric) : `${amount(n.metric)} ${cost.unit === '#' ? '' : cost.unit}` }] :
+    present.length ? [{ name: metric && metric !== 'waiting' ? metric : 'Waiting', title: term('wait state'), value: n => n.metric, show: n => time(n.metric), bar: true }] : [], [present, metric, cost])
   return <div class="pair">
     <div>
       <div class="tools">
@@ -62,7 +58,7 @@ export function CallTree(p: SectionProps) {
           <option value="">time</option>{present.length > 0 && <option value="waiting">all waiting</option>}{[...present, ...costs.map(c => c.name)].map(w => <option value={w}>{w}</option>)}</select></label>}
         {folds && <span class="keys"><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, true])))}>Open all</button><button onClick={() => setByHand(new Map(nodes.map(n => [n.path, false])))}>Close all</button></span>}
       </div>
-      <Table caption="Call tree, times summed over rows" columns={columns} rows={nodes} hidden={hidden} first={40}
+      <Described doc={p.doc} table="call_tree" selected caption={view.select ? undefined : ''} sort="" cells={cells} extra={extra} rows={nodes} hidden={hidden} first={40}
         chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
     </div>
     <div>{ranks ? <Ranks {...p} times={ranks} title={[metric, view.path >= 0 && `${model.names[view.path]} and below`].filter(Boolean).join(' in ') + ', by row'} /> :
@@ -95,14 +91,14 @@ function tree(model: Model, sums: Float64Array, wanted: Uint8Array, cost: number
   const own = new Float64Array(paths.length), metric = new Float64Array(paths.length)
   activities.forEach(([p], a) => { if (p >= 0) { own[p] += sums[a]; if (wanted[a] && cost < 0) metric[p] += sums[a] } })
   if (cost >= 0) for (const c of model.head.costs.rows) metric[c[0]] += c[cost + 1] ?? 0
-  const all = own.slice()
+  const all = own.slice(), total = own.reduce((s, t) => s + t, 0)
   for (let p = paths.length - 1; p >= 0; p--) if (paths[p][0] >= 0) { all[paths[p][0]] += all[p]; metric[paths[p][0]] += metric[p] }
   const children = new Map<number, number[]>()
   paths.forEach(([parent], p) => { if (all[p] > 0) { const c = children.get(parent); if (c) c.push(p); else children.set(parent, [p]) } })
   const out: Node[] = []
   const visit = (parent: number, depth: number) => {
     for (const p of (children.get(parent) ?? []).sort((a, b) => all[b] - all[a] || a - b)) {
-      out.push({ path: p, depth, own: own[p], all: all[p], metric: metric[p], children: depth < deepest && children.has(p) })
+      out.push({ path: p, region: model.names[p], depth, exclusive_ns: own[p], inclusive_ns: all[p], share: total > 0 ? all[p] / total : null, metric: metric[p], children: depth < deepest && children.has(p) })
       if (depth < deepest) visit(p, depth + 1)
     }
   }

@@ -101,24 +101,28 @@ export function describedBy(doc: Document, key: string): TableOf { return more(d
 function rowsOf(doc: Document, t: TableOf): Chain[] { return below([doc], t.path).filter(r => !t.where || valueOf(r, t.where)) }
 
 // How a table is used: its rows may be others than those of the document, then mostly of a selected time; it is sorted by the
-// column of a key, at first by the first with bars ('' as in the document).
+// column of a key, at first by the first with bars ('' as in the document). Cells are special ones by key, extra are further columns.
 export interface Use extends Partial<Omit<Props<any>, 'columns' | 'sort'>> {
   doc: Document
   table: string
   selected?: boolean
   sort?: string
+  cells?: Record<string, (row: any) => ComponentChildren>
+  extra?: Column<any>[]
 }
 
-export function Described({ doc, table, selected, sort, rows, chosen, choose, detail, caption, ...rest }: Use) {
+export function Described({ doc, table, selected, sort, rows, chosen, choose, hidden, detail, caption, cells, extra, ...rest }: Use) {
   const t = describedBy(doc, table), marked = !!doc.trace?.rebuilt && !!t.modelled
   const chains = useMemo((): Chain[] => rows ? rows.map(r => [r, doc]) : rowsOf(doc, t), [doc, t, rows])
   const of = useMemo(() => t.columns.filter(c => (c.faces ?? faces.page) & (selected ? faces.selected : faces.page)), [t, selected])
-  const columns = useMemo(() => of.map(c => column(c, doc)), [of])
-  const by = of.findIndex(c => sort === undefined ? c.bar : c.key === sort)
-  const title = (marked ? '≈ ' : '') + t.title + (selected ? ' in the selected time' : '') + (caption ?? '')
   const own = <T,>(f?: (row: any) => T) => f && ((r: Chain) => f(r[0]))
-  return <Table<Chain> key={`${selected} ${sort}`} caption={title} note={selected ? '' : t.note} columns={columns} rows={chains} sort={sort === '' ? -1 : by}
-    chosen={own(chosen)} choose={own(choose)} detail={own(detail)} {...(rest as any)} />
+  const columns = useMemo(() => [...of.map(c => ({ ...column(c, doc), ...cells?.[c.key] && { show: own(cells[c.key]), brief: false } })),
+    ...(extra ?? []).map(c => ({ ...c, value: own(c.value)!, show: own(c.show) }))], [of, cells, extra])
+  const by = of.findIndex(c => sort === undefined ? c.bar : c.key === sort)
+  const title = (marked ? '≈ ' : '') + t.title + (caption ?? (selected ? ' in the selected time' : ''))
+  const folded = useMemo(() => own(hidden), [hidden])
+  return <Table<Chain> key={`${selected} ${sort}`} caption={title} note={selected && caption === undefined ? '' : t.note} columns={columns} rows={chains} sort={sort === '' ? -1 : by}
+    chosen={own(chosen)} choose={own(choose)} hidden={folded} detail={own(detail)} {...(rest as any)} />
 }
 
 // Tables shows all tables of a part of the page that have rows; some have uses of their own.

@@ -16,7 +16,7 @@ export function Lines(p: SectionProps) {
   const rows = useMemo(() => view.select ? within(model, doc.lines ?? [], from, to) : doc.lines ?? [], [model, doc, from, to])
   const drawn = useMemo(() => new Map(more(doc).lines.map(l => [keyOf(l), l])), [doc])
   const shown = (doc.lines ?? [])[view.line]
-  return <Described doc={doc} table="lines" selected={view.select !== null} rows={rows} caption={view.select ? '' : ': choose one to see how long its calls take'}
+  return <Described doc={doc} table="lines" selected={view.select !== null} rows={rows} caption={view.select ? undefined : ': choose one to see how long its calls take'}
     chosen={r => shown && keyOf(r) === keyOf(shown)}
     choose={r => change(shown && keyOf(r) === keyOf(shown) ? { line: -1, path: -1 } : { line: (doc.lines ?? []).findIndex((l: any) => keyOf(l) === keyOf(r)), path: pathOf(model, r), place: -1 })}
     detail={r => <Calls calls={drawn.get(keyOf(r))} />}

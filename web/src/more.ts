@@ -27,8 +27,9 @@ export interface TableOf { key: string; title: string; tab: string; path: string
 export interface More {
   tables: TableOf[]
   waits: Record<string, string> // titles by key
-  kernels: any[]
-  host_waits: any[]
+  kernels: any[] | null
+  kernels_of: number // how many there are: the first are kept
+  host_waits: any[] | null
   lines: LineCalls[]; lines_of: number
   grids: Grid[]
   sources: SourceFile[] | null

@@ -5,8 +5,8 @@ import { useMemo } from 'preact/hooks'
 import type { Document } from './data'
 import type { Model } from './model'
 import type { View } from './view'
-import type { Column } from './table'
 import { Described, Tables } from './described'
+import { more } from './more'
 import { count, share, time } from './units'
 
 export interface SectionProps {
@@ -20,10 +20,6 @@ export interface SectionProps {
 export function span({ view, model }: { view: View; model: Model }): [number, number] {
   return view.select ?? [0, model.head.length_ns]
 }
-
-// money is a column of times.
-export const money = <R,>(name: string, title: string, value: (r: R) => number | null, bar = false): Column<R> =>
-  ({ name, title, value, show: r => time(value(r)), bar })
 
 export function RankBars({ model, times, title }: { model: Model; times: Float64Array; title: string }) {
   const most = Math.max(...times, 1), used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0)
@@ -72,7 +68,9 @@ function SelectedProfile(p: SectionProps) {
 
 export function Findings({ doc, model }: SectionProps) {
   const c = doc.clock ?? {}, t = doc.trace ?? {}, cov = doc.coverage ?? {}, head = model.head
-  const coarse = head.rows.filter(r => r.step_ns > 1)
+  const coarse = head.rows.filter(r => r.step_ns > 1), { kernels, kernels_of } = more(doc)
+  const cut = Object.entries<number>(doc.cut ?? {}).map(([k, n]): [string, number, number] => [k, doc[k].length, n])
+  if (kernels_of > (kernels ?? []).length) cut.push(['kernels', kernels!.length, kernels_of])
   return <div>
     <Tables doc={doc} tab="findings" />
     <dl>
@@ -82,7 +80,7 @@ export function Findings({ doc, model }: SectionProps) {
       <dt>Timeline</dt><dd>{coarse.length === 0 ? 'every visit is shown as it was recorded' :
         `${coarse.length} of ${head.rows.length} rows are shown in steps of up to ${time(Math.max(...coarse.map(r => r.step_ns)))}, each given to what was owed most of the time`}
         {`; ${count(model.timeline.messages.sent.length)} of ${count(head.messages_of)} messages, ${count(model.timeline.collectives.length)} of ${count(head.collectives_of)} collectives, ${count(model.timeline.critical.length)} of ${count(head.critical_of)} pieces of the critical path are in this page`}</dd>
-      {doc.cut && <div><dt>Cut</dt><dd>{Object.entries(doc.cut).map(([k, n]) => `${k}: the first ${doc[k].length} of ${n} rows`).join('; ')}; the document of tracekit analyze --json has all</dd></div>}
+      {cut.length > 0 && <div><dt>Cut</dt><dd>{cut.map(([k, kept, n]) => `${k}: the first ${kept} of ${n} rows`).join('; ')}; the document of tracekit analyze --json has all</dd></div>}
     </dl>
     {head.files && <details open><summary>Files beside this page</summary><ul class="files">
       {head.files.filter(f => f !== 'index.html').map(f => <li><a href={'./' + encodeURI(f)}>{f}</a></li>)}</ul></details>}

@@ -60,7 +60,7 @@ export function SelectedThreads(p: SectionProps) {
       return all.includes('communication') ? 'communication_ns' : `${all[all.length - 1] || 'program'}_ns` // in MPI all is MPI's
     })
     const threads = new Set((doc.threads?.rows ?? []).map((t: any) => t.rank))
-    return model.head.rows.map((row, r) => r).filter(r => !model.head.rows[r].device && (!threads.size || threads.has(model.head.rows[r].rank))).map(r => {
+    return model.head.rows.map((_, r) => r).filter(r => !model.head.rows[r].device && (!threads.size || threads.has(model.head.rows[r].rank))).map(r => {
       const sums = model.sums(from, to, [r]), t: Record<string, any> = { row: model.rowName(r), communication_ns: 0, barrier_ns: 0, waiting_ns: 0, scheduling_ns: 0, program_ns: 0, outside_ns: 0 }
       sums.forEach((v, a) => { t[does[a]] += v })
       t.outside_ns = to - from - t.communication_ns - t.barrier_ns - t.waiting_ns - t.scheduling_ns - t.program_ns
