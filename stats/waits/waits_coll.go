@@ -24,7 +24,7 @@ type member struct {
 func (m *member) transfers() bool { return m.sent|m.recvd != 0 }
 
 // latest returns the index of the member that enters last among those that count, of
-// several that of the first location; -1 if none counts.
+// several that of the first rank; -1 if none counts. Members are in order of rank.
 func latest(in []member, counts func(*member) bool) int {
 	last := -1
 	for i := range in {
@@ -32,7 +32,7 @@ func latest(in []member, counts func(*member) bool) int {
 		if !counts(m) {
 			continue
 		}
-		if last < 0 || m.enter > in[last].enter || m.enter == in[last].enter && m.location < in[last].location {
+		if last < 0 || m.enter > in[last].enter {
 			last = i
 		}
 	}
