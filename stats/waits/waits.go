@@ -1,9 +1,7 @@
 package waits
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"tracekit/document/waitstate"
 	"tracekit/engine"
@@ -249,9 +247,8 @@ func (w *Finder) startup(class trace.CallClass) {
 			continue
 		}
 		c := calls.At(i)
-		in = append(in, member{location: trace.LocationID(l), call: uint32(i), enter: c.Enter, leave: c.Leave})
+		in = append(in, member{location: trace.LocationID(l), order: w.order[l], call: uint32(i), enter: c.Enter, leave: c.Leave})
 	}
-	slices.SortFunc(in, func(a, b member) int { return cmp.Compare(w.order[a.location], w.order[b.location]) })
 	last := latest(in, everyone)
 	for _, m := range in {
 		wait := min(in[last].enter, m.leave) - m.enter

@@ -154,7 +154,7 @@ func (r *rules) exchange() {
 func (r *rules) latest(counts func(member) bool) int {
 	last := -1
 	for i, m := range r.in {
-		if counts(m) && (last < 0 || m.Begin > r.in[last].Begin) {
+		if counts(m) && (last < 0 || m.Begin > r.in[last].Begin || m.Begin == r.in[last].Begin && m.Location < r.in[last].Location) {
 			last = i
 		}
 	}
