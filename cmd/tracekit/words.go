@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tracekit/readers"
+	"tracekit/report"
 )
 
 // writtenBy names a format and the program that wrote the trace, if that is known.
@@ -20,4 +21,9 @@ func sortedKeys[V any](m map[string]V) []string {
 	keys := slices.Collect(maps.Keys(m))
 	slices.Sort(keys)
 	return keys
+}
+
+// sections returns where the sections of a report go, with so many rows in each table.
+func (s *streams) sections(top int) *report.Sections {
+	return &report.Sections{W: s.Out, Width: s.Width, Top: top}
 }

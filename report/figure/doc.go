@@ -1,0 +1,2 @@
+// Package figure draws what documents hold.
+package figure
