@@ -557,7 +557,7 @@ func (r *Sections) messages() {
 		}
 	}
 	r.table(messageSizes, r.rows(messageSizes))
-	r.table(pairs, r.rows(pairs))
+	r.Show(r.begin(pairs, r.Of(len(r.Analysis.CommMatrix), "pairs"), rowsOf(top(r, r.Analysis.CommMatrix)))) // of thousands of ranks
 }
 
 func belowZero(l *document.Latency) uint64 {

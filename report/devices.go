@@ -140,8 +140,11 @@ func (r *Sections) devicePath() {
 	if p == nil {
 		return
 	}
-	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), r.rows(devicePath), "Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
-		"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; gap: from the end of one kernel to the begin of the next."))
+	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), r.rows(devicePath),
+		"Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; "+
+			"hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
+			"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; "+
+			"gap: from the end of one kernel to the begin of the next."))
 }
 
 // A Kernel is what all devices together execute under one name.

@@ -34,7 +34,8 @@ var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes others wait"
 	}}
 
 // callTree is of the timeline's rows. The page opens and closes what paths call.
-var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: "callpaths[]", Note: "Times are sums over rows of the timeline.",
+var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: "callpaths[]",
+	Note: "Times are sums over rows of the timeline.",
 	Columns: []Column{
 		{Key: "region", Title: "call path", Unit: Label, Faces: Selected},
 		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true, Faces: Selected},
@@ -76,7 +77,7 @@ var collectives = &Table{Key: "collectives", Tab: "communication", Title: "Colle
 		{Key: "completion_ns", Title: "completion", Unit: Time, Term: "completion", Modelled: true},
 	}}
 
-var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", what: "pairs", Columns: []Column{
+var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "comm_matrix[]", Columns: []Column{
 	{Key: "from", Title: "from rank", Unit: Plain, Faces: Everywhere},
 	{Key: "to", Title: "to rank", Unit: Plain, Faces: Everywhere},
 	{Key: "count", Title: "messages", Unit: Count, Bar: true, Faces: Everywhere},

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/page"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -79,8 +81,8 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	addAnalysisFlags(set, o)
-	set.IntVar(&o.top, "top", 10, "`rows` of each table")
-	set.StringVarP(&o.outDir, "output", "o", "", "also write report, document, plots and tables into this `directory`")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	cli.VarP(set, &o.outDir, cli.Directory(), "output", "o", "", "also write report, document, plots and tables into this `directory`")
 	set.BoolVar(&o.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
 }
 
@@ -88,19 +90,17 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
 	set.BoolVar(&o.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
-	set.StringVar(&o.profile, "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: learn it from the trace)")
+	cli.Var(set, &o.profile, cli.File("json"), "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: "+
+		"learn it from the trace)")
 }
 
 // validate checks every flag before any file is opened.
 func (o *analyzeOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.modelFlags, &o.gateFlags); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
 	}
 	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
 		return err
-	}
-	if o.top < 1 {
-		return usagef("--top %d: want at least 1", o.top)
 	}
 	if !o.overhead && o.profile != "" {
 		return usagef("--profile is for the overhead, which --overhead=false leaves out")

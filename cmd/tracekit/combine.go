@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/formulae/tkf"
@@ -32,7 +33,8 @@ type shardFlag struct {
 }
 
 func (f *shardFlag) add(set *pflag.FlagSet, does string) {
-	set.StringVar(&f.text, "shard", "", "only "+does+" `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
+	cli.Var(set, &f.text, cli.Text(), "shard", "",
+		"only "+does+" `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
 }
 
 // sharded makes the RunE of a command that keeps its arguments and then goes through the share of a
@@ -262,9 +264,11 @@ alone.`,
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only make `share` i/n of the second pass, 1/n to n/n, for a combine that waits for it")
+	cli.Var(cmd.Flags(), &opts.shard.text, cli.Text(), "shard", "", "only make `share` i/n of the second pass, 1/n to n/n, for a "+
+		"combine that waits for it")
 	cmd.Flags().StringVar(&pass.command, "second-pass", "", "`command` for the shell that has every share of the second pass made; see --shard")
-	cmd.Flags().StringVar(&opts.mirror, "mirror", "", "`directory` with what was fetched of a trace in an object store: s3://bucket/key is s3:/bucket/key in it")
+	cli.Var(cmd.Flags(), &opts.mirror, cli.Directory(), "mirror", "", "`directory` with what was fetched of a trace in an object "+
+		"store: s3://bucket/key is s3:/bucket/key in it")
 	cmd.Flags().Lookup("align").Hidden = true // as the shards were read
 	return cmd
 }

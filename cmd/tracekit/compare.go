@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -64,19 +66,19 @@ factors are printed: the spread of C against A divided by that of B against A.`,
 	set.IntVar(&opts.runs, "runs", 0, "`number` of traces that are runs of A; those behind are runs of B (default: of two traces, the first)")
 	set.BoolVar(&opts.records, "records", false, "also pair the records, of the first run of each side")
 	set.StringVar(&opts.repeat, "repeat", "", "a repeated run of A: the `trace` that quality factors refer to (with --records)")
-	set.StringVarP(&opts.outDir, "output", "o", "", "also write document and plots into this `directory`")
+	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write document and plots into this `directory`")
 	set.BoolVar(&opts.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
-	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	return cmd
 }
 
 func (o *compareOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
+	if err := o.mergeFlags.validate(); err != nil {
 		return err
 	}
 	for _, c := range o.conditions {
-		if err := c.byName(); err != nil {
-			return err
+		if err := c.ByName(); err != nil {
+			return usagef("--fail-if %s: %w", c, err)
 		}
 	}
 	if o.runs == 0 && len(o.traces) == 2 {
@@ -87,8 +89,6 @@ func (o *compareOptions) validate() error {
 		return usagef("%d traces: say with --runs how many are runs of A", len(o.traces))
 	case o.runs < 1 || o.runs >= len(o.traces):
 		return usagef("--runs %d of %d traces: at least one must be left on each side", o.runs, len(o.traces))
-	case o.top < 1:
-		return usagef("--top %d: want at least 1", o.top)
 	}
 	if o.records = o.records || o.repeat != ""; o.records {
 		o.mergeFlags.traces = 3

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/engine"
@@ -58,17 +59,13 @@ type formFlags struct {
 }
 
 func (f *formFlags) add(set *pflag.FlagSet) {
-	set.IntVar(&f.form.Terms, "terms", sequence.DefaultTerms, "memory allowed to each formula, in `terms`")
-	set.StringVar(&f.kinds, "formulae", "all", "`kinds` of formulae: all, or paper for the four of the paper alone, without loops in loops and without more terms for straight-line code")
+	cli.Var(set, &f.form.Terms, cli.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "memory allowed to each "+
+		"formula, in `terms`")
+	cli.Var(set, &f.kinds, cli.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four of the "+
+		"paper alone, without loops in loops and without more terms for straight-line code")
 }
 
 func (f *formFlags) validate() error {
-	if f.form.Terms < 1 || f.form.Terms > sequence.MostTerms {
-		return usagef("--terms %d: want 1 to %d", f.form.Terms, sequence.MostTerms)
-	}
-	if f.kinds != "all" && f.kinds != "paper" {
-		return usagef("--formulae %q: want all or paper", f.kinds)
-	}
 	f.form.Paper = f.kinds == "paper"
 	return nil
 }
@@ -96,12 +93,13 @@ With --shard it only compresses a share of the locations, for 'tracekit combine'
 	}
 	set := cmd.Flags()
 	opts.readFlags.add(set)
-	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
+	cli.VarP(set, &opts.output, cli.File("tkf"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
-	set.StringVar(&opts.mode, "mode", "lossless", "what is kept: lossless or stat")
-	set.StringVar(&opts.timeError, "time-error", "0", "largest `error` of times in lossless mode: 0, 1us, 1%")
+	cli.Var(set, &opts.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "what is kept: lossless or stat")
+	cli.Var(set, &opts.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode: 0 (default), 1us, 1%")
 	opts.formFlags.add(set)
-	set.StringVar(&opts.durations, "durations", "mean", "what stat mode keeps of durations: mean, or law where the most time goes")
+	cli.Var(set, &opts.durations, cli.Choice("mean", "law"), "durations", "mean", "what stat mode keeps of durations: mean, or law "+
+		"where the most time goes")
 	set.Uint64Var(&opts.options.Seed, "seed", 1, "of the order in which durations are drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
 	opts.shard.add(set, "compress")
@@ -135,16 +133,12 @@ func (o *compressOptions) validateForm() (err error) {
 		o.options.Mode = tkf.Lossless
 	case "stat":
 		o.options.Mode = tkf.Statistics
-	default:
-		return usagef("--mode %q: want lossless or stat", o.mode)
 	}
 	switch o.durations {
 	case "mean":
 		o.options.Durations = formulae.Means
 	case "law":
 		o.options.Durations = formulae.Laws
-	default:
-		return usagef("--durations %q: want mean or law", o.durations)
 	}
 	if o.options.TimeError, err = tkf.ParseTimeError(o.timeError); err != nil {
 		return usageError{err}

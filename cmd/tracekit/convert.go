@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/engine"
@@ -77,7 +78,8 @@ With --shard it only writes a share of the locations: of ` + strings.Join(reader
 		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.in, opts.out = args[:len(args)-1], args[len(args)-1] }, run),
 	}
 	opts.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&opts.shard.text, "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the directory OUT for 'tracekit combine'")
+	cli.Var(cmd.Flags(), &opts.shard.text, cli.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
+		"directory OUT for 'tracekit combine'")
 	return cmd
 }
 
@@ -111,7 +113,8 @@ message or takes part in a collective waits for the partners as in the recorded 
 
 func (o *convertOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.addClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto for Paraver, for others a copy of times and offsets)")
-	set.StringVar(&o.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	cli.Var(set, &o.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
+		", ")+" (default: as the name says)")
 	set.BoolVar(&o.plain, "plain", false, "a Paraver trace without the event types of our own, which keep what Extrae has no place for")
 	set.BoolVar(&o.force, "force", false, "overwrite what is there")
 }

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"tracekit/report/text"
 	"tracekit/trace"
 )
@@ -87,8 +85,6 @@ func inWords(err error) string {
 			replace(e, e.New+": "+e.Err.Error())
 		case *os.SyscallError:
 			replace(e, e.Err.Error())
-		case *pflag.InvalidValueError:
-			replace(e, fmt.Sprintf("--%s %q: want %s", e.GetFlag().Name, e.GetValue(), wanted(e.GetFlag())))
 		case *strconv.NumError:
 			replace(e, fmt.Sprintf("%q is not a number that can be used here", e.Num))
 		}
@@ -111,21 +107,4 @@ func inWords(err error) string {
 		return said
 	}
 	return text.Plain(said)
-}
-
-// wanted says what a flag takes.
-func wanted(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "int", "int64":
-		return "a whole number"
-	case "uint64", "uint", "uint32":
-		return "a whole number, not below 0"
-	case "float64":
-		return "a number"
-	case "duration":
-		return "a time such as 1us"
-	case "bool":
-		return "true or false"
-	}
-	return "a " + f.Value.Type()
 }

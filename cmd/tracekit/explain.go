@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
@@ -79,7 +80,7 @@ func (o *explainOptions) addFlags(set *pflag.FlagSet) {
 }
 
 func (o *explainOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
+	if err := o.mergeFlags.validate(); err != nil {
 		return err
 	}
 	before, after, ok := strings.Cut(o.which, "@")
@@ -88,8 +89,10 @@ func (o *explainOptions) validate() (err error) {
 		return nil
 	}
 	o.rank, o.timed = uint32(rank), true
-	o.at, err = parseInstant("at", after)
-	return err
+	if o.at, err = cli.ParseInstant(after); err != nil {
+		return usagef("--at %q: %w", after, err)
+	}
+	return nil
 }
 
 func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {

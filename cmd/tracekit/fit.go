@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	stdio "io"
+	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/report/text"
@@ -65,19 +67,18 @@ func (o *fitOptions) addFlags(set *pflag.FlagSet) {
 	set.BoolVar(&o.paper, "paper", false, "the paper's way: all calls, wait states left in, two families (unless --families), the smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
-	set.IntVar(&o.top, "top", 0, "`rows` of the table, and histograms drawn: the keys with the most calls; 0 is all")
-	set.StringVarP(&o.output, "output", "o", "", "write the profile to this `file`")
-	set.StringVar(&o.plots, "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into this `directory`")
+	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table, and histograms drawn: the keys with the most "+
+		"calls; 0 is all")
+	cli.VarP(set, &o.output, cli.File("json"), "output", "o", "", "write the profile to this `file`")
+	cli.Var(set, &o.plots, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
+		"this `directory`")
 	set.BoolVar(&o.force, "force", false, "overwrite the output")
 }
 
 // validate checks every flag before any file is opened.
 func (o *fitOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.modelFlags); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
-	}
-	if o.top < 0 {
-		return usagef("--top %d: want at least 0", o.top)
 	}
 	if o.output != "" {
 		if err := cmp.Or(checkExtension(o.output, ".json"), refuseInput(o.output, o.paths), checkFile(o.output, o.force)); err != nil {

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"math/bits"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
+	"tracekit/document/gate"
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
@@ -29,40 +33,36 @@ import (
 // readFlags are the flags of every command that reads a trace.
 type readFlags struct {
 	jobs   int
-	memory string
 	quiet  bool
 	json   bool
 	strict bool
 	align  string
 	mirror string
 
-	memoryBytes int64
-	traces      int // that share the memory, if they are more than one
+	memoryBytes int64 // below 0: the default
+	traces      int   // that share the memory, if they are more than one
 }
 
 func (f *readFlags) add(set *pflag.FlagSet) {
-	set.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`threads` that work at a time (default: one for each processor)")
+	f.memoryBytes = -1
+	cli.VarP(set, &f.jobs, cli.Int(1, 1024), "jobs", "j", strconv.Itoa(runtime.GOMAXPROCS(0)), "`threads` that work at a time "+
+		"(default: one for each processor)")
 	set.Lookup("jobs").DefValue = "0" // the same help on every machine
-	set.StringVar(&f.memory, "memory", "", "`size` of the tables kept in memory, more goes to a temporary file (default: a quarter of what the process may use, at least 192MiB)")
+	cli.Var(set, &f.memoryBytes, cli.Size(), "memory", "", "`size` of the tables kept in memory, more goes to a temporary file "+
+		"(default: a quarter of what the process may use, at least 192MiB)")
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
 	set.BoolVar(&f.json, "json", false, "one JSON document instead of text")
 	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data of the trace were lost")
-	set.StringVar(&f.align, "align", "recorded", "times of a JSON trace's files: as `recorded`, or start: all files begin together")
+	cli.Var(set, &f.align, cli.Choice("recorded", "start"), "align", "recorded", "times of a JSON trace's files: as `recorded`, or "+
+		"start: all files begin together")
 }
 
-func (f *readFlags) validate() (err error) {
-	if f.jobs < 1 || f.jobs > 1024 {
-		return usagef("--jobs %d: want 1 to 1024", f.jobs)
-	}
-	if f.align != "recorded" && f.align != "start" {
-		return usagef("--align %q: want recorded or start", f.align)
-	}
-	if f.memory == "" {
+// validate completes what the flags leave to the machine.
+func (f *readFlags) validate() error {
+	if f.memoryBytes < 0 {
 		f.memoryBytes = spill.DefaultBudget()
-		return nil
 	}
-	f.memoryBytes, err = parseSize("memory", f.memory)
-	return err
+	return nil
 }
 
 // An input is an open trace, with the store of all tables that are made of it: so one
@@ -209,18 +209,9 @@ func (f *mergeFlags) add(set *pflag.FlagSet) {
 // addClock adds the flags with another default of --clock, which its usage explains.
 func (f *mergeFlags) addClock(set *pflag.FlagSet, clock, usage string) {
 	f.readFlags.add(set)
-	set.StringVar(&f.clock, "clock", clock, usage)
-	set.DurationVar(&f.minLatency, "min-latency", 0, "`time` that messages and collectives take at least: what is faster is a violation for the clock correction (Scalasca: 1us)")
-}
-
-func (f *mergeFlags) validate() error {
-	if !slices.Contains([]string{"auto", "none", "offsets", "clc"}, f.clock) {
-		return usagef("--clock %q: want auto, none, offsets or clc", f.clock)
-	}
-	if f.minLatency < 0 || f.minLatency > time.Second {
-		return usagef("--min-latency %s: want 0 to 1s", f.minLatency)
-	}
-	return f.readFlags.validate()
+	cli.Var(set, &f.clock, cli.Choice("auto", "none", "offsets", "clc"), "clock", clock, usage)
+	cli.Var(set, &f.minLatency, cli.Duration(time.Second), "min-latency", "", "`time` that messages and collectives take at least: "+
+		"what is faster is a violation for the clock correction (Scalasca: 1us)")
 }
 
 // By how much the heap may grow between collections, in per cent: between most and least, the
@@ -294,32 +285,60 @@ func ticksOf(d time.Duration, resolution uint64) int64 {
 
 // selectFlags select a part of a trace.
 type selectFlags struct {
-	rankList, begin, end string
-
-	ranks    []uint32
+	set      *pflag.FlagSet
+	ranks    []uint32 // nil: all
 	from, to scope.Instant
 }
 
 func (f *selectFlags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.rankList, "ranks", "", "only these `ranks`, such as 0-3,8")
-	set.StringVar(&f.begin, "from", "", "only from this `time` on: 1.5s or 200ms after the start, or 10% of the run")
-	set.StringVar(&f.end, "to", "", "only up to this `time`")
+	f.set = set
+	cli.Var(set, &f.ranks, cli.Ranks(), "ranks", "", "only these `ranks`, such as 0-3,8")
+	cli.Var(set, &f.from, cli.Instant(), "from", "", "only from this `time` on: 1.5s or 200ms after the start, or 10% of the run")
+	cli.Var(set, &f.to, cli.Instant(), "to", "", "only up to this `time`")
 }
 
-func (f *selectFlags) validate() (err error) {
-	if f.ranks, err = parseRanks(f.rankList); err != nil {
-		return err
-	}
-	if f.from, err = parseInstant("from", f.begin); err != nil {
-		return err
-	}
-	if f.to, err = parseInstant("to", f.end); err != nil {
-		return err
-	}
+// given returns what is written behind a flag.
+func (f *selectFlags) given(flag string) string { return f.set.Lookup(flag).Value.String() }
+
+func (f *selectFlags) validate() error {
 	if f.from.Kind == f.to.Kind && (f.from.Ns > f.to.Ns || f.from.Share > f.to.Share) {
-		return usagef("--from %s lies behind --to %s", f.begin, f.end)
+		return usagef("--from %s lies behind --to %s", f.given("from"), f.given("to"))
 	}
 	return nil
+}
+
+// gateFlags are the flags of commands whose document can make a gate.
+type gateFlags struct{ conditions []gate.Condition }
+
+func (f *gateFlags) add(set *pflag.FlagSet) {
+	cli.Var(set, &f.conditions, cli.Repeated(cli.Parsed(gate.Parse)), "fail-if", "", "exit with 4 if this `condition` on the JSON "+
+		"document holds, "+
+		"such as 'efficiency.parallel_efficiency<0.8' or 'call_sites[MPI_Allreduce halo.c:100].time_ns>1e9'; repeatable")
+}
+
+// gate returns a gate for readFlags.finish, with a reason for each condition that holds in a document.
+func (f *gateFlags) gate(document any) func() ([]string, error) {
+	return func() (reasons []string, err error) {
+		if len(f.conditions) == 0 {
+			return nil, nil
+		}
+		tree, err := gate.Tree(document)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range f.conditions {
+			holds, value, err := c.Holds(tree)
+			switch {
+			case errors.Is(err, gate.ErrUndefined):
+				return nil, fmt.Errorf("--fail-if %s: %w", c, err)
+			case err != nil:
+				return nil, usagef("--fail-if %s: %w", c, err)
+			case holds:
+				reasons = append(reasons, fmt.Sprintf("--fail-if %s: it is %s", c, strconv.FormatFloat(value, 'g', 6, 64)))
+			}
+		}
+		return reasons, nil
+	}
 }
 
 // validate checks groups of flags, before any file is opened.

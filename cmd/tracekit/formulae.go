@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	stdio "io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/formulae"
@@ -27,9 +29,8 @@ const callTreeSchema = "tracekit.calltree/1"
 type formulaeOptions struct {
 	readFlags
 	formFlags
-	paths    []string
-	rankList string
-	top      int
+	paths []string
+	top   int
 
 	ranks []uint32
 	given bool // the form of formulae is on the command line
@@ -84,20 +85,14 @@ or, behind "where", loops within loops of a sequence.`,
 	set := cmd.Flags()
 	opts.readFlags.add(set)
 	opts.formFlags.add(set)
-	set.StringVar(&opts.rankList, "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default: in text, that of the first)")
-	set.IntVar(&opts.top, "top", 40, "`rows` of the table of formulae")
+	cli.Var(set, &opts.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default: in text, that of the "+
+		"first)")
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "40", "`rows` of the table of formulae")
 	return cmd
 }
 
-func (o *formulaeOptions) validate() (err error) {
-	if err := validate(&o.readFlags, &o.formFlags); err != nil {
-		return err
-	}
-	if o.top < 1 {
-		return usagef("--top %d: want at least 1", o.top)
-	}
-	o.ranks, err = parseRanks(o.rankList)
-	return err
+func (o *formulaeOptions) validate() error {
+	return validate(&o.readFlags, &o.formFlags)
 }
 
 func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error {

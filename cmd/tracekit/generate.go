@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/report/text"
@@ -68,7 +69,9 @@ Programs:
 	set.Uint64Var(&opts.Seed, "seed", 1, "of the variation of compute times")
 	set.IntVar(&opts.Threads, "threads", 1, "per process")
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
-	set.StringVar((*string)(&opts.Growth), "growth", "", "`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or nlogn (p·log2(p))")
+	cli.Var(set, (*string)(&opts.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
+		"`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or "+
+			"nlogn (p·log2(p))")
 	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
 	opts.Network = &samples.Network{}
 	set.Int64Var(&opts.Network.Latency, "latency", 1500, "ns that a message is on its way, whatever its size")
@@ -85,7 +88,8 @@ Programs:
 	set.IntVar(&plant.Lost, "lost", 0, "messages without a receive, and as many receives without a send")
 	set.Int64Var(&plant.Skew, "skew", 0, "ns by which clocks differ at most")
 	set.Int64Var(&plant.Drift, "drift", 0, "parts per million by which clocks run fast at most")
-	set.StringVar((*string)(&plant.Offsets), "offsets", "", "clock offsets: right (default), none or wrong")
+	cli.Var(set, (*string)(&plant.Offsets), cli.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
+		"(default), none or wrong")
 	return cmd
 }
 

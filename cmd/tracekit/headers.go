@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/plots"
@@ -32,7 +35,6 @@ type headersOptions struct {
 	mask       []string
 	transfers  string
 	monitoring time.Duration
-	pairList   string
 	top        int
 	output     string
 	force      bool
@@ -72,35 +74,25 @@ func (o *headersOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
-	set.IntVar(&o.layout, "layout", 92, "`bytes` of a header: 92, with a hop count, or 96, with a counter for the monitoring's own time instead")
-	set.StringArrayVar(&o.mask, "mask", nil, "`metric` that gets no counter of its own, such as wire or 'compute: solve'; repeatable")
-	set.StringVar(&o.transfers, "transfers", "model", "time of a message's way in the headers: of the `model`, as a rank could know it, or of the trace")
-	set.DurationVar(&o.monitoring, "monitoring", 0, "`time` that the monitoring would cost each message (the paper: 3.6us); it is no part of the other times")
-	set.StringVar(&o.pairList, "sample", "", "the two `ranks` that sample, such as 0,15 (default: two that lie opposite)")
-	set.IntVar(&o.top, "top", 10, "`rows` of the tables of ranks and of sampling")
-	set.StringVarP(&o.output, "output", "o", "", "also draw both views into this `file`, .png or .svg")
+	cli.Var(set, &o.layout, cli.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92, with a "+
+		"hop count, or 96, with a counter for the monitoring's own time instead")
+	cli.Var(set, &o.mask, cli.Repeated(cli.Text()), "mask", "", "`metric` that gets no counter of its own, such as wire or 'compute: "+
+		"solve'; repeatable")
+	cli.Var(set, &o.transfers, cli.Choice("model", "trace"), "transfers", "model", "time of a message's way in the headers: of the "+
+		"`model`, as a rank could know it, or of the trace")
+	cli.Var(set, &o.monitoring, cli.Duration(time.Second), "monitoring", "", "`time` that the monitoring would cost each message (the "+
+		"paper: 3.6us); it is no part of the other times")
+	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two that lie "+
+		"opposite)")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of the tables of ranks and of sampling")
+	cli.VarP(set, &o.output, cli.File("png", "svg"), "output", "o", "", "also draw both views into this `file`, .png or .svg")
 	set.BoolVar(&o.force, "force", false, "overwrite the file if it exists")
 }
 
 // validate checks every flag before any file is opened.
 func (o *headersOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
-	}
-	if o.layout != int(headers.Layout92) && o.layout != int(headers.Layout96) {
-		return usagef("--layout %d: want 92 or 96", o.layout)
-	}
-	if o.transfers != "model" && o.transfers != "trace" {
-		return usagef("--transfers %q: want model or trace", o.transfers)
-	}
-	if o.monitoring < 0 || o.monitoring > time.Second {
-		return usagef("--monitoring %s: want 0 to 1s", o.monitoring)
-	}
-	if o.pair, err = parsePair(o.pairList); err != nil {
-		return err
-	}
-	if o.top < 1 {
-		return usagef("--top %d: want at least 1", o.top)
 	}
 	if o.output == "" {
 		return nil
@@ -123,7 +115,7 @@ func parsePair(s string) (pair [2]uint32, err error) {
 		pair[i] = uint32(r)
 	}
 	if err != nil || len(words) != 2 || pair[0] == pair[1] {
-		return pair, usagef("--sample %q: want two different ranks such as 0,15", s)
+		return pair, errors.New("want two different ranks such as 0,15")
 	}
 	return pair, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/report/text"
@@ -97,7 +98,7 @@ and data were lost, or a --fail-if condition holds; 128 and its number after a s
 	}
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{cli.FlagError(err)} })
 	root.AddCommand(commands(io)...)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
@@ -105,7 +106,7 @@ and data were lost, or a --fail-if condition holds; 128 and its number after a s
 	}
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
-		addCompletion(c)
+		cli.Complete(c)
 	}
 	return root
 }

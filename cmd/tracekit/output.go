@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/plots"
 	"tracekit/readers"
 	"tracekit/report/text"
@@ -97,7 +98,8 @@ type outFlags struct {
 
 func (f *outFlags) add(set *pflag.FlagSet, usage string) {
 	set.StringVarP(&f.out, "output", "o", "", usage)
-	set.StringVar(&f.format, "format", "", "`format` to write: "+strings.Join(readers.Formats(), ", ")+" (default: as the name says)")
+	cli.Var(set, &f.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
+		", ")+" (default: as the name says)")
 	set.BoolVar(&f.force, "force", false, "overwrite what is there")
 }
 

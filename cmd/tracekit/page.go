@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/page"
 	"tracekit/report"
 	"tracekit/stats/analysis"
@@ -19,7 +20,8 @@ type pageFlags struct {
 }
 
 func (f *pageFlags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.source, "source", "", "`directory` with the program's source: files that the trace names are looked up below it and shown with costs beside their lines")
+	cli.Var(set, &f.source, cli.Directory(), "source", "", "`directory` with the program's source: files that the trace names are "+
+		"looked up below it and shown with costs beside their lines")
 }
 
 func (f *pageFlags) validate() error {

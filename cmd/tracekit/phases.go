@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"strconv"
+	"math"
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/plots"
 	"tracekit/stats/analysis"
@@ -15,26 +16,10 @@ import (
 )
 
 // phaseFlags select a phase of the run in place of a stretch of time.
-type phaseFlags struct{ phase phaseNumber }
-
-// A phaseNumber is the number of a phase, from 1; 0: none is asked for.
-type phaseNumber int
-
-func (n *phaseNumber) String() string { return strconv.Itoa(int(*n)) }
-
-func (n *phaseNumber) Type() string { return "whole number, from 1" }
-
-func (n *phaseNumber) Set(text string) error {
-	x, err := strconv.Atoi(text)
-	if x < 1 {
-		err = strconv.ErrRange
-	}
-	*n = phaseNumber(x)
-	return err
-}
+type phaseFlags struct{ phase int }
 
 func (f *phaseFlags) add(set *pflag.FlagSet) {
-	set.Var(&f.phase, "phase", "select the `number`th phase, from 1, instead of --from and --to")
+	cli.Var(set, &f.phase, cli.Int(1, math.MaxInt), "phase", "", "select the `number`th phase, from 1, instead of --from and --to")
 }
 
 // check refuses what contradicts the other flags of a selection.
@@ -48,7 +33,7 @@ func (f *phaseFlags) check(s *selectFlags) error {
 // choose makes the phase, if one is asked for, the selection.
 func (f *phaseFlags) choose(ctx context.Context, t *trace.Trace, jobs int, s *selectFlags) (err error) {
 	if f.phase > 0 {
-		s.from, s.to, err = profile.PhaseWindow(ctx, t, int(f.phase), jobs)
+		s.from, s.to, err = profile.PhaseWindow(ctx, t, f.phase, jobs)
 	}
 	return err
 }

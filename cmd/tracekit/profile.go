@@ -1,13 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/stats/fit"
@@ -19,9 +20,6 @@ import (
 type modelFlags struct {
 	quantile float64
 	alpha    float64
-	window   string
-	families []string
-
 	windowNs int64
 	laws     []fit.Family // nil: not chosen
 }
@@ -29,27 +27,21 @@ type modelFlags struct {
 const defaultQuantile = 0.99
 
 func (f *modelFlags) add(set *pflag.FlagSet) {
-	set.Float64Var(&f.quantile, "quantile", defaultQuantile, "`share` of calls without overhead: where necessary time ends, 0.8 to 1")
-	set.Float64Var(&f.alpha, "alpha", fit.DefaultAlpha, "`rate` at which the χ² test rejects a true law")
-	set.StringSliceVar(&f.families, "families", nil, "laws to try, a `list` of "+familyNames()+" (default: all)")
-	set.StringVar(&f.window, "window", "", "`width` of a histogram's windows, such as 100ns (default: chosen for each key)")
+	quantiles := cli.Number("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
+	rates := cli.Number("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
+	cli.Var(set, &f.quantile, quantiles, "quantile", fmt.Sprint(defaultQuantile),
+		"`share` of calls without overhead: where necessary time ends, 0.8 to 1")
+	cli.Var(set, &f.alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
+	cli.Var(set, &f.laws, cli.List(cli.Parsed(parseFamily)), "families", "", "laws to try, a `list` of "+familyNames()+" (default: all)")
+	cli.Var(set, &f.windowNs, cli.Window(), "window", "", "`width` of a histogram's windows, such as 100ns (default: chosen for each key)")
 }
 
-func (f *modelFlags) validate() (err error) {
-	if !(f.quantile >= 0.8 && f.quantile <= 1) {
-		return usagef("--quantile %v: want 0.8 to 1", f.quantile)
+// parseFamily reads the name of a family of laws.
+func parseFamily(name string) (fit.Family, error) {
+	if !slices.Contains(fit.Families(), fit.Family(name)) {
+		return "", errors.New("want one or more of " + familyNames())
 	}
-	if !(f.alpha > 0 && f.alpha < 1) || math.IsNaN(f.alpha) {
-		return usagef("--alpha %v: want a number between 0 and 1", f.alpha)
-	}
-	for _, name := range f.families {
-		if !slices.Contains(fit.Families(), fit.Family(name)) {
-			return usagef("--families %s: want one or more of %s", name, familyNames())
-		}
-		f.laws = append(f.laws, fit.Family(name))
-	}
-	f.windowNs, err = parseWindow(f.window)
-	return err
+	return fit.Family(name), nil
 }
 
 // familyNames lists the families of laws for people.

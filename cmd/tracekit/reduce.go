@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -15,7 +16,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
+	"tracekit/document/gate"
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
@@ -140,69 +143,47 @@ trace, the worst first. Without -o nothing is written: it is a trial.`,
 }
 
 func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
+	o.buffer = reduce.DefaultBuffer()
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
 	o.repeatFlags.add(set)
 	o.gridFlags.add(set)
-	set.StringArrayVar(&o.files, "rules", nil, "a rule `file` in Starlark; repeatable")
-	set.StringArrayVar(&o.keep, "keep", nil, "an `expression` that is true of the MPI calls that are kept, such as 'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
-	set.StringSliceVar(&o.functions, "functions", nil, "of MPI calls keep only those of these `functions`, MPI_Init and MPI_Finalize")
-	set.StringSliceVar(&o.without, "without", nil, "cut the calls of these MPI `functions`")
+	cli.Var(set, &o.files, cli.Repeated(cli.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
+	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "an `expression` that is true of the MPI calls that are kept, such as "+
+		"'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
+	cli.Var(set, &o.functions, cli.List(cli.Text()), "functions", "", "of MPI calls keep only those of these `functions`, MPI_Init and "+
+		"MPI_Finalize")
+	cli.Var(set, &o.without, cli.List(cli.Text()), "without", "", "cut the calls of these MPI `functions`")
 	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that ask and communicate nothing: tests and probes in vain, MPI_Comm_rank and its like")
-	set.DurationVar(&o.shorter, "shorter", 0, "cut calls that take less than this `time` and communicate nothing")
+	cli.Var(set, &o.shorter, cli.Duration(math.MaxInt64), "shorter", "", "cut calls that take less than this `time` and communicate "+
+		"nothing")
 	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and those that it exchanges messages with")
-	set.IntVar(&o.slowest, "slowest", 0, "keep the `number` of ranks that are longest in MPI calls")
-	set.StringVar(&o.target, "target", "", "choose the reduction of this `size` with the smallest error")
-	set.StringVar(&o.targetEvents, "target-events", "", "choose the reduction of this `number` of records with the smallest error, such as 1e6")
-	set.StringVar(&o.measurement, "measurement", "", "`costs` of the modelled measurement: any of buffer=16MiB,record=32,flush=160ms,disk=1GB,event=200ns")
-	set.StringArrayVar(&o.require, "require", nil, "exit with 4 unless this `condition` on the certificate holds: 'difference<1%' for all figures, or 'efficiency<1%' for those below a path; repeatable")
+	cli.Var(set, &o.slowest, cli.Int(0, math.MaxInt), "slowest", "0", "keep the `number` of ranks that are longest in MPI calls")
+	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "choose the reduction of this `size` with the smallest error")
+	cli.Var(set, &o.mostRecords, cli.Parsed(parseRecords), "target-events", "", "choose the reduction of this `number` of records with "+
+		"the smallest error, such as 1e6")
+	cli.Var(set, &o.buffer, cli.Parsed(parseMeasurement), "measurement", "", "`costs` of the modelled measurement: any of "+
+		"buffer=16MiB,record=32,flush=160ms,disk=1GB,event=200ns")
+	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` on "+
+		"the certificate holds: 'difference<1%' for all figures, or 'efficiency<1%' for those below a path; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false saves their time")
 	set.BoolVar(&o.overhead, "overhead", true, "with the overhead of MPI calls in the certificate")
 	set.BoolVar(&o.diagnose, "diagnosis", true, "with the diagnosis in the certificate")
-	set.IntVar(&o.top, "top", 10, "`rows` of each table")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	o.outFlags.add(set, "`trace` to write")
 }
 
 // validate checks every flag before any file is opened.
 func (o *reduceOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags, &o.repeatFlags, &o.gridFlags); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags, &o.repeatFlags, &o.gridFlags); err != nil {
 		return err
 	}
 	switch {
-	case o.top < 1:
-		return usagef("--top %d: want at least 1", o.top)
-	case o.shorter < 0:
-		return usagef("--shorter %s: want a time above 0", o.shorter)
-	case o.slowest < 0:
-		return usagef("--slowest %d: want at least 1", o.slowest)
-	case len(o.require) > 0 && !o.certificate:
+	case len(o.requirements) > 0 && !o.certificate:
 		return usagef("--require is about the certificate, which --certificate=false leaves out")
-	case o.target != "" && o.targetEvents != "":
+	case o.targetBytes > 0 && o.mostRecords > 0:
 		return usagef("--target and --target-events: want one of them")
-	}
-	if o.buffer, err = parseMeasurement(o.measurement); err != nil {
-		return err
-	}
-	if o.target != "" {
-		if o.targetBytes, err = parseSize("target", o.target); err != nil {
-			return err
-		}
-	}
-	if o.targetEvents != "" {
-		n, err := strconv.ParseFloat(o.targetEvents, 64)
-		if err != nil || !(n >= 1 && n <= 1<<53) {
-			return usagef("--target-events %q: want a number of records such as 1e6", o.targetEvents)
-		}
-		o.mostRecords = uint64(n)
-	}
-	o.requirements = nil
-	for _, s := range o.require {
-		r, err := parseRequirement(s)
-		if err != nil {
-			return err
-		}
-		o.requirements = append(o.requirements, r)
 	}
 	rules, err := o.rules(nil)
 	if err != nil {
@@ -232,7 +213,7 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 		rules = append(rules, reduce.Window{From: o.from, To: o.to})
 	}
 	if len(o.ranks) > 0 {
-		rules = append(rules, reduce.Ranks{What: "ranks " + o.rankList, Keep: o.ranks})
+		rules = append(rules, reduce.Ranks{What: "ranks " + o.given("ranks"), Keep: o.ranks})
 	}
 	if o.rule != nil {
 		rules = append(rules, o.rule)
@@ -300,6 +281,15 @@ func readRules(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
+// parseRecords reads a number of records such as 1e6.
+func parseRecords(text string) (uint64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 1 && n <= 1<<53) {
+		return 0, errors.New("want a number of records such as 1e6")
+	}
+	return uint64(n), nil
+}
+
 // parseMeasurement reads costs such as buffer=16MiB,flush=160ms.
 func parseMeasurement(value string) (reduce.Buffer, error) {
 	b := reduce.DefaultBuffer()
@@ -313,15 +303,15 @@ func parseMeasurement(value string) (reduce.Buffer, error) {
 		var err error
 		switch key {
 		case "buffer", "record", "disk":
-			if size, err = parseSize("measurement", text); err == nil && size < 1 {
-				err = usagef("--measurement %s: want at least 1 byte", part)
+			if size, err = cli.ParseSize(text); err == nil && size < 1 {
+				err = fmt.Errorf("%s: want at least 1 byte", part)
 			}
 		case "flush", "event":
 			if d, err = time.ParseDuration(text); err != nil || d < 0 {
-				err = usagef("--measurement %s: want a time such as 160ms", part)
+				err = fmt.Errorf("%s: want a time such as 160ms", part)
 			}
 		default:
-			err = usagef("--measurement %q: want any of buffer=SIZE, record=SIZE, flush=TIME, disk=SIZE (per second), event=TIME, with commas between them", value)
+			err = errors.New("want any of buffer=SIZE, record=SIZE, flush=TIME, disk=SIZE (per second), event=TIME, with commas between them")
 		}
 		if err != nil {
 			return b, err
@@ -509,7 +499,7 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 		return err
 	}
 	doc.Records.After = left.Coverage.EventsRead // without what completes a request whose start is cut
-	if doc.Certificate, err = reduce.Certify(full, left, nameOf); err != nil {
+	if doc.Certificate, err = reduce.Certify(full, left, gate.NameOf); err != nil {
 		return err
 	}
 	e := reduce.Error(doc.Certificate)
@@ -551,7 +541,7 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 			}
 			plain := *full
 			plain.Overhead, plain.Diagnosis, plain.Lines, left.Lines = nil, nil, nil, nil // lines hold what only the full analysis has
-			figures, err := reduce.Certify(&plain, left, nameOf)
+			figures, err := reduce.Certify(&plain, left, gate.NameOf)
 			return reduce.Error(figures), err
 		})
 	block.Tries = tries

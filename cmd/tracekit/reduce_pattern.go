@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
+	"tracekit/document/gate"
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
@@ -35,8 +38,10 @@ type repeatFlags struct {
 
 func (f *repeatFlags) add(set *pflag.FlagSet) {
 	set.BoolVar(&f.repeating, "repeating", false, "cut the iterations that repeat others, on all ranks; --regenerate makes them again")
-	set.StringVar(&f.marker, "repeating-marker", "auto", "where an iteration begins: auto (the call site that lets most be cut), the name of a `region` or of an MPI collective, or a time such as 10ms")
-	set.IntVar(&f.instances, "repeating-keep", pattern.DefaultKeep, "`number` of iterations of each kind that are kept")
+	cli.Var(set, &f.marker, cli.Text(), "repeating-marker", "auto", "where an iteration begins: auto (the call site that lets most be "+
+		"cut), the name of a `region` or of an MPI collective, or a time such as 10ms")
+	cli.Var(set, &f.instances, cli.Int(1, math.MaxInt), "repeating-keep", strconv.Itoa(pattern.DefaultKeep), "`number` of iterations "+
+		"of each kind that are kept")
 	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are alike if their numbers of calls of each MPI function differ by this `number` at most (default: if all calls, partners and sizes are the same)")
 	set.BoolVar(&f.regenerate, "regenerate", false, "make what --repeating cut from a trace again, and write it to -o")
 }
@@ -44,9 +49,6 @@ func (f *repeatFlags) add(set *pflag.FlagSet) {
 func (f *repeatFlags) validate() error {
 	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0) {
 		return usagef("--repeating-marker, --repeating-keep and --repeating-distance say how --repeating works: add it")
-	}
-	if f.instances < 1 {
-		return usagef("--repeating-keep %d: want at least 1", f.instances)
 	}
 	f.rule = nil
 	if f.repeating {
@@ -74,7 +76,7 @@ type gridFlags struct {
 
 func (f *gridFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.where, "topology", "", "where ranks are: a `file`, a grid such as 8x8x16 in row order, or the name of one of the trace's topologies (default: the trace's Cartesian topology, else ranks in a row)")
-	set.StringVar(&f.block, "block", "", "keep the ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
+	cli.Var(set, &f.block, cli.Text(), "block", "", "keep the ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
 	set.BoolVar(&f.torus, "torus", false, "hops lead over the edges of the topology as well, in all dimensions")
 }
 
@@ -250,7 +252,7 @@ func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.
 	if err != nil {
 		return nil, err
 	}
-	figures, err := reduce.Certify(full, a, nameOf)
+	figures, err := reduce.Certify(full, a, gate.NameOf)
 	return &againBlock{reduce.Error(figures), figures}, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -26,11 +27,11 @@ var requirementForm = regexp.MustCompile(`^\s*(.*[^<=\s])\s*(<=|<)\s*([0-9.eE+-]
 func parseRequirement(s string) (requirement, error) {
 	m := requirementForm.FindStringSubmatch(s)
 	if m == nil {
-		return requirement{}, usagef("--require %q: want 'difference<1%%', or a path into the document of analyze in place of difference", s)
+		return requirement{}, errors.New("want 'difference<1%', or a path into the document of analyze in place of difference")
 	}
 	limit, err := strconv.ParseFloat(m[3], 64)
 	if err != nil || math.IsNaN(limit) || limit < 0 {
-		return requirement{}, usagef("--require %q: %q is no share", s, m[3])
+		return requirement{}, fmt.Errorf("%q is no share", m[3])
 	}
 	if m[4] == "%" {
 		limit /= 100

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/document"
+	"tracekit/document/gate"
 	"tracekit/reduce"
 )
 
@@ -100,7 +101,7 @@ func TestReducedArchives(t *testing.T) {
 						t.Errorf("a new finding: %+v", f)
 					}
 				}
-				figures, err := reduce.Certify(tree, tree, nameOf)
+				figures, err := reduce.Certify(tree, tree, gate.NameOf)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/page"
@@ -24,7 +26,6 @@ type reportOptions struct {
 	runFlags
 	pageFlags
 	output string
-	size   string
 	bytes  int64 // size
 }
 
@@ -67,8 +68,8 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	addAnalysisFlags(set, &opts.analyzeOptions)
 	opts.runFlags.add(set)
 	opts.pageFlags.add(set)
-	set.StringVar(&opts.size, "size", "4MiB", "`size` of the page at most")
-	set.StringVarP(&opts.output, "output", "o", "", "`file` to write")
+	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "`size` of the page at most")
+	cli.VarP(set, &opts.output, cli.File("html"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	return cmd
 }
@@ -77,16 +78,18 @@ steps, of long tables the first rows are kept, and the page says so.`,
 const pageRows = 100
 
 // validate checks every flag before any file is opened.
+// parsePageSize reads how large a page may be.
+func parsePageSize(text string) (int64, error) {
+	n, err := cli.ParseSize(text)
+	if err == nil && n < page.LeastSize {
+		err = fmt.Errorf("a page takes at least %s", words.Bytes(page.LeastSize))
+	}
+	return n, err
+}
+
 func (o *reportOptions) validate() error {
 	if o.output == "" {
 		return usagef("report: name the page with -o FILE.html")
-	}
-	var err error
-	if o.bytes, err = parseSize("size", o.size); err != nil {
-		return err
-	}
-	if o.bytes < page.LeastSize {
-		return usagef("--size %s: a page takes at least %s", o.size, words.Bytes(page.LeastSize))
 	}
 	o.top, o.perLine = pageRows, true
 	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {

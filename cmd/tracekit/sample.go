@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/studies/sampling"
@@ -41,13 +43,13 @@ type sampleOptions struct {
 
 	configs            []sampling.Config
 	goal               *sampling.Goal
-	minBytes, maxBytes uint64
+	minBytes, maxBytes int64
 }
 
 // costFlags are the cost model's.
 type costFlags struct {
 	baseline, layer, sample, write time.Duration
-	limit                          string
+	limit                          int64
 	benchmarks                     []string
 }
 
@@ -82,40 +84,48 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
-	set.StringArrayVar(&o.names, "config", nil, "`name` of a configuration, such as P-0.01-FREQ; repeatable, all are tried in one pass")
-	set.StringVar(&o.strategy, "strategy", "random", "without --config: random, counter or timer")
+	cli.Var(set, &o.names, cli.Repeated(cli.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable, all "+
+		"are tried in one pass")
+	cli.Var(set, &o.strategy, cli.Choice("random", "counter", "timer"), "strategy", "random", "without --config: random, counter or timer")
 	set.Float64Var(&o.threshold, "threshold", 0.01, "random: `share` of messages that is sampled, above 0 and up to 1")
-	set.StringVar(&o.period, "period", "", "counter: `messages` (default 256); timer: time such as 1ms (default)")
-	set.StringVar(&o.analysis, "analysis", "stat", "what becomes of sampled messages: stat, freq or write")
-	set.StringVar(&o.variance, "variance", "", "targets of counters and timers are drawn from so much below to so much above the period: `messages`, seconds, or a share of it such as 50%")
+	cli.Var(set, &o.period, cli.Text(), "period", "", "counter: `messages` (default 256); timer: time such as 1ms (default)")
+	cli.Var(set, &o.analysis, cli.Text().Offering("stat", "freq", "write"), "analysis", "stat", "what becomes of sampled messages: "+
+		"stat, freq or write")
+	cli.Var(set, &o.variance, cli.Text(), "variance", "", "targets of counters and timers are drawn from so much below to so much "+
+		"above the period: `messages`, seconds, or a share of it such as 50%")
 	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, "of what is drawn; the same seed gives the same sample")
-	set.StringVar(&o.since, "since", "send", "timers: time since the last send, as in the paper, or since the last sample")
-	set.StringVar(&o.smallest, "min-bytes", "", "only messages of this `size` or larger")
-	set.StringVar(&o.largest, "max-bytes", "", "only messages of this `size` or smaller")
-	set.StringVar(&o.site, "site", "", "only messages that are sent at this `place`: a region or what it calls, an operation, a line (halo.c:80)")
-	set.StringVar(&o.goalText, "plan", "", "try a grid of configurations and name the cheapest whose `error` is small enough: 'error<5%', or that of messages, bytes or latency alone")
+	cli.Var(set, &o.since, cli.Choice("send", "sample"), "since", "send", "timers: time since the last send, as in the paper, or since "+
+		"the last sample")
+	cli.Var(set, &o.minBytes, cli.Size(), "min-bytes", "", "only messages of this `size` or larger")
+	cli.Var(set, &o.maxBytes, cli.Size(), "max-bytes", "", "only messages of this `size` or smaller")
+	cli.Var(set, &o.site, cli.Text(), "site", "", "only messages that are sent at this `place`: a region or what it calls, an "+
+		"operation, a line (halo.c:80)")
+	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "try a grid of configurations and name the cheapest whose `error` is small "+
+		"enough: 'error<5%', or that of messages, bytes or latency alone")
 	set.BoolVar(&o.analyses, "analyses", false, "also what wait states and overhead would have been from the sample alone")
-	set.IntVar(&o.top, "top", 10, "`rows` of each table")
-	set.StringVarP(&o.output, "output", "o", "", "also write pictures, and the messages that WRITE has sampled as tables, into this `directory`")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	cli.VarP(set, &o.output, cli.Directory(), "output", "o", "", "also write pictures, and the messages that WRITE has sampled as "+
+		"tables, into this `directory`")
 	set.StringVar(&o.written.out, "write-trace", "", "`trace` to write with the messages that the first WRITE has sampled, and no others")
 	set.BoolVar(&o.written.force, "force", false, "overwrite what is there")
 	c, d := &o.costs, sampling.DefaultCost()
 	ns := func(v float64) time.Duration { return time.Duration(v) }
-	set.DurationVar(&c.baseline, "cost-baseline", ns(d.BaselineNs), "latency of a small message without sampling (the paper's, as those that follow)")
-	set.DurationVar(&c.layer, "cost-layer", ns(d.LayerNs), "what each message costs with the layer in place")
-	set.DurationVar(&c.sample, "cost-sample", ns(d.SampleNs), "what a sampled message costs more with STAT or FREQ")
-	set.DurationVar(&c.write, "cost-write", ns(d.WriteNs), "the same with WRITE")
-	set.StringVar(&c.limit, "cost-limit", "20kB", "`size` above which messages cost nothing to speak of")
-	set.StringArrayVar(&c.benchmarks, "benchmark", nil, "take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or write (all sampled); repeatable")
+	cost := cli.Duration(time.Minute)
+	cli.Var(set, &c.baseline, cost, "cost-baseline", ns(d.BaselineNs).String(), "latency of a small message without sampling (the "+
+		"paper's, as those that follow)")
+	cli.Var(set, &c.layer, cost, "cost-layer", ns(d.LayerNs).String(), "what each message costs with the layer in place")
+	cli.Var(set, &c.sample, cost, "cost-sample", ns(d.SampleNs).String(), "what a sampled message costs more with STAT or FREQ")
+	cli.Var(set, &c.write, cost, "cost-write", ns(d.WriteNs).String(), "the same with WRITE")
+	cli.Var(set, &c.limit, cli.Size(), "cost-limit", "20kB", "`size` above which messages cost nothing to speak of")
+	cli.Var(set, &c.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark", "",
+		"take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or "+
+			"write (all sampled); repeatable")
 }
 
 // validate checks every flag before any file is opened.
 func (o *sampleOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.gateFlags); err != nil {
+	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
-	}
-	if o.top < 1 {
-		return usagef("--top %d: want at least 1", o.top)
 	}
 	if err := o.settle(); err != nil {
 		return err
@@ -127,27 +137,14 @@ func (o *sampleOptions) validate() (err error) {
 		}
 		o.goal = &goal
 	}
-	if err := o.validateSizes(); err != nil {
-		return err
-	}
-	for _, b := range o.costs.benchmarks {
-		if kind, path, ok := strings.Cut(b, "="); !ok || path == "" || !slices.Contains(benchmarkKinds, kind) {
-			return usagef("--benchmark %q: want one of %s, =, and a trace", b, strings.Join(benchmarkKinds, ", "))
-		}
-	}
-	for _, d := range []time.Duration{o.costs.baseline, o.costs.layer, o.costs.sample, o.costs.write} {
-		if d < 0 || d > time.Minute {
-			return usagef("a cost of %s: want 0 to 1m", d)
-		}
+	if set := o.set.Lookup("max-bytes"); set.Changed && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
+		return usagef("--max-bytes %s: want more than --min-bytes, and than 0", set.Value)
 	}
 	return o.validateOutput()
 }
 
 // settle reads the configurations.
 func (o *sampleOptions) settle() error {
-	if o.since != "send" && o.since != "sample" {
-		return usagef("--since %q: want send or sample", o.since)
-	}
 	if len(o.names) == 0 {
 		name, err := o.single()
 		if err != nil {
@@ -190,8 +187,6 @@ func (o *sampleOptions) single() (string, error) {
 			period, err = time.ParseDuration(o.period)
 		}
 		c.Strategy, c.Period = sampling.Timer, period.Nanoseconds()
-	default:
-		return "", usagef("--strategy %q: want random, counter or timer", o.strategy)
 	}
 	if err != nil || c.Period < 0 {
 		return "", usagef("--period %q: want a number of messages for counters, a time such as 1ms for timers", o.period)
@@ -199,24 +194,12 @@ func (o *sampleOptions) single() (string, error) {
 	return c.String(), nil
 }
 
-func (o *sampleOptions) validateSizes() error {
-	for _, f := range []struct {
-		flag, text string
-		to         *uint64
-	}{{"min-bytes", o.smallest, &o.minBytes}, {"max-bytes", o.largest, &o.maxBytes}, {"cost-limit", o.costs.limit, new(uint64)}} {
-		if f.text == "" {
-			continue
-		}
-		n, err := parseSize(f.flag, f.text)
-		if err != nil {
-			return err
-		}
-		*f.to = uint64(n)
+// parseBenchmark checks KIND=TRACE.
+func parseBenchmark(text string) (string, error) {
+	if kind, path, ok := strings.Cut(text, "="); !ok || path == "" || !slices.Contains(benchmarkKinds, kind) {
+		return "", fmt.Errorf("want one of %s, =, and a trace", strings.Join(benchmarkKinds, ", "))
 	}
-	if o.largest != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
-		return usagef("--max-bytes %s: want more than --min-bytes, and than 0", o.largest)
-	}
-	return nil
+	return text, nil
 }
 
 func (o *sampleOptions) validateOutput() (err error) {
@@ -252,12 +235,9 @@ var benchmarkKinds = []string{"baseline", "layer", "sample", "write"}
 
 // cost returns the cost model, with what benchmarks say.
 func (o *sampleOptions) cost(ctx context.Context, io *streams) (sampling.Cost, error) {
-	limit, err := parseSize("cost-limit", o.costs.limit)
-	if err != nil {
-		return sampling.Cost{}, err
-	}
+	var err error
 	c := sampling.Cost{BaselineNs: float64(o.costs.baseline), LayerNs: float64(o.costs.layer), SampleNs: float64(o.costs.sample),
-		WriteNs: float64(o.costs.write), LimitBytes: uint64(limit)}
+		WriteNs: float64(o.costs.write), LimitBytes: uint64(o.costs.limit)}
 	latency := make(map[string]float64)
 	for _, b := range o.costs.benchmarks {
 		kind, path, _ := strings.Cut(b, "=")
@@ -301,7 +281,7 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to, MinBytes: opts.minBytes, MaxBytes: opts.maxBytes, Cost: cost}
+	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to, MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
 	if opts.site != "" {
 		place, err := whatif.FindPlace(t, opts.site)
 		if err != nil {

@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
+	"math"
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/plots"
@@ -51,11 +52,13 @@ first models, five some that can be trusted.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.gateFlags.add(set)
-	set.StringVar(&opts.mode, "scaling", "auto", "what stays the `same`: strong, the problem; weak, the work of a rank; auto finds out")
-	set.IntVar(&opts.at, "at", 0, "`processes` that places are predicted for (default: twice the most of the runs)")
-	set.StringVarP(&opts.outDir, "output", "o", "", "also write document and plots into this `directory`")
+	cli.Var(set, &opts.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "what stays the `same`: strong, the problem; "+
+		"weak, the work of a rank; auto finds out")
+	cli.Var(set, &opts.at, cli.Int(0, mostProcesses), "at", "0", "`processes` that places are predicted for (default: twice the most "+
+		"of the runs)")
+	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write document and plots into this `directory`")
 	set.BoolVar(&opts.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
-	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	return cmd
 }
 
@@ -63,16 +66,10 @@ first models, five some that can be trusted.`,
 const mostProcesses = 1 << 30
 
 func (o *scalingOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
+	if err := o.mergeFlags.validate(); err != nil {
 		return err
 	}
 	switch {
-	case !slices.Contains([]string{"auto", "strong", "weak"}, o.mode):
-		return usagef("--scaling %q: want auto, strong or weak", o.mode)
-	case o.at < 0 || o.at > mostProcesses:
-		return usagef("--at %d: want 1 to %d processes", o.at, mostProcesses)
-	case o.top < 1:
-		return usagef("--top %d: want at least 1", o.top)
 	case o.outDir != "":
 		return checkReportDir(o.outDir, o.force)
 	}

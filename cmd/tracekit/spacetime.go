@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/plots"
@@ -63,15 +63,19 @@ process where each would have less than 3 pixels.`,
 	opts.mergeFlags.add(set)
 	opts.selectFlags.add(set)
 	opts.phaseFlags.add(set)
-	set.StringVarP(&opts.output, "output", "o", "", "`file` to write, .png or .svg")
+	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
-	set.StringVar(&opts.colorBy, "color-by", "region", "what colours mean: region, paradigm or wait")
-	set.StringVar(&opts.messages, "messages", "auto", "message lines: auto, all (65,536 at most: more are drawn as a density) or none")
-	set.StringVar(&opts.rows, "rows", "processes", "what has a row: processes, threads, devices or all")
-	set.StringVar(&opts.sort, "sort", "none", "order of ranks: time (most outside calls first), wait (most waiting first), name (of node and process) or none")
+	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "what colours mean: region, paradigm "+
+		"or wait")
+	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (65,536 at most: "+
+		"more are drawn as a density) or none")
+	cli.Var(set, &opts.rows, cli.Choice("processes", "threads", "devices", "all"), "rows", "processes", "what has a row: processes, "+
+		"threads, devices or all")
+	cli.Var(set, &opts.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most outside calls "+
+		"first), wait (most waiting first), name (of node and process) or none")
 	set.BoolVar(&opts.whole, "whole", false, "draw startup and end, too")
-	set.IntVar(&opts.width, "width", 1600, "`pixels`")
-	set.IntVar(&opts.height, "height", 0, "`pixels`; 0 suits the number of ranks")
+	cli.Var(set, &opts.width, cli.Int(200, 20000), "width", "1600", "`pixels`")
+	cli.Var(set, &opts.height, cli.Int(0, 20000), "height", "0", "`pixels`; 0 suits the number of ranks")
 	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same axis of time")
 	return cmd
 }
@@ -83,26 +87,7 @@ func (o *spacetimeOptions) validate() (err error) {
 	if o.format, err = plots.FormatOf(o.output); err != nil {
 		return usageError{err}
 	}
-	switch diagram.ColorBy(o.colorBy) {
-	case diagram.ByRegion, diagram.ByParadigm, diagram.ByWait:
-	default:
-		return usagef("--color-by %q: want region, paradigm or wait", o.colorBy)
-	}
-	if !slices.Contains(flagValues()["rows"], o.rows) {
-		return usagef("--rows %q: want processes, threads, devices or all", o.rows)
-	}
-	if !slices.Contains(flagValues()["sort"], o.sort) {
-		return usagef("--sort %q: want time, wait, name or none", o.sort)
-	}
-	modes := map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}
-	mode, ok := modes[o.messages]
-	if !ok {
-		return usagef("--messages %q: want auto, all or none", o.messages)
-	}
-	o.mode = mode
-	if o.width < 200 || o.width > 20000 || o.height < 0 || o.height > 20000 {
-		return usagef("--width and --height: want 200 to 20000 pixels")
-	}
+	o.mode = map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}[o.messages]
 	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/page"
 	"tracekit/report/text"
@@ -78,16 +79,13 @@ the machine in front of you.`,
 	opts.runFlags.add(set)
 	opts.pageFlags.add(set)
 	opts.indexFlags.add(set)
-	set.IntVar(&opts.port, "port", 0, "`port` to serve on (default: a free one)")
+	cli.Var(set, &opts.port, cli.Int(0, 65535), "port", "0", "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
 	return cmd
 }
 
 // validate checks every flag before any file is opened.
 func (o *viewOptions) validate() error {
-	if o.port < 0 || o.port > 65535 {
-		return usagef("--port %d: want 1 to 65535", o.port)
-	}
 	o.top, o.perLine = pageRows, true
 	return cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate())
 }

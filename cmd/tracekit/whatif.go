@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/words"
@@ -37,7 +39,7 @@ type whatifOptions struct {
 	slack bool
 	top   int
 
-	scale, balance, limit, network, speed, overlap, order []string
+	scale, balance, limit, network, speed, overlap, order []changeFlag
 
 	changes []changeFlag
 }
@@ -121,49 +123,31 @@ of a region is its own, without what it calls, and waits are left out: they foll
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.gateFlags.add(set)
-	set.StringArrayVar(&opts.scale, "scale", nil, "make the time there longer or shorter: `PLACE=FACTOR[@RANKS]`")
-	set.StringArrayVar(&opts.balance, "balance", nil, "give each rank the mean over ranks of the time at this `PLACE`, visit by visit")
-	set.StringArrayVar(&opts.limit, "cap", nil, "let calls at this `PLACE` take no longer than such calls need (t_max)")
-	set.StringArrayVar(&opts.network, "network", nil, "another `network`: ideal, or latency=1us,bandwidth=25GB (per second; either may be left out: it costs nothing)")
-	set.StringArrayVar(&opts.speed, "rank-speed", nil, "let ranks compute that many times as fast: `RANKS=FACTOR`")
-	set.StringArrayVar(&opts.overlap, "nonblocking", nil, "let blocking sends and receives at this `PLACE` overlap with what follows")
-	set.StringArrayVar(&opts.order, "order", nil, "let receives at this `PLACE` that follow each other take messages as they come")
+	cli.Var(set, &opts.scale, changes("scale", parseScale), "scale", "", "make the time there longer or shorter: `PLACE=FACTOR[@RANKS]`")
+	cli.Var(set, &opts.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean over ranks of the "+
+		"time at this `PLACE`, visit by visit")
+	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "let calls at this `PLACE` take no longer than such "+
+		"calls need (t_max)")
+	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
+		"another `network`: ideal, or latency=1us,bandwidth=25GB (per second; either may be left out: it costs nothing)")
+	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "let ranks compute that many times as fast: "+
+		"`RANKS=FACTOR`")
+	cli.Var(set, &opts.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
+		"receives at this `PLACE` overlap with what follows")
+	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let receives at this `PLACE` that follow each "+
+		"other take messages as they come")
 	set.BoolVar(&opts.gains, "gains", false, "try what promises most, and list it by gain")
 	set.BoolVar(&opts.slack, "slack", false, "say how much later ranks could be without a later end of the run, and which paths are nearly critical")
-	set.IntVar(&opts.top, "top", 10, "`rows` of each table")
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	opts.outFlags.add(set, "`trace` to write: the run with the changes")
 	return cmd
 }
 
 func (o *whatifOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.gateFlags); err != nil {
+	if err := o.mergeFlags.validate(); err != nil {
 		return err
 	}
-	if o.top < 1 {
-		return usagef("--top %d: want at least 1", o.top)
-	}
-	o.changes = nil
-	for _, f := range []struct {
-		flag   string
-		values []string
-		parse  func(value string) (func(m *whatif.Model) (whatif.Change, error), error)
-	}{
-		{"scale", o.scale, parseScale},
-		{"balance", o.balance, atPlace(whatif.Balance)},
-		{"cap", o.limit, atPlace(whatif.Cap)},
-		{"network", o.network, parseNetwork},
-		{"rank-speed", o.speed, parseRankSpeed},
-		{"nonblocking", o.overlap, atPlace(whatif.Nonblocking)},
-		{"order", o.order, atPlace(whatif.Order)},
-	} {
-		for _, v := range f.values {
-			change, err := f.parse(v)
-			if err != nil {
-				return usagef("--%s %q: %w", f.flag, v, err)
-			}
-			o.changes = append(o.changes, changeFlag{f.flag + " " + v, change})
-		}
-	}
+	o.changes = slices.Concat(o.scale, o.balance, o.limit, o.network, o.speed, o.overlap, o.order)
 	if len(o.network) > 1 {
 		return usagef("--network: there is one network")
 	}
@@ -171,6 +155,14 @@ func (o *whatifOptions) validate() error {
 		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some; or ask for --slack")
 	}
 	return o.outFlags.validate()
+}
+
+// changes takes changes of a kind, which a function reads.
+func changes(kind string, parse func(string) (func(*whatif.Model) (whatif.Change, error), error)) cli.Kind[[]changeFlag] {
+	return cli.Repeated(cli.Parsed(func(value string) (changeFlag, error) {
+		change, err := parse(value)
+		return changeFlag{kind + " " + value, change}, err
+	}))
 }
 
 // atPlace returns the parser of changes that are told by their place alone.
@@ -197,7 +189,7 @@ func parseScale(value string) (func(*whatif.Model) (whatif.Change, error), error
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := parseRanks(list)
+	ranks, err := cli.ParseRanks(list)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +220,7 @@ func parseRankSpeed(value string) (func(*whatif.Model) (whatif.Change, error), e
 	if factor == 0 {
 		return nil, errors.New("ranks that compute at speed 0 never end")
 	}
-	ranks, err := parseRanks(list)
+	ranks, err := cli.ParseRanks(list)
 	return func(*whatif.Model) (whatif.Change, error) { return whatif.RankSpeed(factor, ranks...), nil }, err
 }
 
@@ -249,7 +241,7 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 				err = fmt.Errorf("a latency of %s makes no sense", latency)
 			}
 		case "bandwidth":
-			bandwidth, err = parseSize("network", strings.TrimSuffix(text, "/s"))
+			bandwidth, err = cli.ParseSize(strings.TrimSuffix(text, "/s"))
 			if err == nil && bandwidth < 1 {
 				err = errors.New("a bandwidth of 0 makes no sense")
 			}

@@ -21,7 +21,8 @@ func deviceTables(a *analysis.Result) []arrowdir.Table {
 	if len(a.Devices) == 0 {
 		return nil
 	}
-	times := []string{"span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns", "idle_ns"}
+	times := []string{"span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns",
+		"idle_ns"}
 	document := report.Row{&a.Analysis}
 	var single []report.Row
 	for _, row := range document.Below("devices[].kernels[]") {
@@ -38,7 +39,8 @@ func deviceTables(a *analysis.Result) []arrowdir.Table {
 	return []arrowdir.Table{
 		tableOf("devices", document.Below("devices[]"), []string{"rank", "device text"}, times, []string{
 			"host_bound_ns=idle_causes.host_bound_ns", "kernel_gaps_ns=idle_causes.kernel_gaps_ns", "unknown_ns=idle_causes.unknown_ns",
-			"collective_wait_ns=idle_causes.collective_wait_ns", "start_ns", "delay_min_ns=launches.delay_ns.min", "delay_p50_ns=launches.delay_ns.p50",
+			"collective_wait_ns=idle_causes.collective_wait_ns", "start_ns",
+			"delay_min_ns=launches.delay_ns.min", "delay_p50_ns=launches.delay_ns.p50",
 			"delay_mean_ns=launches.delay_ns.mean", "delay_p90_ns=launches.delay_ns.p90", "delay_p99_ns=launches.delay_ns.p99",
 			"delay_max_ns=launches.delay_ns.max"}),
 		tableOf("streams", document.Below("devices[].streams[]"), []string{"rank", "device text", "stream text", "count"}, times),

@@ -128,7 +128,8 @@ func (m *Maker) calls() arrowdir.Table {
 		m.names("region", "region"), m.names("file", "file"))
 	columns = append(append(columns, integers("line")...), m.names("line_of", "line_of"))
 	columns = append(columns, integers("callpath", "start_ns", "time_ns", "wait_ns")...)
-	columns = append(append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()}), integers("overhead_ns", "bytes_sent", "bytes_received")...)
+	columns = append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()})
+	columns = append(columns, integers("overhead_ns", "bytes_sent", "bytes_received")...)
 	return arrowdir.Table{Name: "calls", Columns: columns, Fill: func(r *arrowdir.Rows) {
 		for l := range m.t.Calls {
 			if !m.callsOf(r, trace.LocationID(l)) {
@@ -358,7 +359,8 @@ func (m *Maker) callPaths() arrowdir.Table {
 		regions.of(p.Region)
 		files.of(string(p.File))
 	}
-	columns := append(integers("callpath", "parent"), arrowdir.TableColumn{Name: "region", Names: regions.names}, arrowdir.TableColumn{Name: "file", Names: files.names})
+	columns := append(integers("callpath", "parent"), arrowdir.TableColumn{Name: "region", Names: regions.names},
+		arrowdir.TableColumn{Name: "file", Names: files.names})
 	columns = append(columns, integers("line", "visits", "inclusive_ns", "exclusive_ns")...)
 	return arrowdir.Table{Name: "callpaths", Columns: columns, Fill: func(r *arrowdir.Rows) {
 		for _, p := range m.a.CallPaths {

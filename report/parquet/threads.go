@@ -11,6 +11,7 @@ func threadTables(a *analysis.Result) []arrowdir.Table {
 	if a.Threads == nil {
 		return nil
 	}
-	return []arrowdir.Table{tableOf("threads", report.Row{&a.Analysis}.Below("threads.rows[]"), []string{"rank", "thread", "location", "name text",
-		"useful_ns", "communication_ns", "barrier_ns", "waiting_ns", "scheduling_ns", "measurement_ns", "idle_ns", "serial_ns", "team_wait_ns"})}
+	rows := report.Row{&a.Analysis}.Below("threads.rows[]")
+	return []arrowdir.Table{tableOf("threads", rows, []string{"rank", "thread", "location", "name text", "useful_ns",
+		"communication_ns", "barrier_ns", "waiting_ns", "scheduling_ns", "measurement_ns", "idle_ns", "serial_ns", "team_wait_ns"})}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -8,13 +8,13 @@ import (
 )
 
 func TestParseSelection(t *testing.T) {
-	ranks, err := parseRanks("0-2, 8")
+	ranks, err := ParseRanks("0-2, 8")
 	if err != nil || !slices.Equal(ranks, []uint32{0, 1, 2, 8}) {
 		t.Errorf("parseRanks = %v, %v", ranks, err)
 	}
 	for _, bad := range []string{"a", "3-1", "-1", "1-", "0-99999999"} {
-		if _, err := parseRanks(bad); err == nil {
-			t.Errorf("parseRanks(%q) accepted", bad)
+		if _, err := ParseRanks(bad); err == nil {
+			t.Errorf("ParseRanks(%q) accepted", bad)
 		}
 	}
 	for text, want := range map[string]scope.Instant{
@@ -23,18 +23,18 @@ func TestParseSelection(t *testing.T) {
 		"200ms": {Kind: scope.AfterNs, Ns: 200e6},
 		"25%":   {Kind: scope.Fraction, Share: 0.25},
 	} {
-		if got, err := parseInstant("from", text); err != nil || got != want {
-			t.Errorf("parseInstant(%q) = %v, %v, want %v", text, got, err, want)
+		if got, err := ParseInstant(text); err != nil || got != want {
+			t.Errorf("ParseInstant(%q) = %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, bad := range []string{"101%", "-1s", "soon", "NaN%"} {
-		if _, err := parseInstant("from", bad); err == nil {
-			t.Errorf("parseInstant(%q) accepted", bad)
+		if _, err := ParseInstant(bad); err == nil {
+			t.Errorf("ParseInstant(%q) accepted", bad)
 		}
 	}
 	for text, want := range map[string]int64{"512MiB": 512 << 20, "2g": 2 << 30, "1000000": 1e6, "1.5kB": 1500} {
-		if got, err := parseSize("memory", text); err != nil || got != want {
-			t.Errorf("parseSize(%q) = %d, %v, want %d", text, got, err, want)
+		if got, err := ParseSize(text); err != nil || got != want {
+			t.Errorf("ParseSize(%q) = %d, %v, want %d", text, got, err, want)
 		}
 	}
 }

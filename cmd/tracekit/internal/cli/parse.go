@@ -1,6 +1,7 @@
-package main
+package cli
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"tracekit/stats/scope"
 )
 
-// parseRanks reads a list such as "0-3,8"; nil means all ranks.
-func parseRanks(s string) ([]uint32, error) {
+// ParseRanks reads a list such as "0-3,8"; nil means all ranks.
+func ParseRanks(s string) ([]uint32, error) {
 	if s == "" {
 		return nil, nil
 	}
@@ -23,10 +24,10 @@ func parseRanks(s string) ([]uint32, error) {
 			b, err = strconv.ParseUint(last, 10, 31)
 		}
 		if err != nil || b < a {
-			return nil, usagef("--ranks %q: want ranks and ranges such as 0-3,8", s)
+			return nil, errors.New("want ranks and ranges such as 0-3,8")
 		}
 		if b-a > 1<<24 {
-			return nil, usagef("--ranks %q: more than 2^24 ranks in one range", s)
+			return nil, errors.New("more than 2^24 ranks in one range")
 		}
 		for r := a; r <= b; r++ {
 			out = append(out, uint32(r))
@@ -35,39 +36,41 @@ func parseRanks(s string) ([]uint32, error) {
 	return out, nil
 }
 
-// parseInstant reads "1.5s", "200ms" or "10%"; an empty text is the unset instant.
-func parseInstant(flag, s string) (scope.Instant, error) {
+// ParseInstant reads "1.5s", "200ms" or "10%"; an empty text is the unset instant.
+func ParseInstant(s string) (scope.Instant, error) {
 	if s == "" {
 		return scope.Instant{}, nil
 	}
 	if p, ok := strings.CutSuffix(s, "%"); ok {
 		v, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
 		if err != nil || math.IsNaN(v) || v < 0 || v > 100 {
-			return scope.Instant{}, usagef("--%s %q: want 0%% to 100%%", flag, s)
+			return scope.Instant{}, errors.New("want 0% to 100%")
 		}
 		return scope.Instant{Kind: scope.Fraction, Share: v / 100}, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return scope.Instant{}, usagef("--%s %q: want a time from the start such as 1.5s or 200ms, or a share of the run such as 10%%", flag, s)
+		return scope.Instant{}, errors.New("want a time from the start such as 1.5s or 200ms, or a share of the run such as 10%")
 	}
 	return scope.Instant{Kind: scope.AfterNs, Ns: d.Nanoseconds()}, nil
 }
 
-// parseWindow reads a duration above zero in whole ns; an empty text is 0.
-func parseWindow(s string) (int64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, usagef("--window %q: want a duration such as 100ns", s)
-	}
-	return d.Nanoseconds(), nil
+// Window reads a duration above zero in whole ns; an empty text is 0.
+func Window() Kind[int64] {
+	return Parsed(func(s string) (int64, error) {
+		if s == "" {
+			return 0, nil
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return 0, errors.New("want a duration such as 100ns")
+		}
+		return d.Nanoseconds(), nil
+	})
 }
 
-// parseSize reads a number of bytes such as 512MiB, 2G or 1000000.
-func parseSize(flag, s string) (int64, error) {
+// ParseSize reads a number of bytes such as 512MiB, 2G or 1000000.
+func ParseSize(s string) (int64, error) {
 	units := []struct {
 		suffix string
 		factor float64
@@ -83,7 +86,7 @@ func parseSize(flag, s string) (int64, error) {
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || v < 0 || v*factor > 1<<60 {
-		return 0, usagef("--%s %q: want a size such as 512MiB or 2G", flag, s)
+		return 0, errors.New("want a size such as 512MiB or 2G")
 	}
 	return int64(v * factor), nil
 }

@@ -1,4 +1,4 @@
-package main
+package gate
 
 import (
 	"fmt"
@@ -107,7 +107,7 @@ func descend(tree, node any, at, key string) (any, error) {
 		if same := pathsTo(tree, key, ""); len(same) > 0 {
 			return nil, fmt.Errorf("%s; did you mean %s?", what, alternatives(same))
 		}
-		return nil, fmt.Errorf("%s; it has %s", what, listed(sortedKeys(n)))
+		return nil, fmt.Errorf("%s; it has %s", what, listed(keysOf(n)))
 	case []any:
 		return nil, fmt.Errorf("%s is a list: choose an element, as in %s[%s].%s", at, at, example(n), key)
 	case nil:
@@ -125,7 +125,7 @@ func pathsTo(node any, key, at string) (found []string) {
 	if !ok {
 		return nil
 	}
-	for _, k := range sortedKeys(block) {
+	for _, k := range keysOf(block) {
 		here := strings.TrimPrefix(at+"."+k, ".")
 		if k == key {
 			found = append(found, here)
@@ -199,7 +199,7 @@ func valuesOf(element any) []string {
 		return nil
 	}
 	var out []string
-	for _, k := range sortedKeys(block) {
+	for _, k := range keysOf(block) {
 		switch v := block[k].(type) {
 		case string:
 			out = append(out, v, k+"="+v)
@@ -234,11 +234,11 @@ func example(list []any) string {
 	if len(list) == 0 {
 		return "0"
 	}
-	return nameOf(list[0])
+	return NameOf(list[0])
 }
 
-// nameOf returns words that an element can be chosen by.
-func nameOf(element any) string {
+// NameOf returns words that an element of a list of a document can be chosen by: the values of its identifying keys, "0" if it has none.
+func NameOf(element any) string {
 	block, ok := element.(map[string]any)
 	if !ok {
 		return "0"
@@ -274,7 +274,7 @@ const mostListed = 8
 func elements(at string, list []any) string {
 	var names []string
 	for _, e := range list[:min(len(list), mostListed)] {
-		names = append(names, at+"["+nameOf(e)+"]")
+		names = append(names, at+"["+NameOf(e)+"]")
 	}
 	if more := len(list) - len(names); more > 0 {
 		return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", more)
