@@ -112,10 +112,10 @@ func (c *clockwork) report(base, after census, doubtful uint64) {
 // repair runs the logical clock if it is wanted and needed, and returns what is left, and how much
 // of what runs backwards it has passed over. Times rebuilt from statistics are no clock's: where
 // they run backwards a partner was guessed wrongly, and moving all that follows would make it
-// worse. Unless the logical clock is asked for, that holds for what is in doubt, too.
+// worse. Times that were corrected before stay, too. Unless the logical clock is asked for, that holds for what is in doubt as well.
 func (c *clockwork) repair(ctx context.Context, base census) (left census, doubtful uint64, err error) {
-	t := c.trace
-	wanted := c.opts.Clock == ClockCLC || c.opts.Clock.auto() && !t.Source.Info().Reconstructed()
+	t, about := c.trace, c.trace.Source.Info()
+	wanted := c.opts.Clock == ClockCLC || c.opts.Clock.auto() && !about.Reconstructed() && about.Properties[trace.PropertyCorrected] != "true"
 	if base.total() == 0 || !wanted {
 		return base, 0, nil
 	}

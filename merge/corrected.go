@@ -3,6 +3,7 @@ package merge
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 
 	"tracekit/trace"
@@ -36,14 +37,25 @@ func Corrected(t *trace.Trace) trace.Source {
 		}
 		c.Length = uint64(max(last, c.GlobalOffset)) - uint64(c.GlobalOffset)
 	}
-	return &corrected{Source: t.Source, defs: &d, maps: t.Clock.Maps}
+	return &corrected{Source: t.Source, defs: &d, by: t.Clock.Maps}
 }
 
 // A corrected is a source with corrected times.
 type corrected struct {
 	trace.Source
 	defs *trace.Defs
-	maps []trace.ClockMap
+	by   []trace.ClockMap
+}
+
+// Info implements trace.Source: the times are corrected.
+func (c *corrected) Info() trace.Info {
+	about := c.Source.Info()
+	about.Properties = maps.Clone(about.Properties)
+	if about.Properties == nil {
+		about.Properties = make(map[string]string)
+	}
+	about.Properties[trace.PropertyCorrected] = "true"
+	return about
 }
 
 // Defs implements trace.Source.
@@ -51,7 +63,7 @@ func (c *corrected) Defs() *trace.Defs { return c.defs }
 
 // Events implements trace.Source.
 func (c *corrected) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
-	m := &c.maps[l]
+	m := &c.by[l]
 	if m.Identity() {
 		return c.Source.Events(ctx, l)
 	}

@@ -28,6 +28,7 @@ location 1 rank=1 offsets=-1000:1000:0,4000:1000:0
   180 Enter MPI_Barrier ; 181 MpiCollectiveBegin ; 219 MpiCollectiveEnd Barrier ; 220 Leave MPI_Barrier
 `)
 	want := tracetest.MustParse(t, `
+property TRACEKIT::CLOCK_CORRECTED value=true
 clock resolution=1000000000 offset=40 length=1180 realtime=1540
 member 0 cycles value=4
 metric 0 members=0

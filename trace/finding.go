@@ -68,6 +68,7 @@ const (
 	CodeApproximate         Code = "approximate"
 	CodeReduced             Code = "reduced"
 	CodeCutTime             Code = "cut_time"
+	CodeFarTimes            Code = "far_times"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
 	CodeOverflow            Code = "overflow"
@@ -138,6 +139,7 @@ func Codes() []CodeInfo {
 		{CodeApproximate, SeverityLoss, "the trace was rebuilt from formulae that do not describe all of the recorded one"},
 		{CodeReduced, SeverityInfo, "records were cut from the trace by rules; ranks, calls and messages may be missing that were recorded"},
 		{CodeCutTime, SeverityLoss, "time that was recorded was cut from the trace; what needs it is left out, and what remains is of what was kept"},
+		{CodeFarTimes, SeverityInfo, "times are so far from 0 that they do not fit into 64 bits; they count from the first of them"},
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},

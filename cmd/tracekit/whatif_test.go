@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document"
 	"tracekit/samples"
 )
 
@@ -26,6 +27,22 @@ func TestUndecidedSends(t *testing.T) {
 	}
 	if off := float64(u.Predicted-took[15_000]) / float64(took[15_000]); doc.Baseline != took[1500] || off < -0.02 || off > 0.02 {
 		t.Errorf("%d is predicted of %d, from a run of %d", u.Predicted, took[15_000], doc.Baseline)
+	}
+}
+
+// TestWrittenRunIsThePrediction states that the run that is written takes as long as it was predicted to, also where clocks disagree: its times
+// are corrected, and are not corrected again.
+func TestWrittenRunIsThePrediction(t *testing.T) {
+	dir := t.TempDir()
+	for _, offsets := range []string{"right", "wrong"} {
+		run := skewedTrace(t, dir, offsets)
+		for _, out := range []string{"changed.otf2", "changed.prv", "changed.json", "changed.parquet"} {
+			doc := command[whatifDocument](t, dir, "whatif", "--force", "--scale", "interior=0.5", "-o", out, run)
+			got := command[struct{ Trace document.TraceInfo }](t, dir, "analyze", out)
+			if got.Trace.DurationNs != doc.Predicted || doc.Gain == 0 {
+				t.Errorf("%s offsets, %s: %d ns are predicted of %d, and %d written", offsets, out, doc.Predicted, doc.Baseline, got.Trace.DurationNs)
+			}
+		}
 	}
 }
 

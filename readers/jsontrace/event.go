@@ -13,7 +13,9 @@ type event struct {
 	quoted  bool // ts is a string
 	hasTime bool
 	hasDur  bool
-	badTime bool // ts or dur is not a finite number or was clamped
+	badTime bool // ts or dur is not a finite number, or dur was clamped
+	farTime bool // ts was clamped
+	ts      []byte
 	empty   bool // {}
 	flowIn  bool
 	flowOut bool
@@ -131,7 +133,13 @@ func (ev *event) set(key uint64, value []byte, digits int) {
 		ev.phase = phase(value)
 	case keyTs:
 		ev.quoted = value[0] == '"'
-		ev.time, ev.hasTime = ev.number(value, digits)
+		ev.ts = value
+		var exact bool
+		if ev.time, ev.hasTime, exact = decimal(text(value), digits); !ev.hasTime {
+			ev.badTime = text(value) != nil
+		} else {
+			ev.farTime = !exact
+		}
 	case keyDur:
 		ev.dur, ev.hasDur = ev.number(value, digits)
 	case keyName:

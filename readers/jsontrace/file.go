@@ -48,13 +48,16 @@ type file struct {
 	attributes trace.AttributeID // one more than the last that slices have
 	ncclWorld  string            // hash of the communicator of all ranks, in files of NCCL's profiler
 
-	own   *dialect // tracekit's own dialect, nil in others
-	base  int64    // ns to be added to all times
-	based bool     // the times with base count from 1970
-	size  int64    // of the file
-	bytes int64    // of the text
-	shift int64    // ns to be added to all times for the common time axis
-	idmap *idMap   // made by assemble
+	own      *dialect // tracekit's own dialect, nil in others
+	base     int64    // ns to be added to all times
+	based    bool     // the times with base count from 1970
+	near     bool     // a time was met that fits
+	far      bool     // none was before one that does not fit: times count from farUnits
+	farUnits int64
+	size     int64  // of the file
+	bytes    int64  // of the text
+	shift    int64  // ns to be added to all times for the common time axis
+	idmap    *idMap // made by assemble
 
 	first     trace.LocationID // of the locations that assemble makes of the file's tracks
 	locations int
@@ -232,10 +235,11 @@ func (f *file) timed(ev *event, at int64) bool {
 	case !ev.hasTime:
 		f.find(trace.CodeBadValue, at, "an event without a time")
 		return false
-	case ev.badTime:
+	case ev.badTime, ev.farTime && !f.farTime(ev, at), !ev.farTime && f.far:
 		f.find(trace.CodeBadValue, at, "a time that is not a number or too large")
 		return false
 	}
+	f.near = f.near || !ev.farTime
 	return true
 }
 

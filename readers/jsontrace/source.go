@@ -82,10 +82,28 @@ func (s *Source) complete(ctx context.Context, err error) (*Source, error) {
 	if err == nil {
 		err = s.join(ctx)
 	}
+	if err == nil {
+		err = s.allLost()
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// allLost returns an error if the files have events, and none of them can be understood.
+func (s *Source) allLost() error {
+	for _, l := range s.Defs().Locations {
+		if l.Events > 0 {
+			return nil
+		}
+	}
+	for _, f := range s.Findings() {
+		if f.Code == trace.CodeBadValue {
+			return fmt.Errorf("%w: of its events none can be understood: %s (%d of them)", trace.ErrNotATrace, f.Text, f.Count)
+		}
+	}
+	return nil
 }
 
 func (f *file) open(ctx context.Context) error {

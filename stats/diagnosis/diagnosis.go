@@ -92,6 +92,8 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 		p, err := m.Predict(ctx, c.changes...)
 		stuck := new(whatif.StuckError)
 		switch {
+		case errors.As(err, &stuck) && c.needed:
+			return nil, nil
 		case errors.As(err, &stuck):
 			cause.Text += " What mending that would gain cannot be said: " + err.Error() + "."
 			return &cause, nil
@@ -133,6 +135,7 @@ func late(c cause.Cause) int64 {
 type candidate struct {
 	cause   cause.Cause
 	bound   int64           // what it gains at most, ns: see candidate
+	needed  bool            // the replay must be able to judge it
 	always  bool            // it is tried whatever that is: no place causes more waits
 	least   int64           // what it must gain, ns
 	gain    int64           // if it is known without changes

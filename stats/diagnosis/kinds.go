@@ -317,7 +317,7 @@ func (f *finder) wrongOrder() []candidate {
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
 	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
-	c.mended = "Taken as they come"
+	c.mended, c.needed = "Taken as they come", true // if the replay then gets stuck, messages cannot be taken so
 	return []candidate{c}
 }
 

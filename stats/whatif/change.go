@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tracekit/document/field"
+	"tracekit/spill"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -351,17 +352,20 @@ func (m *meanVisits) means() []int64 {
 // shift moves the times at which a location enters its calls, waits left out, and returns by
 // how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
 // times are.
-func (p *plan) shift(l trace.LocationID, clocks, own clockTable) (int64, error) {
+// In stretches, unless that is nil, it notes what changes between calls.
+func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spill.Table[stretch]) (int64, error) {
 	x := p.shifter(l)
 	if x == nil {
 		return 0, nil
 	}
+	x.stretches = stretches
 	p.walk(l, p.touched, x.pass, func(call uint32) {
 		before := x.moved
 		if x.endVisit(); own != nil && x.call != trace.None {
 			own.Set(int(x.call), x.moved-before)
 		}
 		if x.call = call; call != trace.None {
+			x.calls++
 			*clocks.Ptr(int(call)) += x.moved
 		}
 	})
@@ -387,7 +391,11 @@ type shifter struct {
 	call    uint32 // whose own time is the visit; None: it lies between two calls
 	own     ownTimes
 	visit   []passed    // the present one
+	was     []int64     // its times before
+	calls   uint32      // so far
 	ordinal map[int]int // by change
+
+	stretches *spill.Table[stretch] // nil: not asked for
 }
 
 // passed is time in a call path.
@@ -432,15 +440,17 @@ func (x *shifter) endVisit() {
 	if len(x.visit) == 0 {
 		return
 	}
+	x.was = x.was[:0]
 	for _, v := range x.visit {
 		x.moved -= v.time
+		x.was = append(x.was, v.time)
 	}
 	for i := range x.changes {
 		if c := &x.changes[i]; c.kind == balance {
 			x.balance(i, c)
 		}
 	}
-	for _, v := range x.visit {
+	for k, v := range x.visit {
 		time := float64(v.time)
 		for i := range x.changes {
 			switch c := &x.changes[i]; {
@@ -460,6 +470,9 @@ func (x *shifter) endVisit() {
 			x.endless = true
 		default:
 			x.moved += int64(math.Round(time))
+		}
+		if x.stretches != nil && x.call == trace.None {
+			x.stretches.Append(stretch{x.calls, uint32(v.slot), x.was[k], int64(math.Round(min(time, mostChange)))})
 		}
 	}
 	x.visit = x.visit[:0]

@@ -59,6 +59,11 @@ func (in *input) release() {
 			x.Release()
 		}
 	}
+	for _, x := range in.stretches {
+		if x != nil {
+			x.Release()
+		}
+	}
 	for _, x := range in.own {
 		x.rows.Release()
 		x.needs.Release()
@@ -68,7 +73,8 @@ func (in *input) release() {
 // change returns what the replay of a changed run begins with, and with changed own times of
 // calls apart if asked for.
 func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input, error) {
-	in := input{locations: m.locations, ends: make([]int64, len(m.locations)), longer: make([]clockTable, len(m.locations))}
+	in := input{locations: m.locations, ends: make([]int64, len(m.locations)), longer: make([]clockTable, len(m.locations)),
+		stretches: make([]*spill.Table[stretch], len(m.locations))}
 	plan, err := m.plan(changes)
 	if err != nil {
 		return in, err
@@ -84,8 +90,9 @@ func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input
 		}
 		if apart {
 			in.longer[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
+			in.stretches[l] = spill.NewTable[stretch](m.t.Store)
 		}
-		moved, err := plan.shift(trace.LocationID(l), clocks, in.longer[l])
+		moved, err := plan.shift(trace.LocationID(l), clocks, in.longer[l], in.stretches[l])
 		in.ends[l] = m.locations[l].end + moved
 		return clocks, err
 	})

@@ -26,7 +26,8 @@ type input struct {
 	locations []location
 	clocks    []clockTable
 	ends      []int64
-	longer    []clockTable // by call: by how much its own time is longer; nil: not asked for
+	longer    []clockTable            // by call: by how much its own time is longer; nil: not asked for
+	stretches []*spill.Table[stretch] // by location: what changes between calls; nil: not asked for
 	flights   []flight
 	series    [][]series // that take messages as they come; nil: none
 	own       []location // of locations, those with tables of their own

@@ -8,8 +8,8 @@ import (
 )
 
 // Times replays the run with changes and returns, by location, the map from its (corrected)
-// times in the run to those with the changes, and the spans then. What lies between the Enters
-// and Leaves of calls, and the ends of their waits, is moved in proportion.
+// times in the run to those with the changes, and the spans then. Between calls each region keeps its own time unless that is
+// changed; within calls what lies before and behind the ends of their waits is moved in proportion.
 func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap, []trace.Span, Prediction, error) {
 	in, err := m.change(ctx, changes, true)
 	defer in.release()
@@ -20,10 +20,14 @@ func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap,
 	if err != nil {
 		return nil, nil, Prediction{}, err
 	}
+	inner, err := m.inner(ctx, in.stretches)
+	if err != nil {
+		return nil, nil, Prediction{}, err
+	}
 	maps, spans := make([]trace.ClockMap, len(m.locations)), make([]trace.Span, len(m.locations))
 	for l := range maps {
 		if m.master[l] == trace.None {
-			maps[l] = r.times(trace.LocationID(l))
+			maps[l] = r.times(trace.LocationID(l), inner[l])
 		}
 	}
 	for l := range maps {
@@ -36,20 +40,34 @@ func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap,
 	for _, w := range r.waits {
 		w.Release()
 	}
+	for _, x := range inner {
+		if x != nil {
+			x.Release()
+		}
+	}
 	return maps, spans, m.result(r), m.t.Store.Err()
 }
 
 // times returns the map of one location.
-func (r *replay) times(l trace.LocationID) trace.ClockMap {
+func (r *replay) times(l trace.LocationID, inner *spill.Table[innerKnot]) trace.ClockMap {
 	k := knots{table: spill.NewTable[trace.Knot](r.t.Store)}
 	calls, x := r.t.Calls[l], &r.in.locations[l]
 	own := ownTimes{Model: r.Model, l: l}
 	row := 0 // of x
+	between := 0
+	gap := func(n int, end int64) { // what lies between n calls and the next one
+		for base := k.last; between < inner.Len() && int(inner.Ptr(between).gap) <= n; between++ {
+			if at := inner.Ptr(between); int(at.gap) == n {
+				k.add(at.from, min(base+at.after, end))
+			}
+		}
+	}
 	if s := r.t.Span[l]; s.Events > 0 {
 		k.add(s.First, s.First)
 	}
 	for i := range calls.Len() {
 		c, enter := calls.Ptr(i), r.in.clocks[l].At(i)
+		gap(i, enter)
 		k.add(c.Enter, enter)
 		for row < x.rows.Len() && (int(x.rows.Ptr(row).call) < i || x.rows.Ptr(row).before) {
 			row++
@@ -69,6 +87,7 @@ func (r *replay) times(l trace.LocationID) trace.ClockMap {
 		}
 		k.add(c.Leave, enter+waits+c.Leave-c.Enter-waited+r.in.longer[l].At(i))
 	}
+	gap(calls.Len(), r.end(l))
 	if s := r.t.Span[l]; s.Events > 0 {
 		k.add(s.Last, r.end(l))
 	}
