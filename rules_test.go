@@ -93,7 +93,8 @@ var layers = [][]string{
 	{"stats/whatif", "stats/studies/headers", "stats/studies/sampling", "stats/scaling", "stats/compare", "stats/statstest", "reduce",
 		"reconstruct/difference"},
 	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page", "document/outcome"},
-	{"stats", "report/parquet", "report/show", "report/figure", "reconstruct/diagram", "viewer"},
+	{"report/figure"},
+	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer"},
 	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 

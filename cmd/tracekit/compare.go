@@ -12,7 +12,6 @@ import (
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
-	"tracekit/plots"
 	"tracekit/reconstruct/difference"
 	"tracekit/report"
 	"tracekit/report/figure"
@@ -199,16 +198,7 @@ func writeComparison(ctx context.Context, opts *compareOptions, doc *outcome.Com
 	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
 	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) + report.RebuiltSuffix(doc.A)
-	picture, err := plots.Bars(figure.Changes(title, doc.Changes))
-	if err == nil {
-		out.figure("changes", picture)
-		if doc.Paired != nil {
-			if picture, err = figure.Differences(&doc.Records, title); err == nil {
-				out.figure("differences", picture)
-			}
-		}
-	}
-	return out.close(ctx, opts.jobs, err)
+	return out.close(ctx, opts.jobs, figure.Compare(doc, title, out.figure))
 }
 
 // recordsOf pairs the records of the first runs of both sides and, if there is one, of a repeated

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/words"
+	"tracekit/report/show"
+	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/studies/sampling"
@@ -323,5 +326,20 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, d, func() { printSample(io, opts, d, t, written) }, d.Findings, opts.gate(d))
+	return opts.finish(io, d, func() {
+		r := io.sections(opts.top)
+		r.Writer = writtenBy(d.Trace.Format, d.Trace.Creator)
+		show.Sample(r, d, analysis.Clock(t))
+		if opts.output != "" {
+			fmt.Fprintln(io.Out)
+			text.Line(io.Out, "Pictures and tables: %s", opts.output)
+		}
+		if written != nil {
+			fmt.Fprintln(io.Out)
+			text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out, opts.written.format,
+				words.Plural(int(written.events), "event", "events"))
+			show.Lost(io.Out, written.lost, "%s %s: the format cannot express that")
+		}
+		io.explain()
+	}, d.Findings, opts.gate(d))
 }

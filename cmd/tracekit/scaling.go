@@ -10,7 +10,6 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/plots"
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
@@ -122,28 +121,5 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 func writeScaling(ctx context.Context, opts *scalingOptions, doc *outcome.Scaling) error {
 	out := newReportDir(opts.outDir)
 	out.json("scaling.json", doc)
-	return out.close(ctx, opts.jobs, drawScaling(out, doc))
-}
-
-func drawScaling(out *reportDir, doc *outcome.Scaling) error {
-	picture, err := plots.Curves(figure.Efficiencies(doc))
-	if err != nil {
-		return err
-	}
-	out.figure("efficiencies", picture)
-	if doc.At == 0 {
-		return nil
-	}
-	if picture, err = plots.Curves(figure.Speedup(doc)); err != nil {
-		return err
-	}
-	out.figure("speedup", picture)
-	if len(doc.Models) == 0 {
-		return nil
-	}
-	if picture, err = plots.Curves(figure.Models(doc)); err != nil {
-		return err
-	}
-	out.figure("models", picture)
-	return nil
+	return out.close(ctx, opts.jobs, figure.Scaling(doc, out.figure))
 }

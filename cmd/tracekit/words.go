@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -26,4 +27,9 @@ func sortedKeys[V any](m map[string]V) []string {
 // sections returns where the sections of a report go, with so many rows in each table.
 func (s *streams) sections(top int) *report.Sections {
 	return &report.Sections{W: s.Out, Width: s.Width, Top: top}
+}
+
+// explain says where the words of a report are explained.
+func (s *streams) explain() {
+	fmt.Fprintln(s.Out, "\n'tracekit help terms' explains the words of this report.")
 }

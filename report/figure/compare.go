@@ -14,8 +14,8 @@ import (
 // changesDrawn is how many changes have bars.
 const changesDrawn = 6
 
-// Changes draws what the places with the largest changes take on both sides.
-func Changes(title string, changes []compare.Change) plots.BarsData {
+// changes draws what the places with the largest changes take on both sides.
+func changes(title string, changes []compare.Change) plots.BarsData {
 	d := plots.BarsData{Title: "What changed, " + title, XLabel: "place", Y: plots.Axis{Label: "sum over ranks", Unit: plots.Nanoseconds},
 		Categories: []plots.Category{{Name: "own time"}, {Name: "wait"}}, Note: "Left of each pair: A, right: B. * more than noise.", Width: 1200}
 	for i := range changes {
@@ -45,8 +45,8 @@ func Changes(title string, changes []compare.Change) plots.BarsData {
 	return d
 }
 
-// Differences draws the differences.
-func Differences(r *outcome.Records, title string) (*plots.Figure, error) {
+// histograms draws the differences.
+func histograms(r *outcome.Records, title string) (*plots.Figure, error) {
 	return plots.DifferenceHistograms(plots.DifferencesData{Title: title,
 		Position: differencesPlot(r.Differences.Position), Block: differencesPlot(r.Differences.Block), LogY: true})
 }
@@ -57,4 +57,20 @@ func differencesPlot(d *difference.Distribution) plots.Differences {
 	half := math.Max(2*d.Spread(), 1)
 	edges, counts, beyond := d.Histogram(d.Mean()-half, d.Mean()+half, windows)
 	return plots.Differences{Edges: edges, Counts: counts, Beyond: beyond, Mean: d.Mean(), Spread: d.Spread()}
+}
+
+// Compare draws the bars of what changed and, if records are paired, the histograms of their differences.
+func Compare(doc *outcome.Compare, title string, add Add) error {
+	picture, err := plots.Bars(changes(title, doc.Changes))
+	if err != nil {
+		return err
+	}
+	add("changes", picture)
+	if doc.Paired == nil {
+		return nil
+	}
+	if picture, err = histograms(&doc.Records, title); err == nil {
+		add("differences", picture)
+	}
+	return err
 }

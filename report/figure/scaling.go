@@ -26,8 +26,8 @@ func seriesOf(doc *outcome.Scaling, name string, of func(*scaling.Factors) *floa
 	return s, len(s.X) > 0
 }
 
-// Efficiencies draws the efficiencies of the sizes.
-func Efficiencies(doc *outcome.Scaling) plots.CurvesData {
+// efficiencies draws the efficiencies of the sizes.
+func efficiencies(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: "Efficiencies and scalabilities", X: processesAxis(), Y: plots.Axis{Label: "fraction of the ideal"}}
 	for _, c := range []struct {
 		name string
@@ -50,8 +50,8 @@ func Efficiencies(doc *outcome.Scaling) plots.CurvesData {
 	return d
 }
 
-// Speedup draws the speedup of the sizes.
-func Speedup(doc *outcome.Scaling) plots.CurvesData {
+// speedup draws the speedup of the sizes.
+func speedup(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: fmt.Sprintf("Speedup, %s scaling", doc.Mode), X: processesAxis(), Y: plots.Axis{Label: "speedup", Log: true}}
 	measured, _ := seriesOf(doc, "measured", func(f *scaling.Factors) *float64 { return f.Speedup })
 	ideal := plots.Series{Name: "ideal"}
@@ -66,9 +66,9 @@ func Speedup(doc *outcome.Scaling) plots.CurvesData {
 // placesDrawn is how many places have a curve.
 const placesDrawn = 8
 
-// Models draws the models of the places that take most at the wanted size, each with what
+// models draws the models of the places that take most at the wanted size, each with what
 // was measured and the interval of predictions.
-func Models(doc *outcome.Scaling) plots.CurvesData {
+func models(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: fmt.Sprintf("Time of a process in the mean by place, up to %s processes", words.Count(doc.At)),
 		X: processesAxis(), Y: plots.Axis{Label: "time of a process", Unit: plots.Nanoseconds, Log: true}, Height: 640}
 	for i := range doc.Models[:min(placesDrawn, len(doc.Models))] {
@@ -91,4 +91,28 @@ func modelCurve(doc *outcome.Scaling, m *scaling.PlaceModel) plots.Series {
 		s.X, s.Y = append(s.X, p), append(s.Y, m.Model.At(p))
 	}
 	return s
+}
+
+// Scaling draws the efficiencies of the sizes, their speedup, and the models of places.
+func Scaling(doc *outcome.Scaling, add Add) error {
+	picture, err := plots.Curves(efficiencies(doc))
+	if err != nil {
+		return err
+	}
+	add("efficiencies", picture)
+	if doc.At == 0 {
+		return nil
+	}
+	if picture, err = plots.Curves(speedup(doc)); err != nil {
+		return err
+	}
+	add("speedup", picture)
+	if len(doc.Models) == 0 {
+		return nil
+	}
+	if picture, err = plots.Curves(models(doc)); err != nil {
+		return err
+	}
+	add("models", picture)
+	return nil
 }
