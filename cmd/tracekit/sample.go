@@ -140,7 +140,7 @@ func (o *sampleOptions) validate() (err error) {
 		}
 		o.goal = &goal
 	}
-	if set := o.set.Lookup("max-bytes"); set.Changed && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
+	if set := o.set.Lookup("max-bytes"); set.Value.String() != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
 		return usagef("--max-bytes %s: want more than --min-bytes, and than 0", set.Value)
 	}
 	return o.validateOutput()
@@ -284,7 +284,8 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to, MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
+	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+		MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
 	if opts.site != "" {
 		place, err := whatif.FindPlace(t, opts.site)
 		if err != nil {
