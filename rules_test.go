@@ -92,8 +92,9 @@ var layers = [][]string{
 	{"stats/analysis"},
 	{"stats/whatif", "stats/studies/headers", "stats/studies/sampling", "stats/scaling", "stats/compare", "stats/statstest", "reduce",
 		"reconstruct/difference"},
-	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page"},
-	{"stats", "report/parquet", "reconstruct/diagram", "viewer"},
+	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page", "document/outcome"},
+	{"report/figure"},
+	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer"},
 	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 

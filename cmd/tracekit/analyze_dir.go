@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
-	"tracekit/document/words"
 	"tracekit/page"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
 	"tracekit/report"
+	"tracekit/report/figure"
 	"tracekit/report/parquet"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
@@ -62,48 +61,7 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		}
 		out.figure("spacetime", timeline.Figure())
 	}
-	if a.Phases != nil {
-		figure, err := phasesPlot(words.TraceName(a.Trace.Path), a)
-		if err != nil {
-			return err
-		}
-		out.figure("phases", figure)
-	}
-	if len(a.CommMatrix) > 0 {
-		figure, err := plots.CommMatrix(matrixPlot(a, len(t.World)))
-		if err != nil {
-			return err
-		}
-		out.figure("comm_matrix", figure)
-	}
-	if a.Overhead != nil && a.Overhead.OverheadNs > 0 {
-		return drawOverhead(out, a, opts.top)
-	}
-	return nil
-}
-
-// keysDrawn is how many keys, those with the most overhead, have a histogram in a report.
-const keysDrawn = 6
-
-// drawOverhead draws the overhead of the top lines by rank, and the laws behind it.
-func drawOverhead(out *reportDir, a *analysis.Result, top int) error {
-	figure, err := overheadByRank(a, top)
-	if err != nil {
-		return err
-	}
-	out.figure("overhead_by_rank", figure)
-	keys := a.Overhead.Keys
-	for i := range keys {
-		if i == keysDrawn || keys[i].OverheadNs == 0 {
-			break
-		}
-		figure, err := histogramPlot(&keys[i], false)
-		if err != nil {
-			return err
-		}
-		out.figure(fmt.Sprintf("overhead_%d_%s", i+1, keyFile(&keys[i])), figure)
-	}
-	return nil
+	return figure.Analysis(a, len(t.World), opts.top, out.figure)
 }
 
 func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, waits waits.ByCall) (*plots.Timeline, error) {
@@ -113,12 +71,4 @@ func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace
 		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.ranks, From: opts.from, To: opts.to,
 		ColorBy: diagram.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
 	})
-}
-
-func matrixPlot(a *analysis.Result, ranks int) plots.MatrixData {
-	d := plots.MatrixData{Title: "Bytes sent, " + words.TraceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
-	for _, c := range a.CommMatrix {
-		d.Entries = append(d.Entries, plots.MatrixEntry{From: int(c.From), To: int(c.To), Value: float64(c.Bytes)})
-	}
-	return d
 }

@@ -10,16 +10,16 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
-	"tracekit/plots"
+	"tracekit/reconstruct/difference"
 	"tracekit/report"
+	"tracekit/report/figure"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/trace"
 )
-
-// compareSchema names the JSON document of compare.
-const compareSchema = "tracekit.compare/1"
 
 type compareOptions struct {
 	mergeFlags
@@ -96,31 +96,6 @@ func (o *compareOptions) validate() error {
 		return checkReportDir(o.outDir, o.force)
 	}
 	return nil
-}
-
-// A compareDocument says how two sides differ. Times are in ns; A and B are the first runs.
-type compareDocument struct {
-	Schema string             `json:"schema"`
-	A      document.TraceInfo `json:"a"`
-	B      document.TraceInfo `json:"b"`
-	*compare.Comparison
-	recordsBlock
-	Results []resultChange `json:"results"`
-
-	FindingsA []document.Finding `json:"findings_a"` // of all runs of A
-	FindingsB []document.Finding `json:"findings_b"`
-}
-
-// A resultChange is one number of both analyses, named by its path in their documents.
-type resultChange struct {
-	Name   string   `json:"name"`
-	A      float64  `json:"a"`
-	B      float64  `json:"b"`
-	Change *float64 `json:"change"` // (B - A) / A; null if A is 0
-
-	// What a model made of a trace that was rebuilt; see document.Rebuilt.
-	ModelledA bool `json:"modelled_a"`
-	ModelledB bool `json:"modelled_b"`
 }
 
 // side is one of the traces, opened, reconciled and analysed.
@@ -200,10 +175,10 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 		return err
 	}
 	defer b.close()
-	doc := newComparison(a.first, b.first, compare.Of(a.samples, b.samples))
+	doc := outcome.NewCompare(a.first, b.first, compare.Of(a.samples, b.samples))
 	doc.FindingsA, doc.FindingsB = slices.Concat([]document.Finding{}, a.findings), slices.Concat([]document.Finding{}, b.findings)
 	if opts.records {
-		if doc.recordsBlock, err = recordsOf(ctx, io, opts, a.open, b.open); err != nil {
+		if doc.Records, err = recordsOf(ctx, io, opts, a.open, b.open); err != nil {
 			return err
 		}
 	}
@@ -213,67 +188,48 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 		}
 	}
 	findings := slices.Concat(doc.FindingsA, doc.FindingsB)
-	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, findings, opts.gate(doc))
-}
-
-// addResults lists the headline numbers of both analyses.
-func (doc *compareDocument) addResults(a, b *analysis.Result) {
-	add := func(name string, x, y float64) {
-		c := resultChange{Name: name, A: x, B: y}
-		if x != 0 {
-			r := (y - x) / x
-			c.Change = &r
-		}
-		doc.Results = append(doc.Results, c)
-	}
-	add("trace.duration_ns", float64(a.Trace.DurationNs), float64(b.Trace.DurationNs))
-	add("trace.events", float64(a.Trace.Events), float64(b.Trace.Events))
-	if x, y := a.Efficiency, b.Efficiency; x != nil && y != nil && x.ParallelEfficiency != nil && y.ParallelEfficiency != nil {
-		add("efficiency.parallel_efficiency", *x.ParallelEfficiency, *y.ParallelEfficiency)
-	}
-	if x, y := a.Counters, b.Counters; x != nil && y != nil {
-		for _, c := range []struct {
-			name string
-			x, y *float64
-		}{{"instructions", x.Instructions, y.Instructions}, {"ipc", x.IPC, y.IPC}, {"frequency_ghz", x.FrequencyGHz, y.FrequencyGHz}} {
-			if c.x != nil && c.y != nil {
-				add("counters."+c.name, *c.x, *c.y)
-			}
-		}
-	}
-	if x, y := a.Messages, b.Messages; x != nil && y != nil {
-		add("messages.count", float64(x.Count), float64(y.Count))
-		add("messages.bytes", float64(x.Bytes), float64(y.Bytes))
-	}
-	if x, y := a.WaitStates, b.WaitStates; x != nil && y != nil {
-		first := len(doc.Results)
-		for k, w := range x.All {
-			if other := &y[k]; w.Count+other.Count > 0 {
-				add("wait_states."+k.Info().Key+".time_ns", float64(w.TimeNs), float64(other.TimeNs))
-			}
-		}
-		for i := range doc.Results[first:] {
-			r := &doc.Results[first+i]
-			r.ModelledA, r.ModelledB = a.Trace.Rebuilt != nil, b.Trace.Rebuilt != nil
-		}
-	}
+	return opts.finish(io, doc, func() { show.Compare(io.sections(opts.top), doc) }, findings, opts.gate(doc))
 }
 
 // writeComparison writes the document, the bars of what changed and, if records are paired, the
 // histograms of their differences.
-func writeComparison(ctx context.Context, opts *compareOptions, doc *compareDocument) error {
+func writeComparison(ctx context.Context, opts *compareOptions, doc *outcome.Compare) error {
 	out := newReportDir(opts.outDir)
 	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
 	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) + report.RebuiltSuffix(doc.A)
-	figure, err := plots.Bars(changeBars(title, doc.Changes))
-	if err == nil {
-		out.figure("changes", figure)
-		if doc.Paired != nil {
-			if figure, err = doc.histograms(title); err == nil {
-				out.figure("differences", figure)
-			}
-		}
+	return out.close(ctx, opts.jobs, figure.Compare(doc, title, out.figure))
+}
+
+// recordsOf pairs the records of the first runs of both sides and, if there is one, of a repeated
+// run of A.
+func recordsOf(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (r outcome.Records, err error) {
+	d, err := compareSides(ctx, io, opts, a, b)
+	if err != nil {
+		return r, err
 	}
-	return out.close(ctx, opts.jobs, err)
+	r = outcome.NewRecords(d)
+	if opts.repeat != "" {
+		r.Quality, err = qualityOf(ctx, io, opts, a, d)
+	}
+	return r, err
+}
+
+func compareSides(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (*difference.Differences, error) {
+	bar := startProgress(io, opts.quiet, "comparing")
+	defer bar.done()
+	return difference.Find(ctx, a.t, b.t, difference.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+}
+
+func qualityOf(ctx context.Context, io *streams, opts *compareOptions, a *side, d *difference.Differences) (*outcome.Quality, error) {
+	c, err := openSide(ctx, io, opts, opts.repeat)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	r, err := compareSides(ctx, io, opts, a, c)
+	if err != nil {
+		return nil, err
+	}
+	return outcome.NewQuality(opts.repeat, r, d), nil
 }

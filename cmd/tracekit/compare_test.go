@@ -4,12 +4,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"tracekit/document/outcome"
 	"tracekit/stats/compare"
 	"tracekit/trace/tracetest"
 )
@@ -23,7 +23,7 @@ func halo(t *testing.T, dir, seed string) string {
 }
 
 // compared runs compare and returns its document.
-func compared(t *testing.T, dir string, args ...string) (doc compareDocument) {
+func compared(t *testing.T, dir string, args ...string) (doc outcome.Compare) {
 	t.Helper()
 	stdout := succeed(t, dir, append([]string{"compare", "--json"}, args...)...)
 	decode(t, stdout, &doc)
@@ -72,9 +72,9 @@ func TestComparisonDirectory(t *testing.T) {
 	a, b := halo(t, dir, "1"), halo(t, dir, "2")
 	want := compared(t, dir, a, b, "--records", "-o", "out")
 	text := tracetest.ReadFile(t, filepath.Join(dir, "out", "compare.json"))
-	var got compareDocument
+	var got outcome.Compare
 	decode(t, text, &got)
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(compareDocument{}, recordsBlock{}), cmpopts.IgnoreUnexported(compare.Change{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(outcome.Records{}, "Differences"), cmpopts.IgnoreUnexported(compare.Change{})); diff != "" {
 		t.Errorf("compare.json (-printed +written):\n%s", diff)
 	}
 	for _, name := range []string{"changes.png", "changes.svg", "differences.png", "differences.svg"} {
@@ -84,32 +84,5 @@ func TestComparisonDirectory(t *testing.T) {
 	}
 	if _, _, code := tracekit(t, dir, "compare", a, b, "-o", "out"); code != exitUsage {
 		t.Errorf("writing over a comparison: exit code %d, want %d", code, exitUsage)
-	}
-}
-
-// TestVerdict: what is said of the whole and of the places does not sound like a contradiction.
-// Noise says nothing of runs that differ in shape, and no change is told in thousands of per cent.
-func TestVerdict(t *testing.T) {
-	yes, no := true, false
-	for _, test := range []struct {
-		b            float64
-		alike        bool
-		whole, place *bool
-		significant  int
-		want         string
-	}{
-		{110, true, &yes, &yes, 1, ": more than noise. 1 of 1 time of places changed by more than noise."},
-		{110, true, &yes, &no, 0, ": more than noise. It is spread out: none of 1 time of places changed by more than noise alone."},
-		{110, true, &no, &no, 0, ": no more than noise. None of 1 time of places changed by more than noise."},
-		{110, true, &yes, nil, 0, ": more than noise. No place has iterations enough to judge by."},
-		{42_800, true, &yes, nil, 0, "take 428 times as much time in B, 100 ns and 42.8 µs: more than noise. No place has iterations enough to judge by."},
-		{42_800, false, &no, nil, 0, "; as the runs differ in shape, this does not tell which is faster. No place has iterations enough to judge by."},
-	} {
-		change := test.b/100 - 1
-		doc := &compareDocument{Comparison: &compare.Comparison{Comparable: compare.Comparable{Alike: test.alike},
-			Run: &compare.Change{A: 100, B: test.b, Change: &change, Significant: test.whole}, Changes: []compare.Change{{Significant: test.place}}, Significant: test.significant}}
-		if got := doc.verdict(); !strings.HasSuffix(got, test.want) {
-			t.Errorf("%q, want %q", got, test.want)
-		}
 	}
 }

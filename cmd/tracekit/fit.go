@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	stdio "io"
+	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -11,7 +11,10 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/engine"
+	"tracekit/report/figure"
+	"tracekit/report/show"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
@@ -115,14 +118,18 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 	}
 	profile := fit.ProfileOf(groups, model)
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
-	doc := newFitDocument(opts, m, groups, &profile)
+	doc := outcome.NewFit(&profile, groups)
+	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.paths, m.rebuilt, opts.alpha, opts.paper, append(doc.Findings, m.findings...)
+	if model.Families != nil {
+		doc.Families = model.Families
+	}
 	if opts.stability {
-		if doc.Stability, err = stableKeys(ctx, opts.jobs, m.Order, model); err != nil {
+		if doc.Stability, err = outcome.Stability(ctx, opts.jobs, m.Order, model); err != nil {
 			return err
 		}
 	}
 	if opts.output != "" {
-		if err := writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error { return writeProfile(w, &profile) }); err != nil {
+		if err := writeAtomically(ctx, opts.output, opts.force, profile.Write); err != nil {
 			return err
 		}
 	}
@@ -131,7 +138,15 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { doc.print(io, opts) }, doc.Findings)
+	return opts.finish(io, doc, func() {
+		show.Fit(io.sections(opts.top), doc)
+		for _, written := range []struct{ what, path string }{{"Profile", opts.output}, {"Plots", opts.plots}} {
+			if written.path != "" {
+				fmt.Fprintln(io.Out)
+				text.Line(io.Out, "%s: %s", written.what, written.path)
+			}
+		}
+	}, doc.Findings)
 }
 
 // measured is what the traces hold together.
@@ -195,4 +210,11 @@ func (m *measured) describe(io *streams, t *trace.Trace, path string) {
 	m.processes = max(m.processes, len(t.World))
 	tick := int64((1_000_000_000-1)/t.Defs.Clock.Resolution) + 1
 	m.tick = max(m.tick, tick)
+}
+
+// drawFit draws everything about a fit.
+func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *outcome.Fit, p *fit.Profile) error {
+	out := newReportDir(opts.plots)
+	out.rebuilt = d.Rebuilt != nil
+	return out.close(ctx, opts.jobs, figure.Fit(ctx, d, p, m.Points, opts.top, out.figure))
 }

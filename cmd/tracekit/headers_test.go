@@ -2,12 +2,8 @@ package main
 
 import (
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
-	"tracekit/report"
-	"tracekit/stats/studies/headers"
 	"tracekit/trace/tracetest"
 )
 
@@ -40,30 +36,5 @@ func TestHeadersRefuse(t *testing.T) {
 		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"headers", archive}, args...)...); code != exitFailed {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
-	}
-}
-
-// TestCallsOfAcceleratorsAreAGroup: they are no computation; runs without them have no such group.
-func TestCallsOfAcceleratorsAreAGroup(t *testing.T) {
-	share := func(x float64) *float64 { return &x }
-	row := func(metric string, x float64) headers.MetricRow {
-		return headers.MetricRow{Metric: metric, Share: share(x)}
-	}
-	p := &headers.Profile{Host: []headers.MetricRow{row(headers.Compute+"solve", 0.5), row("wait", 0.25)}}
-	if got := grouped(viewGroups(p), p.Host); !slices.Equal(got, []float64{0.5, 0, 0, 0, 0, 0, 0, 0.25}) {
-		t.Errorf("without accelerator %v", got)
-	}
-	p.Host = append(p.Host, row(headers.Accelerator+"hipMemset", 0.25))
-	if got := grouped(viewGroups(p), p.Host); !slices.Equal(got, []float64{0.5, 0.25, 0, 0, 0, 0, 0, 0, 0.25}) {
-		t.Errorf("with accelerator %v", got)
-	}
-}
-
-// TestSamplingOfNothing: a line says so, behind an empty one; the end of a line once came out as an escape.
-func TestSamplingOfNothing(t *testing.T) {
-	var out strings.Builder
-	printSampling(&report.Sections{W: &out, Width: 120}, &headers.Profile{Sampling: &headers.Sampling{Ranks: [2]uint32{0, 7}}})
-	if want := "\nSampling by rank 0 and rank 7: no header has come through.\n"; out.String() != want {
-		t.Errorf("%q", out.String())
 	}
 }

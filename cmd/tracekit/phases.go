@@ -7,9 +7,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/document"
-	"tracekit/plots"
-	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -36,26 +33,4 @@ func (f *phaseFlags) choose(ctx context.Context, t *trace.Trace, jobs int, s *se
 		s.from, s.to, err = profile.PhaseWindow(ctx, t, f.phase, jobs)
 	}
 	return err
-}
-
-// phasesPlot draws the efficiencies of phases against the time at which they begin.
-func phasesPlot(title string, a *analysis.Result) (*plots.Figure, error) {
-	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
-	for _, of := range []struct {
-		name string
-		get  func(document.PhaseRow) *float64
-	}{
-		{"parallel efficiency", func(x document.PhaseRow) *float64 { return x.ParallelEfficiency }},
-		{"load balance", func(x document.PhaseRow) *float64 { return x.LoadBalance }},
-		{"communication", func(x document.PhaseRow) *float64 { return x.CommunicationEfficiency }},
-	} {
-		s := plots.Series{Name: of.name}
-		for _, row := range a.Phases.Rows {
-			if y := of.get(row); y != nil {
-				s.X, s.Y = append(s.X, float64(row.FromNs-a.Trace.StartNs)), append(s.Y, *y)
-			}
-		}
-		d.Series = append(d.Series, s)
-	}
-	return plots.Curves(d)
 }

@@ -204,19 +204,3 @@ func checkFiles(t *testing.T, dir string) {
 		t.Errorf("%d SVGs, %d texts, %v", svgs, texts, err)
 	}
 }
-
-// TestFileNames: whatever an operation is called, it has a file name of its own.
-func TestFileNames(t *testing.T) {
-	if got := fileName("MPI_Send", "root"); got != "MPI_Send-root" {
-		t.Error(got)
-	}
-	seen := map[string]string{}
-	long := strings.Repeat("x", 5000)
-	for _, name := range []string{"MPI_Send", "MPI Send", "MPI/Send", "../MPI_Send", "MPI_Send\x1b", "MPI_Send\x00", long, long + "y", "大"} {
-		file := fileName(name, "")
-		if other, ok := seen[file]; ok || len(file) > 100 || strings.ContainsAny(file, "/\x00\x1b ") {
-			t.Errorf("%.20q has the file name %q, as has %.20q", name, file, other)
-		}
-		seen[file] = name
-	}
-}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/pflag"
 
 	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/page"
 	"tracekit/readers"
@@ -93,7 +93,7 @@ func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) er
 		analyses = append(analyses, r.a)
 	}
 	for _, r := range runs[1:] {
-		doc := newComparison(first.a, r.a, compare.Of([]*compare.Sample{first.sample}, []*compare.Sample{r.sample}))
+		doc := outcome.NewCompare(first.a, r.a, compare.Of([]*compare.Sample{first.sample}, []*compare.Sample{r.sample}))
 		doc.Changes = doc.Changes[:min(len(doc.Changes), pageRows)]
 		s.Comparisons = append(s.Comparisons, doc)
 	}
@@ -108,14 +108,6 @@ func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) er
 	scales.Unmodelled = scales.Unmodelled[:min(len(scales.Unmodelled), pageRows)]
 	s.Scaling = scales
 	return nil
-}
-
-// newComparison makes the document of a comparison without records.
-func newComparison(a, b *analysis.Result, c *compare.Comparison) *compareDocument {
-	doc := &compareDocument{Schema: compareSchema, A: a.Trace, B: b.Trace, Comparison: c, Results: []resultChange{},
-		FindingsA: slices.Concat([]document.Finding{}, a.Findings), FindingsB: slices.Concat([]document.Finding{}, b.Findings)}
-	doc.addResults(a, b)
-	return doc
 }
 
 // foundIn returns the findings of all runs, and what the first one of them that was rebuilt is of.

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/words"
+	"tracekit/report/show"
+	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/studies/sampling"
@@ -137,7 +140,7 @@ func (o *sampleOptions) validate() (err error) {
 		}
 		o.goal = &goal
 	}
-	if set := o.set.Lookup("max-bytes"); set.Changed && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
+	if set := o.set.Lookup("max-bytes"); set.Value.String() != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
 		return usagef("--max-bytes %s: want more than --min-bytes, and than 0", set.Value)
 	}
 	return o.validateOutput()
@@ -281,7 +284,8 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		return err
 	}
 	defer t.Source.Close()
-	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to, MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
+	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+		MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
 	if opts.site != "" {
 		place, err := whatif.FindPlace(t, opts.site)
 		if err != nil {
@@ -323,5 +327,20 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, d, func() { printSample(io, opts, d, t, written) }, d.Findings, opts.gate(d))
+	return opts.finish(io, d, func() {
+		r := io.sections(opts.top)
+		r.Writer = writtenBy(d.Trace.Format, d.Trace.Creator)
+		show.Sample(r, d, analysis.Clock(t))
+		if opts.output != "" {
+			fmt.Fprintln(io.Out)
+			text.Line(io.Out, "Pictures and tables: %s", opts.output)
+		}
+		if written != nil {
+			fmt.Fprintln(io.Out)
+			text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out, opts.written.format,
+				words.Plural(int(written.events), "event", "events"))
+			show.Lost(io.Out, written.lost, "%s %s: the format cannot express that")
+		}
+		io.explain()
+	}, d.Findings, opts.gate(d))
 }

@@ -3,18 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
-	"tracekit/document/words"
-	"tracekit/report"
-	"tracekit/report/text"
+	"tracekit/document/outcome"
+	"tracekit/report/figure"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scaling"
 )
@@ -78,20 +75,8 @@ func (o *scalingOptions) validate() error {
 	return nil
 }
 
-// A scalingDocument is a scaling.Scaling with what is wrong with its traces.
-type scalingDocument struct {
-	*scaling.Scaling
-	Findings []runFinding `json:"findings"`
-}
-
-// A runFinding is a finding in one of several traces.
-type runFinding struct {
-	Path string `json:"path"`
-	document.Finding
-}
-
 func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
-	doc := &scalingDocument{Findings: []runFinding{}}
+	doc := &outcome.Scaling{Findings: []outcome.RunFinding{}}
 	var analyses []*analysis.Result
 	var findings []document.Finding
 	for _, path := range opts.runs {
@@ -101,7 +86,7 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 		}
 		analyses = append(analyses, a)
 		for _, f := range a.Findings {
-			doc.Findings = append(doc.Findings, runFinding{path, f})
+			doc.Findings = append(doc.Findings, outcome.RunFinding{Path: path, Finding: f})
 		}
 		findings = append(findings, a.Findings...)
 	}
@@ -114,7 +99,7 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, findings, opts.gate(doc))
+	return opts.finish(io, doc, func() { show.Scaling(io.sections(opts.top), doc) }, findings, opts.gate(doc))
 }
 
 // analyzeRun analyses one of several traces, whose tables are given back.
@@ -132,173 +117,9 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 	return a, nil
 }
 
-// runSizeName names a size in the head of a column.
-func runSizeName(s *scaling.Size) string {
-	if s.Threads > s.Processes {
-		return fmt.Sprintf("%s (%s threads)", words.Count(s.Processes), words.Count(s.Threads))
-	}
-	return words.Count(s.Processes)
-}
-
-func (doc *scalingDocument) print(io *streams, top int) {
-	w := io.Out
-	line := func(format string, args ...any) {
-		fmt.Fprintln(w, text.Wrap(fmt.Sprintf(format, args...), io.Width, 2))
-	}
-	switch {
-	case len(doc.Sizes) > 1 && doc.Comparable.Alike:
-		found := ""
-		if doc.Detected {
-			found = " (found from the work that they do; --scaling says otherwise)"
-		}
-		same := "the same problem for all sizes"
-		if doc.Mode == scaling.Weak {
-			same = "the same work for each process"
-		}
-		line("%s of %s: %s scaling, %s%s", words.Plural(len(doc.Runs), "run", "runs"), words.Plural(len(doc.Sizes), "size", "sizes"), doc.Mode, same, found)
-	default:
-		line("%s", words.Plural(len(doc.Runs), "run", "runs"))
-	}
-	for _, reason := range doc.Comparable.Reasons {
-		line("! %s; nothing is said about how they scale", reason)
-	}
-	for _, note := range doc.Notes {
-		line("  %s", note)
-	}
-	doc.printFactors(io)
-	doc.printModels(io, top)
-	var findings []document.Finding
-	for _, f := range doc.Findings {
-		if f.Severity != "info" {
-			f.Text = words.TraceName(f.Path) + ": " + f.Text
-			findings = append(findings, f.Finding)
-		}
-	}
-	report.PrintFindings(w, io.Width, "Findings", findings)
-}
-
-// printFactors prints the table of modelfactors.
-func (doc *scalingDocument) printFactors(io *streams) {
-	g := &text.Grid{Heading: "Efficiencies and scalabilities by processes", Titles: []string{"<"}}
-	if len(doc.Sizes) > 1 && doc.Comparable.Alike {
-		g.Note("Scalabilities and speedup refer to the smallest size. In per cent.")
-	}
-	for i := range doc.Sizes {
-		g.Titles = append(g.Titles, runSizeName(&doc.Sizes[i]))
-	}
-	row := func(name string, text func(*scaling.Size) string) {
-		cells, some := []string{name}, false
-		for i := range doc.Sizes {
-			cell := text(&doc.Sizes[i])
-			some = some || cell != "-"
-			cells = append(cells, cell)
-		}
-		if some {
-			g.Add(cells...)
-		}
-	}
-	share := func(name string, of func(*scaling.Factors) *float64) {
-		row(name, func(s *scaling.Size) string { return fixed(of(&s.Factors), 100, 2) })
-	}
-	share("global efficiency", func(f *scaling.Factors) *float64 { return f.GlobalEfficiency })
-	share("  parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency })
-	share("    process level", func(f *scaling.Factors) *float64 { return f.ProcessEfficiency })
-	share("    thread level", func(f *scaling.Factors) *float64 { return f.ThreadEfficiency })
-	share("    load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance })
-	share("    communication efficiency", func(f *scaling.Factors) *float64 { return f.CommunicationEfficiency })
-	share("      serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency })
-	share("      transfer", func(f *scaling.Factors) *float64 { return f.TransferEfficiency })
-	share("  computation scalability", func(f *scaling.Factors) *float64 { return f.ComputationScalability })
-	share("    IPC scalability", func(f *scaling.Factors) *float64 { return f.IPCScalability })
-	share("    instruction scalability", func(f *scaling.Factors) *float64 { return f.InstructionScalability })
-	share("    frequency scalability", func(f *scaling.Factors) *float64 { return f.FrequencyScalability })
-	row("speedup", func(s *scaling.Size) string { return fixed(s.Speedup, 1, 3) })
-	row("average IPC", func(s *scaling.Size) string { return fixed(s.IPC, 1, 3) })
-	row("average frequency, GHz", func(s *scaling.Size) string { return fixed(s.FrequencyGHz, 1, 3) })
-	row("run time", func(s *scaling.Size) string { return words.Time(s.RuntimeNs) })
-	row("  runs", func(s *scaling.Size) string {
-		if len(doc.Runs) == len(doc.Sizes) {
-			return "-"
-		}
-		return words.Count(s.Runs)
-	})
-	row("  standard deviation", func(s *scaling.Size) string { return fixed(s.RuntimeSpread, 100, 2) })
-	g.Print(io.Out, io.Width)
-}
-
-// fixed writes a number with a factor and so many decimals, "-" if it is not known.
-func fixed(x *float64, factor float64, decimals int) string {
-	if x == nil {
-		return "-"
-	}
-	return strconv.FormatFloat(factor**x, 'f', decimals, 64)
-}
-
-// printModels prints the places that take most at the wanted size.
-func (doc *scalingDocument) printModels(io *streams, top int) {
-	if doc.At == 0 {
-		return
-	}
-	if m := doc.Runtime; m != nil {
-		said := fmt.Sprintf("Run time: %s; with %s processes %s", modelFormula(m), words.Count(doc.At), words.Nanoseconds(m.Predicted))
-		if m.Low != nil {
-			said += fmt.Sprintf(", 95 of 100 times within %s to %s", words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High))
-		}
-		fmt.Fprintln(io.Out)
-		fmt.Fprintln(io.Out, text.Wrap(said+".", io.Width, 2))
-	}
-	last := len(doc.Sizes) - 1
-	g := &text.Grid{Heading: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, without what is called", words.Count(doc.At)),
-		Titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + words.Count(doc.At), "share", "at least", "at most", "error", "model"}}
-	g.Note("Error: of leave-one-out cross-validation, 0 to 200 %. At least, at most: in 95 of 100 measurements, if the form is right.")
-	for i := range doc.Models[:min(top, len(doc.Models))] {
-		m := &doc.Models[i]
-		low, high := "-", "-"
-		if m.Low != nil {
-			low, high = words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High)
-		}
-		g.Add(pathName(&m.PlaceRow), words.Nanoseconds(m.Values[last]), words.Nanoseconds(m.Predicted), words.ShareOrDash(m.Share), low, high, words.Share(m.SMAPE), modelFormula(m))
-	}
-	g.Print(io.Out, io.Width)
-	if len(doc.Unmodelled) == 0 {
-		return
-	}
-	g = &text.Grid{Heading: "Places without a model: they have time in fewer than three sizes", Titles: []string{"<place"}}
-	for i := range doc.Sizes {
-		g.Titles = append(g.Titles, "with "+runSizeName(&doc.Sizes[i]))
-	}
-	for i := range doc.Unmodelled[:min(top, len(doc.Unmodelled))] {
-		cells := []string{pathName(&doc.Unmodelled[i])}
-		for _, v := range doc.Unmodelled[i].Values {
-			cells = append(cells, words.Nanoseconds(v))
-		}
-		g.Add(cells...)
-	}
-	g.Print(io.Out, io.Width)
-}
-
-// modelFormula writes a model with the unit that fits its largest part.
-func modelFormula(m *scaling.PlaceModel) string {
-	largest := math.Abs(m.Constant)
-	for _, t := range m.Terms {
-		largest = max(largest, math.Abs(t.Coefficient))
-	}
-	for _, s := range []struct {
-		factor float64
-		unit   string
-	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
-		if largest >= s.factor {
-			return m.Model.Formula(s.factor, " "+s.unit)
-		}
-	}
-	return m.Model.Formula(1, " ns")
-}
-
-// pathName names a call path by its regions, the innermost last.
-func pathName(r *scaling.PlaceRow) string {
-	name := strings.Join(r.Path, " > ")
-	if r.File != "" && r.Line != 0 {
-		name += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
-	}
-	return name
+// writeScaling writes the document and its pictures.
+func writeScaling(ctx context.Context, opts *scalingOptions, doc *outcome.Scaling) error {
+	out := newReportDir(opts.outDir)
+	out.json("scaling.json", doc)
+	return out.close(ctx, opts.jobs, figure.Scaling(doc, out.figure))
 }

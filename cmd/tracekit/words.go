@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"tracekit/readers"
+	"tracekit/report"
 )
 
 // writtenBy names a format and the program that wrote the trace, if that is known.
@@ -20,4 +22,14 @@ func sortedKeys[V any](m map[string]V) []string {
 	keys := slices.Collect(maps.Keys(m))
 	slices.Sort(keys)
 	return keys
+}
+
+// sections returns where the sections of a report go, with so many rows in each table.
+func (s *streams) sections(top int) *report.Sections {
+	return &report.Sections{W: s.Out, Width: s.Width, Top: top}
+}
+
+// explain says where the words of a report are explained.
+func (s *streams) explain() {
+	fmt.Fprintln(s.Out, "\n'tracekit help terms' explains the words of this report.")
 }

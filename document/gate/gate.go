@@ -96,7 +96,8 @@ func (c Condition) number(tree any) (float64, error) {
 func (c Condition) ByName() error {
 	for _, s := range c.path {
 		if _, err := strconv.Atoi(s.key); s.choice && err == nil {
-			return errors.New("the order of a comparison's lists is not fixed; choose the element by its words, as in changes[solve own_ns].change or results[messages.count].change")
+			return errors.New("the order of a comparison's lists is not fixed; choose the element by its words, " +
+				"as in changes[solve own_ns].change or results[messages.count].change")
 		}
 	}
 	return nil

@@ -57,7 +57,8 @@ func TestFailing(t *testing.T) {
 
 		// Not what is meant: this was once coverage.share.
 		{"share>0.5", false, "no top-level key share; did you mean coverage.share or wait_states.late_sender.share?"},
-		{"parallel_efficiency<0.8", false, "did you mean efficiency.parallel_efficiency or efficiency.without_init_finalize.parallel_efficiency?"},
+		{"parallel_efficiency<0.8", false,
+			"did you mean efficiency.parallel_efficiency or efficiency.without_init_finalize.parallel_efficiency?"},
 		{"without_init_finalize.parallel_efficiency<0.8", false, "did you mean efficiency.without_init_finalize?"},
 		{"count>1", false, "did you mean findings[…].count, messages.count or sizes.count?"},
 		{"call_sites[halo.c:100].time_ns>1", false, "has 3 elements [halo.c:100]: call_sites[MPI_Allreduce step(int, char) halo.c:100]"},

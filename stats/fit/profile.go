@@ -149,3 +149,27 @@ func around(n int, reached func(int) bool) (i, j int) {
 
 // weight returns how far x has come from a to b, 0 to 1; 0 where a = b.
 func weight(x, a, b float64) float64 { return min(max(ratio(x-a, b-a), 0), 1) }
+
+// Write writes a profile as JSON, one entry in a line.
+func (p *Profile) Write(w io.Writer) error {
+	head := *p
+	head.Entries = []Entry{}
+	text, err := json.MarshalIndent(head, "", "  ")
+	if err != nil {
+		return err
+	}
+	// The head ends in `"entries": []` and a brace.
+	text = text[:len(text)-len("]\n}")]
+	for i, e := range p.Entries {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(text, "\n    "...), line...)
+	}
+	_, err = w.Write(append(text, "\n  ]\n}\n"...))
+	return err
+}

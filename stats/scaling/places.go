@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/field"
@@ -217,4 +218,13 @@ func placeModel(row PlaceRow, m *Model, at float64) PlaceModel {
 		out.Low, out.High = numbers.Known(low), numbers.Known(high)
 	}
 	return out
+}
+
+// Name names a call path by its regions, the innermost last.
+func (r *PlaceRow) Name() string {
+	name := strings.Join(r.Path, " > ")
+	if r.File != "" && r.Line != 0 {
+		name += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
+	}
+	return name
 }

@@ -45,9 +45,12 @@ func Repeated[T any](of Kind[T]) Kind[[]T] {
 	}, of.complete}
 }
 
-// List takes values with commas between them, and more each time that the flag is given.
+// List takes values with commas between them, and more each time that the flag is given. An empty text is none.
 func List[T any](of Kind[T]) Kind[[]T] {
 	return Kind[[]T]{"stringArray", func(old []T, text string) ([]T, error) {
+		if text == "" {
+			return old, nil
+		}
 		for part := range strings.SplitSeq(text, ",") {
 			x, err := of.read(*new(T), part)
 			if err != nil {

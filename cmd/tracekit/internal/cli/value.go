@@ -22,9 +22,9 @@ func Var[T any](set *pflag.FlagSet, to *T, kind Kind[T], name, value, usage stri
 }
 
 // VarP adds a flag to a set: values are parsed into to. The flag begins with the given value, as it would be written on the command
-// line; if that is empty, to keeps what it holds.
+// line; if that is empty, to keeps what it holds, and an empty text on the command line, such as --ranks "$RANKS", means the same.
 func VarP[T any](set *pflag.FlagSet, to *T, kind Kind[T], name, short, value, usage string) {
-	v := &flagValue[T]{kind: kind, to: to, text: value}
+	v := &flagValue[T]{kind: kind, to: to, text: value, begin: *to, optional: value == "" && kind.name == "string"}
 	if value != "" {
 		if err := v.Set(value); err != nil {
 			panic("tracekit: default of --" + name + ": " + err.Error())
@@ -40,13 +40,19 @@ type flagValue[T any] struct {
 	to    *T
 	text  string // as it was written
 	given bool
+
+	begin    T    // what to held
+	optional bool // an empty text stands for begin
 }
 
 func (v *flagValue[T]) String() string { return v.text }
 func (v *flagValue[T]) Type() string   { return v.kind.name }
 
 func (v *flagValue[T]) Set(text string) error {
-	x, err := v.kind.read(*v.to, text)
+	x, err := v.begin, error(nil)
+	if text != "" || !v.optional {
+		x, err = v.kind.read(*v.to, text)
+	}
 	if err != nil {
 		return err
 	}

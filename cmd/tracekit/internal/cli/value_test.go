@@ -33,7 +33,8 @@ func TestFlags(t *testing.T) {
 	Var(set, &got.names, Repeated(Text()), "name", "", "")
 	Var(set, &got.pairs, List(Int(0, math.MaxInt)), "pairs", "", "")
 	Complete(c)
-	if err := c.ParseFlags([]string{"--clock", "clc", "--layout=96", "--alpha=0.5", "--latency=1ms", "--memory=2K", "--name=a,b", "--name=c", "--pairs=1,2",
+	if err := c.ParseFlags([]string{"--clock", "clc", "--layout=96", "--alpha=0.5", "--latency=1ms", "--memory=2K",
+		"--name=a,b", "--name=c", "--pairs=1,2",
 		"--pairs=3"}); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,11 @@ func TestFlags(t *testing.T) {
 		!slices.Equal(got.names, []string{"a,b", "c"}) || !slices.Equal(got.pairs, []int{1, 2, 3}) {
 		t.Errorf("read %+v", got)
 	}
+	if err := c.ParseFlags([]string{"--memory=", "--pairs="}); err != nil || got.memory != 0 || len(got.pairs) != 3 {
+		t.Errorf("an empty text is no value: %v, %+v", err, got)
+	}
 	for args, want := range map[string]string{
+		"--jobs=":        `--jobs "": want a whole number`,
 		"--jobs=0":       "--jobs 0: want 1 to 1024",
 		"-jx":            `--jobs "x": want a whole number`,
 		"--clock=foo":    `--clock "foo": want auto, none or clc`,

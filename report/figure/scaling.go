@@ -1,52 +1,22 @@
-package main
+package figure
 
 import (
-	"context"
 	"fmt"
 	"math"
 
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/report/text"
 	"tracekit/stats/scaling"
 )
 
-// writeScaling writes the document and its pictures.
-func writeScaling(ctx context.Context, opts *scalingOptions, doc *scalingDocument) error {
-	out := newReportDir(opts.outDir)
-	out.json("scaling.json", doc)
-	return out.close(ctx, opts.jobs, drawScaling(out, doc))
-}
-
-func drawScaling(out *reportDir, doc *scalingDocument) error {
-	figure, err := plots.Curves(efficiencyCurves(doc))
-	if err != nil {
-		return err
-	}
-	out.figure("efficiencies", figure)
-	if doc.At == 0 {
-		return nil
-	}
-	if figure, err = plots.Curves(speedupCurves(doc)); err != nil {
-		return err
-	}
-	out.figure("speedup", figure)
-	if len(doc.Models) == 0 {
-		return nil
-	}
-	if figure, err = plots.Curves(modelCurves(doc)); err != nil {
-		return err
-	}
-	out.figure("models", figure)
-	return nil
-}
-
 func processesAxis() plots.Axis { return plots.Axis{Label: "processes", Log: true} }
 
 func processesOf(s *scaling.Size) float64 { return float64(s.Processes) }
 
 // seriesOf makes the curve of one factor, of the sizes that know it.
-func seriesOf(doc *scalingDocument, name string, of func(*scaling.Factors) *float64) (plots.Series, bool) {
+func seriesOf(doc *outcome.Scaling, name string, of func(*scaling.Factors) *float64) (plots.Series, bool) {
 	s := plots.Series{Name: name}
 	for i := range doc.Sizes {
 		if v := of(&doc.Sizes[i].Factors); v != nil {
@@ -56,7 +26,8 @@ func seriesOf(doc *scalingDocument, name string, of func(*scaling.Factors) *floa
 	return s, len(s.X) > 0
 }
 
-func efficiencyCurves(doc *scalingDocument) plots.CurvesData {
+// efficiencies draws the efficiencies of the sizes.
+func efficiencies(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: "Efficiencies and scalabilities", X: processesAxis(), Y: plots.Axis{Label: "fraction of the ideal"}}
 	for _, c := range []struct {
 		name string
@@ -79,7 +50,8 @@ func efficiencyCurves(doc *scalingDocument) plots.CurvesData {
 	return d
 }
 
-func speedupCurves(doc *scalingDocument) plots.CurvesData {
+// speedup draws the speedup of the sizes.
+func speedup(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: fmt.Sprintf("Speedup, %s scaling", doc.Mode), X: processesAxis(), Y: plots.Axis{Label: "speedup", Log: true}}
 	measured, _ := seriesOf(doc, "measured", func(f *scaling.Factors) *float64 { return f.Speedup })
 	ideal := plots.Series{Name: "ideal"}
@@ -94,9 +66,9 @@ func speedupCurves(doc *scalingDocument) plots.CurvesData {
 // placesDrawn is how many places have a curve.
 const placesDrawn = 8
 
-// modelCurves draws the models of the places that take most at the wanted size, each with what
+// models draws the models of the places that take most at the wanted size, each with what
 // was measured and the interval of predictions.
-func modelCurves(doc *scalingDocument) plots.CurvesData {
+func models(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: fmt.Sprintf("Time of a process in the mean by place, up to %s processes", words.Count(doc.At)),
 		X: processesAxis(), Y: plots.Axis{Label: "time of a process", Unit: plots.Nanoseconds, Log: true}, Height: 640}
 	for i := range doc.Models[:min(placesDrawn, len(doc.Models))] {
@@ -108,8 +80,8 @@ func modelCurves(doc *scalingDocument) plots.CurvesData {
 // curvePoints is the number of points of a model's curve.
 const curvePoints = 100
 
-func modelCurve(doc *scalingDocument, m *scaling.PlaceModel) plots.Series {
-	s := plots.Series{Name: text.Shorten(pathName(&m.PlaceRow), 40)}
+func modelCurve(doc *outcome.Scaling, m *scaling.PlaceModel) plots.Series {
+	s := plots.Series{Name: text.Shorten(m.PlaceRow.Name(), 40)}
 	for i := range doc.Sizes {
 		s.DotX, s.DotY = append(s.DotX, processesOf(&doc.Sizes[i])), append(s.DotY, m.Values[i])
 	}
@@ -119,4 +91,28 @@ func modelCurve(doc *scalingDocument, m *scaling.PlaceModel) plots.Series {
 		s.X, s.Y = append(s.X, p), append(s.Y, m.Model.At(p))
 	}
 	return s
+}
+
+// Scaling draws the efficiencies of the sizes, their speedup, and the models of places.
+func Scaling(doc *outcome.Scaling, add Add) error {
+	picture, err := plots.Curves(efficiencies(doc))
+	if err != nil {
+		return err
+	}
+	add("efficiencies", picture)
+	if doc.At == 0 {
+		return nil
+	}
+	if picture, err = plots.Curves(speedup(doc)); err != nil {
+		return err
+	}
+	add("speedup", picture)
+	if len(doc.Models) == 0 {
+		return nil
+	}
+	if picture, err = plots.Curves(models(doc)); err != nil {
+		return err
+	}
+	add("models", picture)
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -6,17 +6,18 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document/outcome"
 	"tracekit/document/words"
-	"tracekit/plots"
 	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats/compare"
 )
 
-func (doc *compareDocument) print(io *streams, top int) {
-	w := io.Out
-	report.PrintRebuilt(io.Out, "A is ", doc.A.Rebuilt)
-	report.PrintRebuilt(io.Out, "B is ", doc.B.Rebuilt)
+// Compare prints how two sides differ, with Top rows in each table.
+func Compare(out *report.Sections, doc *outcome.Compare) {
+	w := out.W
+	report.PrintRebuilt(out.W, "A is ", doc.A.Rebuilt)
+	report.PrintRebuilt(out.W, "B is ", doc.B.Rebuilt)
 	for _, s := range []struct {
 		name, path string
 		runs       int
@@ -30,21 +31,21 @@ func (doc *compareDocument) print(io *streams, top int) {
 		text.Line(w, "%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration))
 	}
 	for _, reason := range doc.Comparable.Reasons {
-		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, io.Width, 2))
+		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, out.Width, 2))
 	}
-	fmt.Fprintln(w, text.Wrap(doc.verdict(), io.Width, 0))
-	doc.printEfficiencies(io)
-	doc.printChanges(io, top)
-	doc.printResults(io)
+	fmt.Fprintln(w, text.Wrap(verdict(doc), out.Width, 0))
+	printEfficiencies(out, doc)
+	printChanges(out, doc)
+	printResults(out, doc)
 	if doc.Paired != nil {
-		doc.recordsBlock.print(io)
+		records(out, &doc.Records)
 	}
-	report.PrintFindings(w, io.Width, "Findings in A", doc.FindingsA)
-	report.PrintFindings(w, io.Width, "Findings in B", doc.FindingsB)
+	report.PrintFindings(w, out.Width, "Findings in A", doc.FindingsA)
+	report.PrintFindings(w, out.Width, "Findings in B", doc.FindingsB)
 }
 
 // verdict says in a sentence or two whether the runs differ.
-func (doc *compareDocument) verdict() string {
+func verdict(doc *outcome.Compare) string {
 	r, judged := doc.Run, 0
 	for i := range doc.Changes {
 		if doc.Changes[i].Significant != nil {
@@ -86,7 +87,7 @@ func (doc *compareDocument) verdict() string {
 	return text + fmt.Sprintf(" %d of %s changed by more than noise.", doc.Significant, words.Plural(judged, "time of places", "times of places"))
 }
 
-func (doc *compareDocument) printEfficiencies(io *streams) {
+func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
 	g := &text.Grid{Heading: "Efficiencies", Titles: []string{"<", "A", "B", "points"}}
 	noise := false
 	for _, e := range doc.Efficiencies {
@@ -102,7 +103,7 @@ func (doc *compareDocument) printEfficiencies(io *streams) {
 		}
 		g.Add(cells...)
 	}
-	g.Print(io.Out, io.Width)
+	g.Print(out.W, out.Width)
 }
 
 // withSign writes a number with its sign and two decimals, "-" if it is not known.
@@ -114,7 +115,7 @@ func withSign(x *float64, factor float64) string {
 }
 
 // printChanges prints the changes that count and, below them, the largest of the others.
-func (doc *compareDocument) printChanges(io *streams, top int) {
+func printChanges(out *report.Sections, doc *outcome.Compare) {
 	titles := []string{"<place", "<operation", "<what", "A", "B", "change", "± noise", "weight", "<ranks"}
 	count := &text.Grid{Heading: "What changed, more than noise: sums over ranks, the heaviest first", Titles: titles}
 	count.Note("Weight: the size of the change, outside MPI with that of the waits that the place causes. Waits, which follow from others, come last.")
@@ -125,7 +126,7 @@ func (doc *compareDocument) printChanges(io *streams, top int) {
 		if c.Significant != nil && *c.Significant {
 			g = count
 		}
-		if len(g.Rows) == top || g == rest && c.A == c.B {
+		if len(g.Rows) == out.Top || g == rest && c.A == c.B {
 			continue
 		}
 		operation := string(c.Operation)
@@ -142,8 +143,8 @@ func (doc *compareDocument) printChanges(io *streams, top int) {
 		}
 		g.Add(words.Place(c.SourceLine), operation, what, report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A), report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
 	}
-	count.Print(io.Out, io.Width)
-	rest.Print(io.Out, io.Width)
+	count.Print(out.W, out.Width)
+	rest.Print(out.W, out.Width)
 }
 
 // manyTimes is the change from which on it is told as a factor, not in per cent.
@@ -186,7 +187,7 @@ func rankList(ranks []uint32) string {
 	return strings.Join(parts, ",")
 }
 
-func (doc *compareDocument) printResults(io *streams) {
+func printResults(out *report.Sections, doc *outcome.Compare) {
 	g := &text.Grid{Heading: "Results", Titles: []string{"<", "A", "B", "change"}}
 	for _, r := range doc.Results {
 		x, y := words.OfResult(r.Name, r.A), words.OfResult(r.Name, r.B)
@@ -198,39 +199,34 @@ func (doc *compareDocument) printResults(io *streams) {
 		}
 		g.Add(r.Name, x, y, words.ShareOrDash(r.Change))
 	}
-	g.Print(io.Out, io.Width)
+	g.Print(out.W, out.Width)
 }
 
-// changesDrawn is how many changes have bars.
-const changesDrawn = 6
-
-// changeBars draws what the places with the largest changes take on both sides.
-func changeBars(title string, changes []compare.Change) plots.BarsData {
-	d := plots.BarsData{Title: "What changed, " + title, XLabel: "place", Y: plots.Axis{Label: "sum over ranks", Unit: plots.Nanoseconds},
-		Categories: []plots.Category{{Name: "own time"}, {Name: "wait"}}, Note: "Left of each pair: A, right: B. * more than noise.", Width: 1200}
-	for i := range changes {
-		c := &changes[i]
-		if len(d.Groups) == changesDrawn || c.A == c.B {
-			continue
+// Compare prints the spreads, and the quality factors if there are any.
+func records(out *report.Sections, r *outcome.Records) {
+	w := out.W
+	fmt.Fprintf(w, "\nRecords: %s in both, %s only in A, %s only in B\n",
+		words.Count(r.Paired.Paired), words.Count(r.Paired.OnlyA), words.Count(r.Paired.OnlyB))
+	g := &text.Grid{Heading: "Differences, B - A", Titles: []string{"<", "records", "least", "mean", "most", "σ", "spread", "full width at half maximum"}}
+	for _, s := range []struct {
+		name string
+		s    *outcome.Spread
+	}{{"position", r.Position}, {"block", r.Block}} {
+		if s.s != nil {
+			g.Add(s.name, words.Count(s.s.Count), words.Time(s.s.Min), words.Nanoseconds(s.s.Mean), words.Time(s.s.Max),
+				words.Nanoseconds(s.s.Sigma), words.Nanoseconds(s.s.Spread), words.Nanoseconds(s.s.FWHM))
 		}
-		bar := func(v float64) []float64 {
-			if c.Kind == compare.KindWait {
-				return []float64{0, v}
-			}
-			return []float64{v, 0}
-		}
-		name := string(c.Region)
-		if c.Operation != "" {
-			name = string(c.Operation)
-		}
-		if c.Line != 0 {
-			name += ":" + strconv.Itoa(int(c.Line))
-		}
-		name = text.Shorten(name, 18)
-		if c.Significant != nil && *c.Significant {
-			name += " *"
-		}
-		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{bar(math.Max(0, c.A)), bar(math.Max(0, c.B))}})
 	}
-	return d
+	g.Print(w, out.Width)
+	if q := r.Quality; q != nil {
+		text.Line(w, "Quality factors against %s: position %s, block %s", q.Repeat, words.Decimal(q.PositionFactor), words.Decimal(q.BlockFactor))
+	}
+}
+
+// fixed writes a number with a factor and so many decimals, "-" if it is not known.
+func fixed(x *float64, factor float64, decimals int) string {
+	if x == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(factor**x, 'f', decimals, 64)
 }

@@ -1,4 +1,4 @@
-package main
+package figure
 
 import (
 	"cmp"
@@ -9,32 +9,27 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
 )
 
-// drawFit draws everything about a fit.
-func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile) error {
-	out := newReportDir(opts.plots)
-	out.rebuilt = d.Rebuilt != nil
-	return out.close(ctx, opts.jobs, fillPlots(ctx, opts, m, d, p, out))
-}
-
-func fillPlots(ctx context.Context, opts *fitOptions, m *measured, d *fitDocument, p *fit.Profile, out *reportDir) error {
+// Fit draws everything about a fit, and a histogram of each of the top keys. Points are the calls of each operation.
+func Fit(ctx context.Context, d *outcome.Fit, p *fit.Profile, points map[string][]overhead.CallPoint, top int, add Add) error {
 	draw := func(name string, f *plots.Figure, err error) error {
 		if err == nil {
-			out.figure(name, f)
+			add(name, f)
 			err = ctx.Err()
 		}
 		return err
 	}
-	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", words.OrNotRecorded(p.Machine), words.Share(p.Quantile), d.way()), p)
+	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", words.OrNotRecorded(p.Machine), words.Share(p.Quantile), d.Way()), p)
 	if err := draw("costs", f, err); err != nil {
 		return err
 	}
-	f, err = callsPlot(traceNames(d.Traces), m.Points)
+	f, err = callsPlot(traceNames(d.Traces), points)
 	if err := draw("calls", f, err); err != nil {
 		return err
 	}
@@ -45,16 +40,16 @@ func fillPlots(ctx context.Context, opts *fitOptions, m *measured, d *fitDocumen
 		}
 	}
 	if len(d.Stability) > 0 {
-		f, err = stabilityPlot("t_max against the number of calls that it was learned from; "+d.way(), d.Stability)
+		f, err = stabilityPlot("t_max against the number of calls that it was learned from; "+d.Way(), d.Stability)
 		if err := draw("stability", f, err); err != nil {
 			return err
 		}
-		f, err = acceptancePlot("χ² of the best law against the number of calls; "+d.way(), d.Stability)
+		f, err = acceptancePlot("χ² of the best law against the number of calls; "+d.Way(), d.Stability)
 		if err := draw("stability_chi2", f, err); err != nil {
 			return err
 		}
 	}
-	keys := d.shown(opts.top)
+	keys := d.Shown(top)
 	for i := range keys {
 		f, err = histogramPlot(&keys[i], d.Paper)
 		if err := draw(path.Join("histograms", keyFile(&keys[i])), f, err); err != nil {
@@ -139,7 +134,7 @@ func surfaces(p *fit.Profile) (out []surface) {
 // surfacePlot draws T(p, b) in colours; what lies outside of what was measured stays white.
 func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
 	g := &rankGrid{rows: len(s.processes), columns: len(s.bytes)}
-	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", roleName(s.operation, s.role), words.Share(p.Quantile)),
+	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", outcome.RoleName(s.operation, s.role), words.Share(p.Quantile)),
 		Grid: g, RowLabel: "processes p", ColumnLabel: "bytes b", ScaleLabel: "t_max", Unit: plots.Nanoseconds, Log: true}
 	for _, processes := range s.processes {
 		d.Rows = append(d.Rows, words.Count(processes))
@@ -155,4 +150,47 @@ func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
 		d.Columns = append(d.Columns, words.Bytes(uint64(bytes)))
 	}
 	return plots.HeatMap(d)
+}
+
+// costPlot draws t_max against bytes, a curve for each operation and number of processes.
+func costPlot(title string, p *fit.Profile) (*plots.Figure, error) {
+	var series []plots.Series
+	for _, e := range p.Entries {
+		name := fmt.Sprintf("%s, %d", outcome.RoleName(e.Operation, e.Role), e.Processes)
+		if len(series) == 0 || series[len(series)-1].Name != name {
+			series = append(series, plots.Series{Name: name})
+		}
+		s := &series[len(series)-1]
+		s.X, s.Y = append(s.X, float64(max(e.Bytes, 1))), append(s.Y, float64(max(e.TMax, 1)))
+	}
+	return plots.CallCosts(title, series)
+}
+
+// stabilityPlot draws t_max against the number of calls that it was found with.
+func stabilityPlot(title string, keys []outcome.StableKey) (*plots.Figure, error) {
+	var series []plots.Series
+	for _, k := range keys {
+		s := plots.Series{Name: k.Name()}
+		for _, r := range k.Rows {
+			s.X, s.Y = append(s.X, float64(r.Calls)), append(s.Y, float64(r.TMaxNs))
+		}
+		series = append(series, s)
+	}
+	return plots.Stability(title, series, nil)
+}
+
+// acceptancePlot draws how χ² of the best law, against what is accepted, changes with the
+// number of calls.
+func acceptancePlot(title string, keys []outcome.StableKey) (*plots.Figure, error) {
+	var series []plots.Series
+	for _, k := range keys {
+		s := plots.Series{Name: k.Name()}
+		for _, r := range k.Rows {
+			if r.Critical != nil && *r.Critical > 0 {
+				s.X, s.Y = append(s.X, float64(r.Calls)), append(s.Y, *r.Chi2 / *r.Critical)
+			}
+		}
+		series = append(series, s)
+	}
+	return plots.Acceptance(title, series)
 }

@@ -1,4 +1,4 @@
-package main
+package figure
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/report/text"
@@ -13,17 +14,29 @@ import (
 	"tracekit/stats/fit"
 )
 
-// keyName names a key for people.
-func keyName(operation, role string, processes uint32, bytes uint64) string {
-	return fmt.Sprintf("%s, %s, %s", roleName(operation, role), words.Plural(int(processes), "process", "processes"), words.Bytes(bytes))
+// drawOverhead draws the overhead of the top lines by rank, and the laws behind it.
+func drawOverhead(add Add, a *analysis.Result, top int) error {
+	figure, err := overheadByRank(a, top)
+	if err != nil {
+		return err
+	}
+	add("overhead_by_rank", figure)
+	keys := a.Overhead.Keys
+	for i := range keys {
+		if i == keysDrawn || keys[i].OverheadNs == 0 {
+			break
+		}
+		figure, err := histogramPlot(&keys[i], false)
+		if err != nil {
+			return err
+		}
+		add(fmt.Sprintf("overhead_%d_%s", i+1, keyFile(&keys[i])), figure)
+	}
+	return nil
 }
 
-func roleName(operation, role string) string {
-	if role == "" {
-		return operation
-	}
-	return operation + " (" + role + ")"
-}
+// keysDrawn is how many keys, those with the most overhead, have a histogram in a report.
+const keysDrawn = 6
 
 // keyFile names a key in a file name.
 func keyFile(k *document.OverheadKey) string {
@@ -68,7 +81,7 @@ func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 		fitted = "all calls"
 	}
 	d := plots.HistogramData{
-		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", keyName(k.Operation, k.Role, k.Processes, k.Bytes), words.Plural(int(k.Calls), "call", "calls"), fitted),
+		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", outcome.KeyName(k.Operation, k.Role, k.Processes, k.Bytes), words.Plural(int(k.Calls), "call", "calls"), fitted),
 		XLabel: "duration of a call " + waits, Unit: plots.Nanoseconds,
 		Edges: make([]float64, b.N+1), Beyond: float64(beyond),
 		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
@@ -117,20 +130,6 @@ func modelPlot(r *fit.Result, i int, b fit.Bars) plots.Model {
 	return out
 }
 
-// costPlot draws t_max against bytes, a curve for each operation and number of processes.
-func costPlot(title string, p *fit.Profile) (*plots.Figure, error) {
-	var series []plots.Series
-	for _, e := range p.Entries {
-		name := fmt.Sprintf("%s, %d", roleName(e.Operation, e.Role), e.Processes)
-		if len(series) == 0 || series[len(series)-1].Name != name {
-			series = append(series, plots.Series{Name: name})
-		}
-		s := &series[len(series)-1]
-		s.X, s.Y = append(s.X, float64(max(e.Bytes, 1))), append(s.Y, float64(max(e.TMax, 1)))
-	}
-	return plots.CallCosts(title, series)
-}
-
 // rankGrid is a table of overheads: lines by ranks.
 type rankGrid struct {
 	rows, columns int
@@ -166,31 +165,54 @@ func overheadByRank(a *analysis.Result, most int) (*plots.Figure, error) {
 	return plots.HeatMap(d)
 }
 
-// stabilityPlot draws t_max against the number of calls that it was found with.
-func stabilityPlot(title string, keys []stableKey) (*plots.Figure, error) {
-	var series []plots.Series
-	for _, k := range keys {
-		s := plots.Series{Name: k.name()}
-		for _, r := range k.Rows {
-			s.X, s.Y = append(s.X, float64(r.Calls)), append(s.Y, float64(r.TMaxNs))
-		}
-		series = append(series, s)
-	}
-	return plots.Stability(title, series, nil)
-}
-
-// acceptancePlot draws how χ² of the best law, against what is accepted, changes with the
-// number of calls.
-func acceptancePlot(title string, keys []stableKey) (*plots.Figure, error) {
-	var series []plots.Series
-	for _, k := range keys {
-		s := plots.Series{Name: k.name()}
-		for _, r := range k.Rows {
-			if r.Critical != nil && *r.Critical > 0 {
-				s.X, s.Y = append(s.X, float64(r.Calls)), append(s.Y, *r.Chi2 / *r.Critical)
+// phasesPlot draws the efficiencies of phases against the time at which they begin.
+func phasesPlot(title string, a *analysis.Result) (*plots.Figure, error) {
+	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
+	for _, of := range []struct {
+		name string
+		get  func(document.PhaseRow) *float64
+	}{
+		{"parallel efficiency", func(x document.PhaseRow) *float64 { return x.ParallelEfficiency }},
+		{"load balance", func(x document.PhaseRow) *float64 { return x.LoadBalance }},
+		{"communication", func(x document.PhaseRow) *float64 { return x.CommunicationEfficiency }},
+	} {
+		s := plots.Series{Name: of.name}
+		for _, row := range a.Phases.Rows {
+			if y := of.get(row); y != nil {
+				s.X, s.Y = append(s.X, float64(row.FromNs-a.Trace.StartNs)), append(s.Y, *y)
 			}
 		}
-		series = append(series, s)
+		d.Series = append(d.Series, s)
 	}
-	return plots.Acceptance(title, series)
+	return plots.Curves(d)
+}
+
+func matrixPlot(a *analysis.Result, ranks int) plots.MatrixData {
+	d := plots.MatrixData{Title: "Bytes sent, " + words.TraceName(a.Trace.Path), Ranks: ranks, ScaleLabel: "bytes sent", Unit: plots.Bytes}
+	for _, c := range a.CommMatrix {
+		d.Entries = append(d.Entries, plots.MatrixEntry{From: int(c.From), To: int(c.To), Value: float64(c.Bytes)})
+	}
+	return d
+}
+
+// Analysis draws the phases, how many bytes ranks send each other, and the overhead of the top lines by rank.
+func Analysis(a *analysis.Result, ranks, top int, add Add) error {
+	if a.Phases != nil {
+		figure, err := phasesPlot(words.TraceName(a.Trace.Path), a)
+		if err != nil {
+			return err
+		}
+		add("phases", figure)
+	}
+	if len(a.CommMatrix) > 0 {
+		figure, err := plots.CommMatrix(matrixPlot(a, ranks))
+		if err != nil {
+			return err
+		}
+		add("comm_matrix", figure)
+	}
+	if a.Overhead != nil && a.Overhead.OverheadNs > 0 {
+		return drawOverhead(add, a, top)
+	}
+	return nil
 }

@@ -1,0 +1,86 @@
+package figure
+
+import (
+	"cmp"
+	"image/color"
+	"slices"
+	"strings"
+
+	"tracekit/document/words"
+	"tracekit/plots"
+	"tracekit/stats/studies/headers"
+)
+
+// A ViewGroup is a column of the table by size, and a colour of the picture: metrics of one kind.
+type ViewGroup struct {
+	Title   string
+	group   plots.Group
+	color   color.Color // nil: one of the group's
+	metrics []string    // names, or kinds of regions; nil: all that are in no other group
+}
+
+// ViewGroups returns the groups, from the bottom of a bar to its top. Only a run that calls the
+// runtime of an accelerator has a group of such calls.
+func ViewGroups(p *headers.Profile) []ViewGroup {
+	groups := []ViewGroup{
+		{"compute", plots.User, nil, nil},
+		{"accelerator", plots.GPU, nil, []string{headers.Accelerator}},
+		{"copy", plots.IO, nil, []string{"copy"}},
+		{"wire", plots.Threads, nil, []string{"wire"}},
+		{"overhead", plots.MPI, nil, []string{"send overhead", "receive overhead"}},
+		{"collective", plots.MPI, nil, []string{"collective"}},
+		{"other MPI", plots.MPI, nil, []string{"startup", "other MPI"}},
+		{"unexplained", plots.System, nil, []string{"unexplained"}},
+		{"waiting", plots.System, color.White, []string{"wait"}}, // as in the space-time diagram
+	}
+	if !slices.ContainsFunc(slices.Concat(p.Host, p.Message), groups[1].holds) {
+		groups = slices.Delete(groups, 1, 2)
+	}
+	return groups
+}
+
+// holds reports whether a row is in a group that has names.
+func (g ViewGroup) holds(row headers.MetricRow) bool {
+	kind, _, _ := headers.Region(row.Metric)
+	return slices.Contains(g.metrics, cmp.Or(kind, row.Metric))
+}
+
+// Grouped adds up rows by group.
+func Grouped(groups []ViewGroup, rows []headers.MetricRow) []float64 {
+	out := make([]float64, len(groups))
+	for _, row := range rows {
+		at := max(0, slices.IndexFunc(groups, func(g ViewGroup) bool { return g.holds(row) }))
+		if row.Share != nil {
+			out[at] += *row.Share
+		}
+	}
+	return out
+}
+
+// Views draws both views of the run and of each class of sizes: the paper's second figure.
+func Views(title string, p *headers.Profile) (*plots.Figure, error) {
+	d := plots.BarsData{Title: "What hosts do, and what messages wait for: " + title, XLabel: "bytes of a message", Y: plots.Axis{Label: "share of the time", Unit: plots.Share},
+		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Wire and copying are derived."}
+	groups := ViewGroups(p)
+	for _, g := range groups {
+		d.Categories = append(d.Categories, plots.Category{Name: g.Title, Group: g.group, Color: g.color})
+	}
+	add := func(name string, host, message []headers.MetricRow) {
+		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{Grouped(groups, host), Grouped(groups, message)}})
+	}
+	add("run", p.Host, p.Message)
+	for _, s := range p.Sizes {
+		add(SizeName(s.From, s.To), s.Host, s.Message)
+	}
+	return plots.Bars(d)
+}
+
+// SizeName names a class of sizes by its least size.
+func SizeName(from, to uint64) string {
+	if to <= from+1 {
+		return words.Bytes(from)
+	}
+	number, unit, _ := strings.Cut(words.Bytes(from), " ")
+	number, _, _ = strings.Cut(number, ".") // a power of two
+	return "≥ " + number + " " + unit
+}

@@ -1,0 +1,254 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/document/words"
+	"tracekit/report"
+	"tracekit/report/figure"
+	"tracekit/report/text"
+	"tracekit/stats/studies/headers"
+)
+
+// Headers prints a profile of messages and the analysis that it was made beside, with Top rows in each table.
+func Headers(r *report.Sections, p *headers.Profile, a document.Analysis) {
+	a.Selection = p.Selection
+	r.Analysis = &a
+	r.Sites = r.Located()
+	r.Header()
+	r.Findings()
+	printViews(r, p)
+	printSizes(r, p)
+	printRanks(r, p)
+	printSampling(r, p)
+	printModel(r, p)
+}
+
+// derivedMark stands behind metrics that a model made.
+const derivedMark = " *"
+
+func metricName(name string, derived bool) string {
+	if derived {
+		return name + derivedMark
+	}
+	return name
+}
+
+// A viewRow is a metric in both views.
+type viewRow struct{ host, path headers.MetricRow }
+
+// viewRows brings the two views of the run together: the largest first, and of computation so
+// many regions by name.
+func viewRows(p *headers.Profile, top int) (rows []viewRow) {
+	index := make(map[string]int)
+	at := func(m headers.MetricRow) *viewRow {
+		i, ok := index[m.Metric]
+		if !ok {
+			i, rows = len(rows), append(rows, viewRow{})
+			index[m.Metric] = i
+		}
+		return &rows[i]
+	}
+	for _, m := range p.Host {
+		at(m).host = m
+	}
+	for _, m := range p.Message {
+		at(m).path = m
+	}
+	weight := func(v viewRow) float64 {
+		w := 0.0
+		for _, m := range []headers.MetricRow{v.host, v.path} {
+			if m.Share != nil {
+				w = max(w, *m.Share)
+			}
+		}
+		return w
+	}
+	slices.SortStableFunc(rows, func(a, b viewRow) int { return cmp.Compare(weight(b), weight(a)) })
+	var others viewRow
+	regions := 0
+	rows = slices.DeleteFunc(rows, func(v viewRow) bool {
+		_, _, ok := headers.Region(cmp.Or(v.host.Metric, v.path.Metric))
+		if !ok {
+			return false
+		}
+		if regions++; regions <= top {
+			return false
+		}
+		others.host, others.path = addMetric(others.host, v.host), addMetric(others.path, v.path)
+		return true
+	})
+	if regions > top {
+		others.host.Metric = words.Plural(regions-top, "region", "regions") + " more"
+		rows = append(rows, others)
+	}
+	return rows
+}
+
+func addMetric(a, b headers.MetricRow) headers.MetricRow {
+	a.Metric, a.TimeNs = cmp.Or(a.Metric, b.Metric), a.TimeNs+b.TimeNs
+	if b.Share != nil {
+		sum := *b.Share
+		if a.Share != nil {
+			sum += *a.Share
+		}
+		a.Share = &sum
+	}
+	return a
+}
+
+// metricTitle returns the name of a metric for the title of a column, where long names have no
+// room.
+func metricTitle(name string, derived bool) string {
+	const room = 18
+	if kind, region, ok := headers.Region(name); ok {
+		name = kind + text.ShortenRegion(region, room)
+	}
+	return metricName(name, derived)
+}
+
+// printViews prints the two views of the run side by side.
+func printViews(r *report.Sections, p *headers.Profile) {
+	g := r.Grid(text.Modelled+"Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
+	g.Note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
+	g.Note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
+	cells := func(m headers.MetricRow) []string {
+		if m.TimeNs == 0 {
+			return []string{"-", "-"}
+		}
+		return []string{words.Time(m.TimeNs), words.ShareOrDash(m.Share)}
+	}
+	for _, v := range viewRows(p, r.Top) {
+		name := metricName(cmp.Or(v.host.Metric, v.path.Metric), v.host.Derived || v.path.Derived)
+		g.Add(slices.Concat([]string{name}, cells(v.host), cells(v.path))...)
+	}
+	r.Show(g)
+}
+
+// printSizes prints both views by size of message.
+func printSizes(r *report.Sections, p *headers.Profile) {
+	titles, groups := []string{"<bytes", "messages", "<view"}, figure.ViewGroups(p)
+	for _, g := range groups {
+		title := g.Title
+		if title == "copy" || title == "wire" || title == "unexplained" {
+			title += derivedMark
+		}
+		titles = append(titles, title)
+	}
+	g := r.Grid(text.Modelled+"Two views by size of message", append(titles, "time")...)
+	g.Note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
+	for _, s := range p.Sizes {
+		for i, rows := range [][]headers.MetricRow{s.Host, s.Message} {
+			cells := []string{figure.SizeName(s.From, s.To), words.Count(s.Messages), "host"}
+			if i == 1 {
+				cells = []string{"", "", "message"}
+			}
+			var sum int64
+			for _, row := range rows {
+				sum += row.TimeNs
+			}
+			for _, x := range figure.Grouped(groups, rows) {
+				cells = append(cells, words.Share(x))
+			}
+			g.Add(append(cells, words.Time(sum))...)
+		}
+	}
+	r.Show(g)
+}
+
+// printRanks prints the headers at the end of the run.
+func printRanks(r *report.Sections, p *headers.Profile) {
+	shown := p.Ranks[:min(len(p.Ranks), r.Top)]
+	var metrics, titles []string
+	for _, row := range shown {
+		for _, c := range row.Counters {
+			if !slices.Contains(metrics, c.Metric) {
+				metrics, titles = append(metrics, c.Metric), append(titles, metricTitle(c.Metric, c.Derived))
+			}
+		}
+	}
+	third := "hops"
+	if p.Layout.Bytes == int(headers.Layout96) {
+		third = "monitoring"
+	}
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.Of(len(p.Ranks), "ranks")),
+		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
+	g.Note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
+	for _, row := range shown {
+		cells := []string{words.Rank(field.Rank(row.Rank)), words.Time(row.TotalNs), "-"}
+		if row.Hops != nil {
+			cells[2] = words.Count(*row.Hops)
+		} else if row.MonitoringNs != nil {
+			cells[2] = words.Time(*row.MonitoringNs)
+		}
+		for _, name := range metrics {
+			cell := "-"
+			for _, c := range row.Counters {
+				if c.Metric == name {
+					cell = words.Time(c.TimeNs)
+				}
+			}
+			cells = append(cells, cell)
+		}
+		g.Add(append(cells, words.Time(row.OtherNs))...)
+	}
+	r.Show(g)
+	if x := p.Path; x != nil {
+		r.Line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
+			words.Time(x.LengthNs), words.Rank(field.Rank(x.Rank)), words.Time(x.HeaderNs), words.ShareOrDash(x.ErrorShare), words.ShareOrDash(x.CompositionErrorShare), words.ShareOrDash(x.OtherShare))
+	}
+}
+
+// printSampling prints what the two designated ranks read.
+func printSampling(r *report.Sections, p *headers.Profile) {
+	s := p.Sampling
+	if s == nil {
+		return
+	}
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
+		"<round", "readings", "other", "<newly masked", "<counter", "time")
+	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
+	if len(s.Rounds) == 0 {
+		fmt.Fprintln(r.W)
+		r.Line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		return
+	}
+	var before []string
+	for i, round := range s.Rounds {
+		masked := slices.DeleteFunc(slices.Clone(round.Masked), func(name string) bool { return slices.Contains(before, name) })
+		before = round.Masked
+		for k := range max(1, min(len(round.Counters), r.Top), len(masked)) {
+			cells := []string{"", "", "", "", "", ""}
+			if k == 0 {
+				cells = []string{strconv.Itoa(i + 1), words.Count(round.Readings), words.Time(round.OtherNs), "", "", ""}
+			}
+			if k < len(masked) {
+				cells[3] = masked[k]
+			}
+			if k < min(len(round.Counters), r.Top) {
+				c := round.Counters[k]
+				cells[4], cells[5] = metricName(c.Metric, c.Derived), words.Time(c.TimeNs)
+			}
+			g.Add(cells...)
+		}
+	}
+	r.Show(g)
+}
+
+// printModel prints what wire and copying were derived from.
+func printModel(r *report.Sections, p *headers.Profile) {
+	g := r.Grid(text.Modelled+"Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
+	if w := p.Model.Wire; w != nil {
+		g.Add("(whole transfer)", "", words.Nanoseconds(w.FloorNs), words.Nanoseconds(1024*w.PerByteNs), "-", "")
+	}
+	for _, c := range p.Model.Calls {
+		p := c.PValue
+		g.Add(c.Calls, c.Side, words.Nanoseconds(c.FloorNs), words.Nanoseconds(1024*c.PerByteNs), words.Decimal(&p), yesNo(c.Accepted))
+	}
+	r.Show(g)
+}

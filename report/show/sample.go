@@ -1,0 +1,313 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tracekit/document"
+	"tracekit/document/words"
+	"tracekit/report"
+	"tracekit/report/text"
+	"tracekit/stats/studies/sampling"
+)
+
+// Sample prints what configurations of sampling would have seen, with Top rows in each table.
+func Sample(r *report.Sections, d *sampling.Document, clock document.Clock) {
+	r.Analysis = &document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: clock, Findings: d.Findings}
+	results := d.Results()
+	r.Sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
+		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")
+	})
+	r.Header()
+	r.Findings()
+	printPopulation(r, d)
+	if d.Population.Messages > 0 {
+		printConfigurations(r, results)
+		printSampleEstimates(r, results)
+		printSampledRanks(r, results)
+		for _, x := range results {
+			printCategories(r, x)
+		}
+		printAnalyses(r, results)
+		printCosts(r, d)
+		printPlan(r, d.Plan)
+	}
+}
+
+func printPopulation(r *report.Sections, d *sampling.Document) {
+	p := d.Population
+	if p.Messages == 0 {
+		r.Line("There is nothing to sample: no point-to-point message takes part.")
+		return
+	}
+	r.Line("Population: %s with %s, in %s, sent by %s", words.Plural(int(p.Messages), "message", "messages"), words.Bytes(p.Bytes),
+		words.Plural(p.Categories, "category", "categories"), words.Plural(len(d.Sampled.Ranks), "rank", "ranks"))
+	if x := d.Restriction; x != nil {
+		r.Line("Restricted: %s take no part", words.Plural(int(x.Skipped), "send", "sends"))
+	}
+	if p.Unmatched > 0 {
+		r.Line("%s: nothing can be learned of them, sampled or not", words.Plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
+	}
+	if p.Pooled > 0 {
+		r.Line("%s in pooled categories: a rank has too many to tell all apart", words.Plural(int(p.Pooled), "message", "messages"))
+	}
+}
+
+func printConfigurations(r *report.Sections, results []*sampling.Result) {
+	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all", text.Modelled+"latency", "bytes", "p", "<like random")
+	g.Note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
+	for _, x := range results {
+		b := &x.Bias
+		verdict := "too few to tell"
+		switch {
+		case b.Biased != nil && *b.Biased:
+			verdict = "no: biased"
+		case b.Biased != nil:
+			verdict = "yes"
+		case x.Sampled.Messages == x.Population.Messages:
+			verdict = "all sampled"
+		case x.Sampled.Messages == 0:
+			verdict = "none sampled"
+		}
+		g.Add(x.Configuration, words.Count(x.Sampled.Messages), words.ShareOrDash(x.Sampled.Share), words.ShareOrDash(x.Coverage.Categories), words.ShareOrDash(x.Coverage.Messages),
+			words.ShareOrDash(b.AfterPause.Sampled), words.ShareOrDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
+	}
+	r.Show(g)
+}
+
+// probability returns a p-value, "-" if there is none.
+func probability(p *float64) string {
+	if p != nil && *p < 1e-6 {
+		return "<1e-6"
+	}
+	return words.Decimal(p)
+}
+
+// off returns a relative error in per cent, with its sign.
+func off(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", 100**x)
+}
+
+func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
+	g := r.Grid(text.Modelled+"What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
+	g.Note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
+	for _, x := range results {
+		e := &x.Estimates
+		number := func(v float64) string { return words.Count(int64(v + 0.5)) }
+		for i, row := range []struct {
+			of     string
+			e      *sampling.Estimate
+			format func(float64) string
+		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string { return words.Bytes(uint64(max(v, 0))) }}, {"latency", &e.Latency, words.Nanoseconds}} {
+			cells := []string{"", row.of}
+			if i == 0 {
+				cells[0] = x.Configuration
+			}
+			for _, v := range []*float64{row.e.Estimate, row.e.Low, row.e.High} {
+				if v == nil {
+					cells = append(cells, "-")
+				} else {
+					cells = append(cells, row.format(*v))
+				}
+			}
+			how := ""
+			if i == 0 {
+				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted", sampling.Naive: "naive"}[e.Method]
+			}
+			g.Add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
+		}
+	}
+	r.Show(g)
+}
+
+// printSampledRanks prints the paper's figure 9: messages sampled per rank.
+func printSampledRanks(r *report.Sections, results []*sampling.Result) {
+	titles := []string{"rank", "sent"}
+	for _, x := range results {
+		titles = append(titles, x.Configuration)
+	}
+	ranks := results[0].Sampled.Ranks
+	g := r.Grid("Messages sampled by sender"+r.Of(len(ranks), "ranks"), titles...)
+	for i := range ranks[:min(len(ranks), r.Top)] {
+		cells := []string{words.Rank(ranks[i].Rank), words.Count(ranks[i].Population)}
+		for _, x := range results {
+			cells = append(cells, words.Count(x.Sampled.Ranks[i].Sampled))
+		}
+		g.Add(cells...)
+	}
+	r.Show(g)
+}
+
+// printCategories prints the paper's figure 12: categories with the distribution of their
+// latencies in decades, or what STAT knows of them.
+func printCategories(r *report.Sections, x *sampling.Result) {
+	shown := x.Categories[:min(len(x.Categories), r.Top)]
+	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", text.Modelled + "mean off"}
+	var classes []sampling.DecadeRow
+	for _, c := range shown {
+		for _, f := range c.Freq {
+			if !slices.ContainsFunc(classes, func(o sampling.DecadeRow) bool { return decadeName(o) == decadeName(f) }) {
+				classes = append(classes, f)
+			}
+		}
+	}
+	slices.SortFunc(classes, func(a, b sampling.DecadeRow) int { return cmp.Compare(start(a), start(b)) })
+	if x.Settings.Analysis == sampling.Freq.String() {
+		for _, f := range classes {
+			titles = append(titles, decadeName(f))
+		}
+	} else {
+		titles = append(titles, "mean", text.Modelled+"min", text.Modelled+"max")
+	}
+	g := r.Grid(fmt.Sprintf("%s%s: categories with the most messages%s", report.Mark(r.Analysis.Trace.Rebuilt), x.Configuration, r.Of(len(x.Categories), "categories")), titles...)
+	latencies := "of latencies the mean, minimum and maximum"
+	if x.Settings.Analysis == sampling.Freq.String() {
+		latencies = "how many have a latency in the decade that begins where the column says"
+	}
+	g.Note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
+		". Never seen: " + words.Plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
+	for _, c := range shown {
+		cells := []string{c.ID[:8], words.Rank(c.From) + "→" + words.Rank(c.To), words.Bytes(c.Bytes), siteName(c.Send), receiveName(&c), words.Share(c.Share), words.ShareOrDash(c.SampledShare), off(c.MeanError)}
+		if x.Settings.Analysis == sampling.Freq.String() {
+			for _, class := range classes {
+				n := uint64(0)
+				for _, f := range c.Freq {
+					if decadeName(f) == decadeName(class) {
+						n = f.Count
+					}
+				}
+				cells = append(cells, words.Count(n))
+			}
+		} else if s := c.Stat; s != nil {
+			cells = append(cells, words.Time(s.TotalNs/int64(s.Count)), words.Time(s.MinNs), words.Time(s.MaxNs))
+		} else {
+			cells = append(cells, "-", "-", "-")
+		}
+		g.Add(cells...)
+	}
+	r.Show(g)
+}
+
+// start returns where a decade begins, -1 for times below 0.
+func start(f sampling.DecadeRow) int64 {
+	if f.From == nil {
+		return -1
+	}
+	return *f.From
+}
+
+// decadeName names a decade by its begin.
+func decadeName(f sampling.DecadeRow) string {
+	if f.From == nil {
+		return "below 0"
+	}
+	for _, u := range []struct {
+		ns   int64
+		unit string
+	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}} {
+		if *f.From >= u.ns {
+			return fmt.Sprintf("%d %s", *f.From/u.ns, u.unit)
+		}
+	}
+	return fmt.Sprintf("%d ns", *f.From)
+}
+
+// receiveName names the site of a receive: where that is the place of the send, by its operation alone.
+func receiveName(c *sampling.CategoryRow) string {
+	if c.Receive != nil && c.Send != nil && c.Receive.SourceLine == c.Send.SourceLine {
+		return string(c.Receive.Operation)
+	}
+	return siteName(c.Receive)
+}
+
+func siteName(s *sampling.SiteRow) string {
+	if s == nil {
+		return "(pooled)"
+	}
+	name := string(s.Operation)
+	if at := words.Place(s.SourceLine); s.Region != "" || s.File != "" {
+		name += " in " + at
+	}
+	return name
+}
+
+func printAnalyses(r *report.Sections, results []*sampling.Result) {
+	g := r.Grid(text.Modelled+"What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
+	g.Note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
+	orNone := func(v *float64) string {
+		if v == nil {
+			return "-"
+		}
+		return words.Nanoseconds(*v)
+	}
+	for _, x := range results {
+		a := x.Analyses
+		if a == nil {
+			continue
+		}
+		name := x.Configuration
+		for i, row := range []sampling.AnalysisRow{a.LateSender, a.LateReceiver} {
+			g.Add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High), words.Time(row.Messages), words.Time(row.True))
+			name = ""
+		}
+		for _, row := range a.Overhead[:min(len(a.Overhead), r.Top)] {
+			g.Add("", "overhead", siteName(&row.SiteRow), orNone(row.Estimate), "-", "-", words.Time(row.Messages), words.Time(row.True))
+		}
+	}
+	r.Show(g)
+}
+
+// printCosts prints what sampling would have cost, and what the paper measured.
+func printCosts(r *report.Sections, d *sampling.Document) {
+	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
+	g := r.Grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
+	g.Note(fmt.Sprintf("Model: %s for each message up to %s, %s more if it is sampled, %s with WRITE. Run time: with what the rank that pays the most pays.",
+		us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
+	for _, x := range d.Results() {
+		m := &x.Model
+		slow, paper := "-", "-"
+		if m.Slowdown != nil {
+			slow = fmt.Sprintf("+%s", words.Share(*m.Slowdown-1))
+		}
+		if m.PaperUs != nil {
+			paper = us(*m.PaperUs)
+		}
+		g.Add(x.Configuration, us(m.BaselineUs), us(m.WithSamplingUs), slow, paper)
+	}
+	r.Show(g)
+	g = r.Grid("The paper's ping-pong of 4 bytes, and this model of it", "<configuration", "measured", "model")
+	for _, row := range d.Paper {
+		g.Add(row.Configuration, us(row.MeasuredUs), us(row.ModelUs))
+	}
+	r.Show(g)
+}
+
+func printPlan(r *report.Sections, p *sampling.Plan) {
+	if p == nil {
+		return
+	}
+	g := r.Grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
+	g.Note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
+	rows := p.Rows
+	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
+		rows = rows[max(0, at-r.Top/2):] // around the chosen one
+	}
+	for _, row := range rows[:min(len(rows), r.Top)] {
+		mark := ""
+		switch {
+		case row.Configuration == p.Chosen:
+			mark = "← the cheapest that reaches it"
+		case row.Reaches:
+			mark = "reaches it"
+		}
+		g.Add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), words.ShareOrDash(&row.Share), words.ShareOrDash(row.Messages), words.ShareOrDash(row.Bytes), words.ShareOrDash(row.Latency), mark)
+	}
+	r.Show(g)
+	if p.Chosen == "" {
+		r.Line("No configuration of the grid reaches the goal on this trace.")
+	}
+}
