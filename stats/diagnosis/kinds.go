@@ -47,6 +47,9 @@ func (f *finder) at(p *place) candidate {
 	if f.meets[string(row.Region)] {
 		where += ", where threads wait for each other,"
 	}
+	if row.Region == field.OutsideRegions && f.forks(times, in) {
+		where = "forking and joining threads, outside of any region,"
+	}
 	busy := sum(times) / max(1, p.path)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}
 	low, high := extremes(times, in)

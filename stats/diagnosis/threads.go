@@ -92,3 +92,20 @@ func mostOfRest(t *document.Threads, run float64) string {
 	}
 	return fmt.Sprintf("%s (%.1f %%)", texts[most], 100*float64(times[most])/(run*float64(t.Threads)))
 }
+
+// forks reports whether most of the time that ranks spend at a place is that of their masters forking and joining threads.
+func (f *finder) forks(times []int64, ranks []uint32) bool {
+	if f.a.Threads == nil {
+		return false
+	}
+	forking, there := 0.0, 0.0
+	for _, r := range f.a.Threads.Rows {
+		if r.Thread == 0 && int(r.Rank) < len(times) && slices.Contains(ranks, uint32(r.Rank)) {
+			forking, there = forking+float64(r.SchedulingNs), there+float64(times[r.Rank])
+		}
+	}
+	return forking > mostlyForking*there
+}
+
+// mostlyForking is the part of a place's time from which on it is that of forking and joining.
+const mostlyForking = 0.5
