@@ -5,7 +5,8 @@ import "tracekit/document/field"
 // FileIO says what a program does to files. Times are sums over all locations.
 type FileIO struct {
 	Calls      uint64        `json:"calls"`
-	TimeNs     int64         `json:"time_ns"` // in calls that no other such call encloses
+	TimeNs     int64         `json:"time_ns"`         // in calls that no other such call encloses
+	MainNs     int64         `json:"main_threads_ns"` // on the threads that speak for their ranks, without what the calls call that is no such call
 	ReadBytes  uint64        `json:"read_bytes"`
 	WriteBytes uint64        `json:"write_bytes"`
 	Min        field.Extreme `json:"min"` // of ranks: the least time

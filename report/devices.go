@@ -144,7 +144,8 @@ func (r *Sections) devicePath() {
 		"Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; "+
 			"hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
 			"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; "+
-			"gap: from the end of one kernel to the begin of the next."))
+			"gap: from the end of one kernel to the begin of the next; loading: what loads input, and what it calls; "+
+			"startup: hosts before the first work of their devices."))
 }
 
 // A Kernel is what all devices together execute under one name.

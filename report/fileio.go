@@ -30,6 +30,7 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 	if ranks := t.Processes - t.ProcessesMissing; ranks > 0 && t.DurationNs > 0 {
 		text += fmt.Sprintf(", %s of the time of all ranks", words.PartOf(io.TimeNs, t.DurationNs*int64(ranks)))
 	}
+	text += mainThreads(io, t)
 	if len(io.Sizes) > 0 {
 		text += fmt.Sprintf("; %s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes))
 	} else {
@@ -54,6 +55,22 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 	}
 	return text
 }
+
+// mainThreads says how much of the time of calls on files ranks do nothing else.
+func mainThreads(io *document.FileIO, t document.TraceInfo) string {
+	ranks := t.Processes - t.ProcessesMissing
+	if ranks == 0 || t.DurationNs == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(". On main threads, which do nothing else meanwhile, it is %s, %s of their time", words.Time(io.MainNs), words.PartOf(io.MainNs, t.DurationNs*int64(ranks)))
+	if littleTime*io.MainNs < t.DurationNs*int64(ranks) {
+		text += ": files are not what the run waits for"
+	}
+	return text
+}
+
+// littleTime is the part of the time of main threads below which files are no problem: a twentieth.
+const littleTime = 20
 
 // What text says of files besides: that bytes are not known, and what an access takes in the mean.
 type (

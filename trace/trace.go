@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"tracekit/spill"
 )
@@ -215,6 +217,30 @@ type Violations struct {
 	Offsets uint64 // with the measured offsets
 	After   uint64 // with the correction in force
 	Max     int64  // largest violation before the logical clock, in ticks
+}
+
+// Order returns the place of each location in an order that does not depend on that of their definitions: by rank, the master first, then by name.
+// Ties are broken by it.
+func (t *Trace) Order() []uint32 {
+	sorted := make([]LocationID, len(t.Rank))
+	for l := range sorted {
+		sorted[l] = LocationID(l)
+	}
+	worker := func(l LocationID) int {
+		if r := t.Rank[l]; int(r) < len(t.World) && t.World[r] == l {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(sorted, func(a, b LocationID) int {
+		return cmp.Or(cmp.Compare(t.Rank[a], t.Rank[b]), cmp.Compare(worker(a), worker(b)),
+			cmp.Compare(t.Defs.String(t.Defs.Locations[a].Name), t.Defs.String(t.Defs.Locations[b].Name)))
+	})
+	out := make([]uint32, len(sorted))
+	for i, l := range sorted {
+		out[l] = uint32(i)
+	}
+	return out
 }
 
 // CutTime returns the time of a location's calls of which the Enter is cut, those that a cut call encloses left out, and the time from its

@@ -195,6 +195,8 @@ func roleOf(cat, name string) trace.RegionRole {
 			return trace.RoleFileIO
 		}
 		return trace.RoleFileIOMetadata
+	case "IO": // of programs that dftracer's interfaces are called from
+		return trace.RoleFileIO
 	case "kernel", "Kernel", "gpu_memset", "Memset":
 		return trace.RoleKernel
 	case "gpu_memcpy", "Memcpy":
@@ -204,5 +206,11 @@ func roleOf(cat, name string) trace.RegionRole {
 	case "cuda_sync":
 		return trace.RoleThreadWait
 	}
+	if cat != "python_function" && cat != "cpu_op" && readsData.MatchString(name) {
+		return trace.RoleFileIO
+	}
 	return trace.RoleFunction
 }
+
+// readsData are names of what reads a program's input.
+var readsData = regexp.MustCompile(`(?i)(?:^|[._])(?:get|load|read|fetch)_(?:data|batch|sample)|(?:^|[._])np_load\b`)

@@ -45,7 +45,7 @@ func delayedWaits(ctx context.Context, w *waits.Finder) (*spill.Table[delayedWai
 		return nil, err
 	}
 	out := spill.NewTable[delayedWait](w.T.Store)
-	m := newMerger(lists)
+	m := newMerger(lists, w.T.Order())
 	for n := 0; m.next(out); n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -90,6 +90,7 @@ func waitsOf(w *waits.Finder, l trace.LocationID) *spill.Table[delayedWait] {
 type merger struct {
 	lists []waitList
 	heap  []nextWait
+	order []uint32 // of locations
 }
 
 // A waitList is a list with the rows of it that were not taken.
@@ -102,13 +103,13 @@ type waitList struct {
 // A nextWait is the first row that is left of a list, as far as it decides about the order.
 type nextWait struct {
 	end   int64  // when it is over
-	cause uint64 // location and call
+	cause uint64 // order of its location, and call
 	list  int
 }
 
-func (w *waitList) next(list int) nextWait {
+func (w *waitList) next(list int, order []uint32) nextWait {
 	first := &w.ahead[0]
-	return nextWait{first.end, uint64(first.cause.Location)<<32 | uint64(first.cause.Call), list}
+	return nextWait{first.end, uint64(order[first.cause.Location])<<32 | uint64(first.cause.Call), list}
 }
 
 func (a *nextWait) before(b *nextWait) bool {
@@ -121,13 +122,17 @@ func (a *nextWait) before(b *nextWait) bool {
 	return a.list < b.list
 }
 
-// newMerger returns the merger of the lists of some locations, in order.
-func newMerger(lists []*spill.Table[delayedWait]) *merger {
-	m := &merger{}
-	for _, rows := range lists {
+// newMerger returns the merger of the lists of all locations, which have an order.
+func newMerger(lists []*spill.Table[delayedWait], order []uint32) *merger {
+	m := &merger{order: order}
+	inOrder := make([]*spill.Table[delayedWait], len(lists))
+	for l, rows := range lists {
+		inOrder[order[l]] = rows
+	}
+	for _, rows := range inOrder {
 		if rows.Len() > 0 {
 			list := waitList{rows: rows, ahead: rows.From(0)}
-			m.heap = append(m.heap, list.next(len(m.lists)))
+			m.heap = append(m.heap, list.next(len(m.lists), order))
 			m.lists = append(m.lists, list)
 		}
 	}
@@ -152,7 +157,7 @@ func (m *merger) next(out *spill.Table[delayedWait]) bool {
 		first.ahead = first.rows.From(first.taken)
 	}
 	if len(first.ahead) > 0 {
-		m.heap[0] = first.next(m.heap[0].list)
+		m.heap[0] = first.next(m.heap[0].list, m.order)
 	} else {
 		first.rows.Release()
 		n := len(m.heap) - 1

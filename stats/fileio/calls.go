@@ -41,7 +41,8 @@ func callOf(name string) Call {
 	case strings.Contains(name, "readdir"), strings.Contains(name, "readlink"):
 		return Other
 	case strings.Contains(name, "read"), strings.Contains(name, "recv"), strings.Contains(name, "scanf"), strings.HasPrefix(name, "fget"),
-		strings.HasPrefix(name, "getc"):
+		strings.HasPrefix(name, "getc"), strings.Contains(name, "get_"), strings.Contains(name, "load"), strings.Contains(name, "fetch"),
+		strings.HasSuffix(name, ".iter"), strings.HasSuffix(name, ".yield"):
 		return Read
 	case strings.Contains(name, "write"), strings.Contains(name, "send"), strings.Contains(name, "printf"), strings.HasPrefix(name, "fput"),
 		strings.HasPrefix(name, "puts"):

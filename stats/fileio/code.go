@@ -52,6 +52,7 @@ func (p *part) code(c *codec.Coder, calls []Call, rank uint32, events uint64) {
 		codec.Number(c, time)
 	})
 	codec.Number(c, &p.time)
+	codec.Number(c, &p.own)
 	model.Ledger(c, &p.ledger)
 }
 

@@ -74,8 +74,9 @@ func (f *Finder) wants(l trace.LocationID) bool {
 
 // Finish implements stats.Beside: it finds the Result.
 func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
-	sum := newPart()
+	sum, main := newPart(), int64(0)
 	for l, r := range f.readings {
+		before := sum.own
 		switch {
 		case f.parts[l] != nil:
 			sum.merge(f.parts[l])
@@ -83,12 +84,16 @@ func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
 			r.end()
 			sum.merge(r.p)
 		}
+		if rank := f.t.Rank[l]; int(rank) < len(f.t.World) && f.t.World[rank] == trace.LocationID(l) {
+			main += sum.own - before
+		}
 	}
 	f.readings, f.parts = nil, nil
 	if len(sum.operations) == 0 {
 		return nil, nil
 	}
 	f.Result = sum.rows(f)
+	f.Result.MainNs = f.t.Defs.Clock.Nanoseconds(main)
 	return sum.ledger.Findings(), nil
 }
 
@@ -133,7 +138,8 @@ type part struct {
 	files      map[fileKey]*fileSum
 	sizes      map[sizeKey]*sum
 	ranks      map[uint32]int64 // time
-	time       int64
+	time       int64            // of calls that no other such call encloses
+	own        int64            // of that, without what they call that is no such call
 	ledger     trace.Ledger
 }
 
@@ -170,7 +176,7 @@ func (p *part) merge(o *part) {
 			to.visit(r)
 		}
 	}
-	p.time += o.time
+	p.time, p.own = p.time+o.time, p.own+o.own
 	p.ledger.Merge(o.ledger.Findings())
 }
 
@@ -210,6 +216,8 @@ type visit struct {
 	sized  bool
 	file   fileKey
 	bytes  uint64
+	below  int64 // time of the regions directly in it
+	io     int64 // of that, in calls on files
 }
 
 // A reading follows the call stack of one location.
@@ -307,14 +315,23 @@ func (r *reading) measure(v *visit, bytes uint64) {
 func (r *reading) close(t int64) {
 	region := r.stack.Region(r.stack.Len() - 1)
 	v := r.stack.Pop()
-	if v.call == NoCall {
-		return
-	}
 	o := &r.s.opts
 	if t < o.From || v.enter > o.To {
 		return
 	}
 	time := max(0, min(t, o.To)-max(v.enter, o.From))
+	own := v.io // in calls on files, and in nothing that they call
+	if v.call != NoCall {
+		own += time - v.below
+	}
+	if up := r.stack.Top(); up != nil {
+		up.below, up.io = up.below+time, up.io+own
+	} else {
+		r.p.own += own
+	}
+	if v.call == NoCall {
+		return
+	}
 	x := sum{calls: 1, time: time, min: time, max: time}
 	if v.sized && v.call != Other {
 		x.sized, x.bytes, x.sizedTime = 1, v.bytes, time

@@ -124,3 +124,24 @@ location 1 thread rank=1
 		t.Errorf("%d calls in %d: %+v", x.Calls, x.TimeNs, x.Operations)
 	}
 }
+
+// TestMainThreads states how long ranks do nothing but work on files: on the master 30 of real_IO.yield, which calls compute for 50, and 10 of a
+// read within that; not what the worker reads meanwhile.
+func TestMainThreads(t *testing.T) {
+	tr := statstest.Merged(t, tracetest.MustParse(t, `
+process 0 rank0
+region 0 real_IO.yield role=27
+region 1 read role=27
+region 2 compute
+location 0 master rank=0 process=0
+  0 Enter real_IO.yield ; 20 Enter compute ; 40 Enter read ; 50 Leave read ; 80 Leave compute ; 90 Leave real_IO.yield ; 100 Enter compute ; 200 Leave compute
+location 1 worker process=0 kind=1
+  0 Enter read ; 150 Leave read
+`), merge.Options{Clock: merge.ClockNone})
+	from, to, _ := scope.Window(tr, scope.Selection{})
+	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
+	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
+	if x := finder.Result; x.MainNs != 40 || x.TimeNs != 240 {
+		t.Errorf("main threads work on files for %d of %d, want 40 of 240", x.MainNs, x.TimeNs)
+	}
+}

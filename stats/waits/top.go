@@ -12,14 +12,15 @@ import (
 type Instance struct {
 	Time, Start int64 // ticks
 	Location    trace.LocationID
+	order       uint32 // of the location: trace.Trace.Order
 	seq         uint64
 	Path        trace.PathID
 	Region      trace.RegionID
 }
 
-// compareInstances orders the longest wait first; ties by location and sequence number.
+// compareInstances orders the longest wait first; ties by the order of locations and sequence number.
 func compareInstances(a, b Instance) int {
-	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Location, b.Location), cmp.Compare(a.seq, b.seq))
+	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.order, b.order), cmp.Compare(a.seq, b.seq))
 }
 
 // Longest keeps the longest waits: a heap with the shortest of them at its root.

@@ -14,7 +14,8 @@ func TestLongest(t *testing.T) {
 		top := Longest{size: size}
 		var all []Instance
 		for i := range 200 {
-			in := Instance{Time: r.Int64N(20), Location: trace.LocationID(r.IntN(3)), seq: uint64(i)}
+			l := r.IntN(3)
+			in := Instance{Time: r.Int64N(20), Location: trace.LocationID(l), order: uint32(l), seq: uint64(i)}
 			all = append(all, in)
 			top.add(in)
 		}

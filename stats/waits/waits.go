@@ -66,6 +66,7 @@ type Finder struct {
 	Scope    *scope.Scope
 	Jobs     int
 	top      int
+	order    []uint32 // of locations: trace.Trace.Order
 	Calls    ByCall
 	Sync     *SyncTables              // nil: not asked for
 	Sizes    []*spill.Table[CallSize] // by location and call; nil: not asked for
@@ -85,6 +86,7 @@ type WaitSums struct {
 	Colls           collSums
 	Msgs            *messageSums
 	Met             pairCache
+	order           []uint32 // of locations
 }
 
 // A waitSum adds up one kind of wait.
@@ -97,7 +99,7 @@ type waitSum struct {
 // NewFinder returns what finds the waits of a trace and sums up those of the scope, with so many goroutines (below 1: one
 // per processor). It keeps the longest ones, top of each kind.
 func NewFinder(t *trace.Trace, s *scope.Scope, jobs, top int) *Finder {
-	w := &Finder{T: t, Scope: s, Jobs: jobs, top: top}
+	w := &Finder{T: t, Scope: s, Jobs: jobs, top: top, order: t.Order()}
 	w.WaitSums = *w.NewSums()
 	for _, calls := range t.Calls {
 		w.Calls = append(w.Calls, NewTable(t.Store, calls.Len()))
@@ -107,7 +109,7 @@ func NewFinder(t *trace.Trace, s *scope.Scope, jobs, top int) *Finder {
 
 // NewSums returns empty sums.
 func (w *Finder) NewSums() *WaitSums {
-	s := &WaitSums{ByPath: make([]int64, len(w.T.Tree.Nodes)), Together: make([]int64, len(w.T.Tree.Nodes)),
+	s := &WaitSums{order: w.order, ByPath: make([]int64, len(w.T.Tree.Nodes)), Together: make([]int64, len(w.T.Tree.Nodes)),
 		Bytes: make([]uint64, len(w.T.Tree.Nodes)),
 		Colls: make(collSums), Msgs: newMessageSums(w.T, w.Scope)}
 	for k := range s.Sums {
@@ -215,7 +217,7 @@ func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.Locat
 	sum.Count++
 	sum.Time = numbers.Plus(sum.Time, clipped)
 	if sum.Top.takes(clipped) {
-		sum.Top.add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, seq: call.Seq, Path: call.Path, Region: call.Region})
+		sum.Top.add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: call.Seq, Path: call.Path, Region: call.Region})
 	}
 	return clipped
 }
@@ -245,7 +247,7 @@ func (w *Finder) startup(class trace.CallClass) {
 			continue
 		}
 		c := calls.At(i)
-		in = append(in, member{location: trace.LocationID(l), call: uint32(i), enter: c.Enter, leave: c.Leave})
+		in = append(in, member{location: trace.LocationID(l), order: w.order[l], call: uint32(i), enter: c.Enter, leave: c.Leave})
 	}
 	last := latest(in, everyone)
 	for _, m := range in {

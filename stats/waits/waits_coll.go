@@ -13,6 +13,7 @@ import (
 // A member is one rank's part in an instance of a collective.
 type member struct {
 	location     trace.LocationID
+	order        uint32 // of the location: trace.Trace.Order
 	call, done   uint32
 	rank         uint32 // in the communicator
 	enter, leave int64  // begin and end of the part; of a non-blocking operation, of the call that starts it
@@ -24,7 +25,7 @@ type member struct {
 func (m *member) transfers() bool { return m.sent|m.recvd != 0 }
 
 // latest returns the index of the member that enters last among those that count, of
-// several that of the first location; -1 if none counts.
+// several that of the first rank of the world; -1 if none counts.
 func latest(in []member, counts func(*member) bool) int {
 	last := -1
 	for i := range in {
@@ -32,7 +33,7 @@ func latest(in []member, counts func(*member) bool) int {
 		if !counts(m) {
 			continue
 		}
-		if last < 0 || m.enter > in[last].enter || m.enter == in[last].enter && m.location < in[last].location {
+		if last < 0 || m.enter > in[last].enter || m.enter == in[last].enter && m.order < in[last].order {
 			last = i
 		}
 	}
@@ -171,7 +172,7 @@ func (x *instances) membersOf(c *trace.Collective, in []member) []member {
 		if toOne && m.Rank == c.Root {
 			part.bytes = m.Received
 		}
-		in = append(in, member{location: m.Location, call: m.Call, done: m.Done, rank: m.Rank,
+		in = append(in, member{location: m.Location, order: x.order[m.Location], call: m.Call, done: m.Done, rank: m.Rank,
 			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first, row: k})
 	}
 	return in
@@ -326,7 +327,7 @@ func earlyScan(in []member, out []collWait) {
 		if !m.transfers() {
 			continue
 		}
-		if last < 0 || m.enter > in[last].enter {
+		if last < 0 || m.enter > in[last].enter || m.enter == in[last].enter && m.order < in[last].order {
 			last = i
 		}
 		out[i].wait, out[i].cause = max(0, min(in[last].enter, m.leave)-m.enter), last
