@@ -19,11 +19,13 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/gate"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/topology"
@@ -62,56 +64,6 @@ type reduceOptions struct {
 	requirements []requirement
 	targetBytes  int64  // 0: none
 	mostRecords  uint64 // 0: none
-}
-
-// A reduceDocument says what was cut from a trace, and what that changes.
-type reduceDocument struct {
-	Schema  string             `json:"schema"`
-	Trace   document.TraceInfo `json:"trace"`
-	Out     string             `json:"out,omitempty"`
-	Format  string             `json:"out_format,omitempty"`
-	Rules   []string           `json:"rules"`
-	Records change[uint64]     `json:"records"`
-	Bytes   change[*int64]     `json:"bytes"` // after: null if nothing was written
-	Ranks   change[int]        `json:"ranks"`
-	ByRule  []reduce.RuleCut   `json:"by_rule"`
-	Kept    reduce.Kept        `json:"kept"`
-
-	Patterns []patternRow       `json:"patterns,omitempty"` // absent without --repeating
-	Topology string             `json:"topology"`           // that hops are of
-	Hops     []topology.Average `json:"hops"`
-
-	Text     string             `json:"text"`
-	Model    bufferModel        `json:"model"`
-	Target   *targetBlock       `json:"target,omitempty"`
-	Findings []document.Finding `json:"findings"`
-
-	// Absent without a certificate.
-	Certificate []reduce.Figure    `json:"certificate,omitempty"`
-	Error       *float64           `json:"certificate_error,omitempty"`
-	NewFindings []document.Finding `json:"new_findings,omitempty"` // of the reduced trace
-	Again       *againBlock        `json:"regenerated,omitempty"`  // absent without --repeating
-	Lost        map[string]uint64  `json:"lost,omitempty"`         // not representable in the format
-}
-
-// A change is a value of the full and of the reduced trace.
-type change[T any] struct {
-	Before T `json:"before"`
-	After  T `json:"after"`
-}
-
-// A bufferModel says what measuring would have cost.
-type bufferModel struct {
-	reduce.Buffer
-	Before reduce.Effect `json:"before"`
-	After  reduce.Effect `json:"after"`
-}
-
-// A targetBlock says which reductions were tried to reach a size.
-type targetBlock struct {
-	Records uint64       `json:"records"` // wanted
-	Bytes   int64        `json:"bytes,omitempty"`
-	Tries   []reduce.Try `json:"tries"`
 }
 
 func newReduce(io *streams, run func(context.Context, *streams, *reduceOptions) error) *cobra.Command {
@@ -349,8 +301,8 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 		return err
 	}
 	about := t.Source.Info()
-	doc := &reduceDocument{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
-		Bytes: change[*int64]{Before: &about.Bytes}, Findings: analysis.FindingRows(t.Findings)}
+	doc := &outcome.Reduce{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
+		Bytes: outcome.Change[*int64]{Before: &about.Bytes}, Findings: analysis.FindingRows(t.Findings)}
 	var full *analysis.Result
 	if opts.certificate || len(rules) == 0 {
 		if full, err = opts.analyze(ctx, io, t); err != nil {
@@ -366,8 +318,11 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	if err != nil {
 		return err
 	}
-	doc.describe(t, rules, r, opts.buffer)
-	doc.Patterns = opts.patternsOf()
+	doc.Describe(t, rules, r, opts.buffer)
+	if doc.Patterns = opts.patternsOf(); opts.rule != nil {
+		doc.Found = opts.rule.Found
+	}
+	doc.GridAsked = opts.asked
 	doc.Topology = opts.topology.String()
 	if doc.Hops, err = topology.Averages(ctx, t, opts.topology, opts.jobs); err != nil {
 		return err
@@ -382,7 +337,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { doc.print(io, opts) }, doc.Findings, opts.gate(doc), func() ([]string, error) { return doc.failing(opts.requirements) })
+	return opts.finish(io, doc, func() { show.Reduce(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc), func() ([]string, error) { return failing(doc, opts.requirements) })
 }
 
 func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
@@ -395,36 +350,9 @@ func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, 
 	return r, err
 }
 
-// describe says what was cut.
-func (doc *reduceDocument) describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduction, b reduce.Buffer) {
-	doc.Trace = analysis.Trace(t)
-	doc.Records = change[uint64]{r.Before, r.After(t)}
-	doc.ByRule, doc.Kept = r.ByRule, r.Kept
-	for rank, missing := range t.Missing() {
-		if !missing {
-			doc.Ranks.Before++
-			if r.Ranks[rank] {
-				doc.Ranks.After++
-			}
-		}
-	}
-	for _, rule := range rules {
-		doc.Rules = append(doc.Rules, rule.Name())
-		if s, ok := rule.(*reduce.Script); ok {
-			for _, text := range s.Texts() {
-				if text != "" {
-					doc.Text += strings.TrimRight(text, "\n") + "\n"
-				}
-			}
-		}
-	}
-	before, after := r.Left(t)
-	doc.Model = bufferModel{b, b.Effect(before, doc.Trace.DurationNs), b.Effect(after, doc.Trace.DurationNs)}
-}
-
 // write writes what is left, at the times of a copy: as recorded, but for formats that know
 // one time only.
-func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *reduceDocument) error {
+func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *outcome.Reduce) error {
 	from := t.Source
 	if readers.Foreign(o.format) {
 		from = merge.Corrected(t)
@@ -493,7 +421,7 @@ func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace
 }
 
 // certify compares the analysis of the full trace with that of what is left.
-func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result, doc *reduceDocument) error {
+func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result, doc *outcome.Reduce) error {
 	left, err := o.reanalyze(ctx, io, t, r)
 	if err != nil {
 		return err
@@ -518,13 +446,13 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 const patternsTried = 8
 
 // search chooses rules that reach a size.
-func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *targetBlock, error) {
+func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *outcome.Target, error) {
 	most := o.mostRecords
 	if o.targetBytes > 0 {
 		bytes := float64(t.Source.Info().Bytes)
 		most = uint64(float64(t.Coverage.EventsRead) * math.Min(float64(o.targetBytes)/math.Max(bytes, 1), 1))
 	}
-	block := &targetBlock{Records: most, Bytes: o.targetBytes}
+	block := &outcome.Target{Records: most, Bytes: o.targetBytes}
 	if t.Coverage.EventsRead <= most {
 		return nil, block, fmt.Errorf("the trace is that small already: it has %s", words.Plural(int(t.Coverage.EventsRead), "record", "records"))
 	}

@@ -13,13 +13,12 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/gate"
-	"tracekit/document/words"
+	"tracekit/document/outcome"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
-	"tracekit/report"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/topology"
 	"tracekit/trace"
@@ -138,25 +137,15 @@ func readTopology(file string, ranks int) (*topology.Topology, error) {
 	return topology.Read(in, file, ranks)
 }
 
-// A patternRow is a pattern in the document of reduce.
-type patternRow struct {
-	Site        string `json:"site"`
-	First       int    `json:"first"` // interval, from 0
-	FirstNs     int64  `json:"first_ns"`
-	PeriodNs    int64  `json:"period_ns"`
-	Instances   int    `json:"instances"`
-	Kept        int    `json:"kept"`
-	Regenerated int    `json:"regenerated"` // that regenerate makes again
-}
-
 // patternsOf makes the rows of what was found, and says where intervals begin.
-func (f *repeatFlags) patternsOf() (rows []patternRow) {
+func (f *repeatFlags) patternsOf() (rows []outcome.Pattern) {
 	if f.rule == nil || f.rule.Found == nil {
 		return nil
 	}
 	site := f.site()
 	for _, p := range f.rule.Found.Patterns {
-		rows = append(rows, patternRow{site, p.First, p.FirstNs, p.PeriodNs, p.Instances, p.Kept, p.Regenerated})
+		rows = append(rows, outcome.Pattern{Site: site, First: p.First, FirstNs: p.FirstNs, PeriodNs: p.PeriodNs,
+			Instances: p.Instances, Kept: p.Kept, Regenerated: p.Regenerated})
 	}
 	return rows
 }
@@ -180,70 +169,9 @@ func (f *repeatFlags) site() string {
 	return text
 }
 
-// printPatterns prints what repeats.
-func (f *repeatFlags) printPatterns(io *streams, rows []patternRow, top int) {
-	if f.rule == nil || f.rule.Found == nil {
-		return
-	}
-	found := f.rule.Found
-	if len(rows) == 0 {
-		fmt.Fprintln(io.Out, "\n"+text.Wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", io.Width, 0))
-		return
-	}
-	g := &text.Grid{Heading: "What repeats", Titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
-	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
-		words.Plural(found.Intervals, "interval", "intervals"), f.site()))
-	for _, p := range rows[:min(top, len(rows))] {
-		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept), words.Count(p.Regenerated))
-	}
-	g.Print(io.Out, io.Width)
-	var notes []string
-	odd := 0
-	for _, p := range rows {
-		if p.Instances == 1 {
-			odd++
-		}
-	}
-	if len(rows) > top {
-		notes = append(notes, words.Plural(len(rows)-top, "more pattern", "more patterns"))
-	}
-	if odd > 0 {
-		notes = append(notes, words.Plural(odd, "interval is", "intervals are")+" like no other")
-	}
-	if found.Refused > 0 {
-		notes = append(notes, words.Plural(found.Refused, "interval repeats", "intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
-	}
-	if len(notes) > 0 {
-		fmt.Fprintln(io.Out, text.Wrap(strings.Join(notes, "; ")+".", io.Width, 0))
-	}
-}
-
-// printHops prints how far messages go.
-func (f *gridFlags) printHops(io *streams, rows []topology.Average, top int) {
-	if !f.asked || len(rows) == 0 {
-		return
-	}
-	g := &text.Grid{Heading: "How far messages go", Titles: []string{"rank", "hops", "with wrap-around", "sent"}}
-	g.Note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes of what a rank sends.", f.topology))
-	for _, r := range rows[:min(top, len(rows))] {
-		g.Add(words.Count(r.Rank), words.Number(r.Average), words.Number(r.Torus), words.Bytes(r.Bytes))
-	}
-	g.Print(io.Out, io.Width)
-	if len(rows) > top {
-		fmt.Fprintln(io.Out, words.Plural(len(rows)-top, "more rank", "more ranks")+" (--top).")
-	}
-}
-
-// An againBlock is the certificate of what --regenerate makes of a reduced trace; reduced
-// stands for regenerated in it.
-type againBlock struct {
-	Error       float64         `json:"error"`
-	Certificate []reduce.Figure `json:"certificate"`
-}
-
 // certifyAgain compares the analysis of the full trace with that of one in which what was cut
 // is made again.
-func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result) (*againBlock, error) {
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result) (*outcome.Again, error) {
 	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
 	if err != nil {
 		return nil, err
@@ -253,26 +181,11 @@ func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.
 		return nil, err
 	}
 	figures, err := reduce.Certify(full, a, gate.NameOf)
-	return &againBlock{reduce.Error(figures), figures}, err
+	return &outcome.Again{Error: reduce.Error(figures), Certificate: figures}, err
 }
 
 // regenerateSchema names the JSON document of reduce --regenerate.
 const regenerateSchema = "tracekit.regenerate/1"
-
-// A regenerateDocument says what was made again.
-type regenerateDocument struct {
-	Schema    string             `json:"schema"`
-	In        string             `json:"in"`
-	Out       string             `json:"out"`
-	Format    string             `json:"out_format"`
-	Records   change[uint64]     `json:"records"`
-	Intervals int                `json:"intervals"` // of each rank
-	Again     int                `json:"regenerated"`
-	Clock     *document.Clock    `json:"clock"` // null: times of what was kept are as recorded
-	Rebuilt   *document.Rebuilt  `json:"rebuilt"`
-	Lost      map[string]uint64  `json:"lost"`
-	Findings  []document.Finding `json:"findings"`
-}
 
 // runRegenerate makes what was cut again.
 func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error {
@@ -297,7 +210,7 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	if err != nil {
 		return err
 	}
-	doc := &regenerateDocument{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
+	doc := &outcome.Regenerate{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
 		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: analysis.FindingRows(t.Findings)}
 	t.Release()
 	if t.Clock.MaxShift > 0 || readers.Foreign(opts.format) {
@@ -309,22 +222,5 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 		return err
 	}
 	doc.Records.Before = doc.Records.After - repeats.Events
-	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings)
-}
-
-func (doc *regenerateDocument) print(io *streams) {
-	text.Line(io.Out, "%s: %s became %s: %s of %s of each rank were made again", doc.Out, words.Plural(int(doc.Records.Before), "record", "records"),
-		words.Count(doc.Records.After), words.Count(doc.Again), words.Plural(doc.Intervals, "interval", "intervals"))
-	said := "each interval begins when it did; times of what was kept are as recorded"
-	if doc.Clock != nil {
-		said = report.ClockLine(doc.Clock)
-	}
-	text.Line(io.Out, "Clock: %s", said)
-	text.Line(io.Out, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
-	for _, what := range sortedKeys(doc.Lost) {
-		text.Line(io.Out, "  not in it: %s %s", words.Count(doc.Lost[what]), what)
-	}
-	if len(doc.Findings) > 0 {
-		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
-	}
+	return opts.finish(io, doc, func() { show.Regenerate(io.sections(0), doc) }, doc.Findings)
 }

@@ -13,6 +13,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/gate"
+	"tracekit/document/outcome"
 	"tracekit/reduce"
 )
 
@@ -27,7 +28,7 @@ var reductions = [][]string{
 }
 
 // reduced runs reduce and returns the document and where the trace was written.
-func reduced(t *testing.T, path, as string, flags ...string) (*reduceDocument, string) {
+func reduced(t *testing.T, path, as string, flags ...string) (*outcome.Reduce, string) {
 	t.Helper()
 	dir := t.TempDir()
 	args := slices.Concat([]string{"reduce", path, "-o", as, "--json", "-q"}, flags)
@@ -35,7 +36,7 @@ func reduced(t *testing.T, path, as string, flags ...string) (*reduceDocument, s
 	if code != exitDone && code != exitGate {
 		t.Fatalf("%v: exit %d: %s", args, code, stderr)
 	}
-	doc := new(reduceDocument)
+	doc := new(outcome.Reduce)
 	decode(t, stdout, doc)
 	return doc, filepath.Join(dir, as)
 }

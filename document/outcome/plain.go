@@ -5,6 +5,7 @@ import (
 	"tracekit/stats/delays"
 )
 
+// An Explain says what a wait was for: a chain of waits, each with what the next one was held up by.
 type Explain struct {
 	Schema   string             `json:"schema"`
 	Trace    document.TraceInfo `json:"trace"`

@@ -1,0 +1,259 @@
+package show
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"tracekit/document/outcome"
+	"tracekit/document/words"
+	"tracekit/reduce"
+	"tracekit/reduce/pattern"
+	"tracekit/report"
+	"tracekit/report/text"
+	"tracekit/topology"
+)
+
+// Reduce prints what was cut from a trace, and what that changes, with Top rows in each table.
+func Reduce(out *report.Sections, doc *outcome.Reduce) {
+	w := out.W
+	report.PrintRebuilt(out.W, "", doc.Trace.Rebuilt)
+	verb := "would be left"
+	if doc.Out != "" {
+		verb = "are left"
+	}
+	text.Line(w, "%s: %s of %s records %s (%s)", doc.Trace.Path, words.Count(doc.Records.After), words.Count(doc.Records.Before), verb,
+		words.PartOf(int64(doc.Records.After), int64(doc.Records.Before)))
+	text.Line(w, "Rules: %s", strings.Join(doc.Rules, "; "))
+	fmt.Fprintf(w, "Ranks: %s of %s\n", words.Count(doc.Ranks.After), words.Count(doc.Ranks.Before))
+	if doc.Out != "" {
+		text.Line(w, "Written: %s (%s), %s of %s", doc.Out, doc.Format, words.Bytes(uint64(*doc.Bytes.After)), words.Bytes(uint64(*doc.Bytes.Before)))
+		Lost(w, doc.Lost, "not in it: %s %s")
+	}
+	if doc.Target != nil {
+		printTarget(out, doc.Target)
+	}
+	g := &text.Grid{Heading: "What the rules cut", Titles: []string{"<rule", "records", "share"}}
+	g.Note("Each rule for itself; a record may be cut by several.")
+	for _, r := range doc.ByRule {
+		g.Add(r.Rule, words.Count(r.Records), words.PartOf(int64(r.Records), int64(doc.Records.Before)))
+	}
+	g.Print(w, out.Width)
+	if k := doc.Kept; k != (reduce.Kept{}) {
+		fmt.Fprintln(w)
+		if k.Calls > 0 {
+			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Kept all the same: %s with %s, so that no message loses one end and no collective some of its members.",
+				words.Plural(int(k.Calls), "call", "calls"), words.Plural(int(k.Records), "record", "records")), out.Width, 0))
+		}
+		if k.Messages+k.Partial > 0 {
+			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Gone with the ranks: both ends of %s with ranks that stay; their members of %s.",
+				words.Plural(int(k.Messages), "message", "messages"), words.Plural(int(k.Partial), "collective", "collectives")), out.Width, 0))
+		}
+	}
+	if doc.Text != "" {
+		fmt.Fprintf(w, "\nWhat the rules say\n")
+		for _, line := range strings.Split(strings.TrimRight(doc.Text, "\n"), "\n") {
+			text.Line(w, "  %s", line)
+		}
+	}
+	printPatterns(out, doc.Found, doc.Patterns)
+	if doc.GridAsked {
+		printHops(out, doc.Topology, doc.Hops)
+	}
+	printBuffers(out, &doc.Model)
+	printCertificate(out, doc)
+	if len(doc.NewFindings) > 0 {
+		report.PrintFindings(w, out.Width, "Findings in the reduced trace that are not in the full one", doc.NewFindings)
+	}
+	if len(doc.Findings) > 0 {
+		report.PrintFindings(w, out.Width, "Findings", doc.Findings)
+	}
+}
+
+// Difference writes by how much a figure differs.
+func Difference(f reduce.Figure) string {
+	switch {
+	case f.Difference == nil && f.Full == nil:
+		return "new"
+	case f.Difference == nil:
+		return "from 0"
+	case f.Reduced == nil && f.Full != nil:
+		return "gone"
+	case *f.Difference > 0:
+		return "+" + words.Share(*f.Difference)
+	}
+	return words.Share(*f.Difference)
+}
+
+// figureText formats a figure by the name of its key.
+func figureText(metric string, v *float64) string {
+	switch {
+	case v == nil:
+		return "–"
+	case strings.HasSuffix(metric, "_ns") || strings.HasSuffix(metric, "bytes") && *v >= 0:
+		return words.OfResult(metric, *v)
+	case strings.HasSuffix(metric, "share") || strings.HasSuffix(metric, "efficiency") || strings.HasSuffix(metric, "load_balance"):
+		return words.Share(*v)
+	case *v == math.Trunc(*v) && math.Abs(*v) < 1<<53:
+		return words.Count(int64(*v))
+	}
+	return words.Number(v)
+}
+
+// Reduce shows what measuring would have cost, beside what the paper has measured.
+func printBuffers(out *report.Sections, m *outcome.BufferModel) {
+	g := &text.Grid{Heading: "What the measurement would have cost", Titles: []string{"<", "records", "data", "flushes", "run time"}}
+	g.Note(fmt.Sprintf("A model: records of %s in buffers of %s, %s for each flush of a full one, %s for each record; the disk takes %s a second from all. "+
+		"Flushes are those of the rank with the most, run time is by how much the run is longer at least.",
+		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9), words.Bytes(uint64(m.Disk))))
+	for _, e := range []struct {
+		name string
+		reduce.Effect
+	}{{"full", m.Before}, {"reduced", m.After}} {
+		g.Add(e.name, words.Count(e.Records), words.Bytes(e.Bytes), words.Count(e.Flushes), "+"+words.ShareOrDash(e.Share))
+	}
+	g.Note("Measured on Blue Gene/L (Chung et al., 2006): +100 % at 1,024 processes with everything traced; +10 % at any number with the rule of " +
+		"repeating patterns on SOR, 40 times fewer data on SAGE; 1,000 times fewer data with about 100 ranks kept.")
+	g.Print(out.W, out.Width)
+}
+
+func printTarget(out *report.Sections, b *outcome.Target) {
+	g := &text.Grid{Heading: fmt.Sprintf("Tried for at most %s", words.Plural(int(b.Records), "record", "records")), Titles: []string{"<kind", "<mildest that fits", "records", "error"}}
+	g.Note("The error is that of the certificate. Kinds that are never that small have none.")
+	for _, x := range b.Tries {
+		g.Add(x.Family, strings.Join(x.Rules, "; "), words.Count(x.Records), words.ShareOrDash(x.Error))
+	}
+	g.Print(out.W, out.Width)
+}
+
+func printCertificate(out *report.Sections, doc *outcome.Reduce) {
+	if doc.Error == nil {
+		return
+	}
+	certificate(out, "Certificate: figures of analyze, the worst first", "reduced", doc.Certificate, doc.Error)
+	if doc.Again != nil {
+		certificate(out, "Certificate of what --regenerate makes of it", "made again", doc.Again.Certificate, &doc.Again.Error)
+	}
+}
+
+// certificate prints a certificate of a trace that a word tells from the full one.
+func certificate(out *report.Sections, heading, which string, figures []reduce.Figure, mean *float64) {
+	same, within := 0, 0
+	for _, f := range figures {
+		switch w := f.Weight(); {
+		case w == 0:
+			same++
+		case w <= 0.01:
+			within++
+		}
+	}
+	g := &text.Grid{Heading: heading, Titles: []string{"<figure", "full", which, "difference"}}
+	g.Note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean of the differences, each at most 100 %%, "+
+		"without figures that are 0 in both.",
+		words.Plural(len(figures), "figure", "figures"), are(same), are(within), words.ShareOrDash(mean)))
+	var shown []reduce.Figure
+	for _, f := range figures {
+		if f.Weight() > 0 && len(shown) < out.Top {
+			shown = append(shown, f)
+		}
+	}
+	if len(shown) == 0 {
+		shown = figures[:min(1, len(figures))]
+	}
+	for _, f := range shown {
+		g.Add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), Difference(f))
+	}
+	g.Print(out.W, out.Width)
+	g = &text.Grid{Heading: "Headlines", Titles: []string{"<figure", "full", which, "difference"}}
+	for _, name := range headlines {
+		for _, f := range figures {
+			if f.Metric == name {
+				g.Add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), Difference(f))
+			}
+		}
+	}
+	g.Print(out.W, out.Width)
+}
+
+// headlines are the figures that are shown however good they are.
+var headlines = []string{
+	"trace.duration_ns", "efficiency.parallel_efficiency", "efficiency.load_balance", "efficiency.communication_efficiency",
+	"messages.count", "messages.bytes", "wait_states.late_sender.time_ns", "wait_states.late_receiver.time_ns",
+	"wait_states.wait_at_nxn.time_ns", "wait_states.wait_at_barrier.time_ns",
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return words.Count(n) + " are"
+}
+
+// printPatterns prints what repeats.
+func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.Pattern) {
+	if found == nil {
+		return
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(out.W, "\n"+text.Wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", out.Width, 0))
+		return
+	}
+	g := &text.Grid{Heading: "What repeats", Titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
+	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
+		words.Plural(found.Intervals, "interval", "intervals"), rows[0].Site))
+	for _, p := range rows[:min(out.Top, len(rows))] {
+		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept), words.Count(p.Regenerated))
+	}
+	g.Print(out.W, out.Width)
+	var notes []string
+	odd := 0
+	for _, p := range rows {
+		if p.Instances == 1 {
+			odd++
+		}
+	}
+	if len(rows) > out.Top {
+		notes = append(notes, words.Plural(len(rows)-out.Top, "more pattern", "more patterns"))
+	}
+	if odd > 0 {
+		notes = append(notes, words.Plural(odd, "interval is", "intervals are")+" like no other")
+	}
+	if found.Refused > 0 {
+		notes = append(notes, words.Plural(found.Refused, "interval repeats", "intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
+	}
+	if len(notes) > 0 {
+		fmt.Fprintln(out.W, text.Wrap(strings.Join(notes, "; ")+".", out.Width, 0))
+	}
+}
+
+// printHops prints how far messages go.
+func printHops(out *report.Sections, by string, rows []topology.Average) {
+	if len(rows) == 0 {
+		return
+	}
+	g := &text.Grid{Heading: "How far messages go", Titles: []string{"rank", "hops", "with wrap-around", "sent"}}
+	g.Note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes of what a rank sends.", by))
+	for _, r := range rows[:min(out.Top, len(rows))] {
+		g.Add(words.Count(r.Rank), words.Number(r.Average), words.Number(r.Torus), words.Bytes(r.Bytes))
+	}
+	g.Print(out.W, out.Width)
+	if len(rows) > out.Top {
+		fmt.Fprintln(out.W, words.Plural(len(rows)-out.Top, "more rank", "more ranks")+" (--out.Top).")
+	}
+}
+
+// Regenerate prints what was made again.
+func Regenerate(out *report.Sections, doc *outcome.Regenerate) {
+	text.Line(out.W, "%s: %s became %s: %s of %s of each rank were made again", doc.Out, words.Plural(int(doc.Records.Before), "record", "records"),
+		words.Count(doc.Records.After), words.Count(doc.Again), words.Plural(doc.Intervals, "interval", "intervals"))
+	said := "each interval begins when it did; times of what was kept are as recorded"
+	if doc.Clock != nil {
+		said = report.ClockLine(doc.Clock)
+	}
+	text.Line(out.W, "Clock: %s", said)
+	text.Line(out.W, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
+	Lost(out.W, doc.Lost, "not in it: %s %s")
+	if len(doc.Findings) > 0 {
+		report.PrintFindings(out.W, out.Width, "Findings", doc.Findings)
+	}
+}
