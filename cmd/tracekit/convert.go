@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -12,12 +11,12 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
-	"tracekit/document/words"
+	"tracekit/document/outcome"
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce/pattern"
-	"tracekit/report"
+	"tracekit/report/show"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -34,21 +33,6 @@ type convertOptions struct {
 	plain  bool
 	force  bool
 	shard  shardFlag
-}
-
-// A convertDocument says what was written and what the target format cannot express.
-type convertDocument struct {
-	Schema    string             `json:"schema"`
-	In        string             `json:"in"`
-	InFormat  string             `json:"in_format"`
-	Out       string             `json:"out"`
-	OutFormat string             `json:"out_format"`
-	Events    uint64             `json:"events"`
-	Rebuilt   *document.Rebuilt  `json:"rebuilt"`  // null: the trace was recorded; what is written says so too
-	Clock     *document.Clock    `json:"clock"`    // null: times and measured offsets were copied, without looking at them
-	Measured  int                `json:"measured"` // locations with measured clock offsets beside the times
-	Lost      map[string]uint64  `json:"lost"`     // not representable in the target format, by what it is
-	Findings  []document.Finding `json:"findings"` // of reading
 }
 
 func newConvert(io *streams, run func(context.Context, *streams, *convertOptions) error) *cobra.Command {
@@ -176,11 +160,11 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 
 // report says what was written, with these definitions.
 func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64, findings []trace.Finding) error {
-	doc := &convertDocument{
+	doc := &outcome.Convert{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
 		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: analysis.FindingRows(findings),
 	}
-	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings, func() ([]string, error) {
+	return opts.finish(io, doc, func() { show.Convert(io.sections(0), doc) }, doc.Findings, func() ([]string, error) {
 		if !opts.strict || len(doc.Lost) == 0 {
 			return nil, nil
 		}
@@ -241,29 +225,4 @@ func sumOf(numbers []*uint64) (sum uint64) {
 		}
 	}
 	return sum
-}
-
-func (doc *convertDocument) print(io *streams) {
-	report.PrintRebuilt(io.Out, "", doc.Rebuilt)
-	text.Line(io.Out, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, words.Plural(int(doc.Events), "event", "events"))
-	said := "times are copied as they are"
-	if doc.Clock != nil {
-		said = report.ClockLine(doc.Clock)
-	}
-	if doc.Measured > 0 {
-		said += "; beside them the measured offsets of " + words.Plural(doc.Measured, "location", "locations") +
-			", which other programs may not apply (--clock auto writes corrected times)"
-	}
-	fmt.Fprintln(io.Out, text.Wrap("Clock: "+said, io.Width, 0))
-	if len(doc.Lost) == 0 {
-		fmt.Fprintln(io.Out, "Nothing was lost.")
-	} else {
-		fmt.Fprintln(io.Out, "\nLost, because the format cannot express it")
-		for _, what := range sortedKeys(doc.Lost) {
-			text.Line(io.Out, "  %12s  %s", words.Count(doc.Lost[what]), what)
-		}
-	}
-	if len(doc.Findings) > 0 {
-		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
-	}
 }

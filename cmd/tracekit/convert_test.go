@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/trace/tracetest"
 )
 
@@ -58,7 +59,7 @@ func TestConvertedClocks(t *testing.T) {
 				} else if clock = "none"; out == "copy.prv" {
 					clock = "auto"
 				}
-				done := command[convertDocument](t, dir, args...)
+				done := command[outcome.Convert](t, dir, args...)
 				want := command[timed](t, dir, "analyze", "--clock", clock, original)
 				got := command[timed](t, dir, "analyze", "--clock", "none", out)
 				if got.Clock.ViolationsRaw != want.Clock.ViolationsAfter {

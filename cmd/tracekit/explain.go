@@ -10,12 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/document"
-	"tracekit/document/field"
+	"tracekit/document/outcome"
 	"tracekit/document/waitstate"
-	"tracekit/document/words"
 	"tracekit/report"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/delays"
 	"tracekit/stats/scope"
@@ -36,13 +34,6 @@ type explainOptions struct {
 
 // explainSchema names the document.
 const explainSchema = "tracekit.explain/1"
-
-type explainDocument struct {
-	Schema   string             `json:"schema"`
-	Trace    document.TraceInfo `json:"trace"`
-	Chain    []delays.Link      `json:"chain"` // the wait first, its origin last; empty: no call waits there
-	Findings []document.Finding `json:"findings"`
-}
 
 func newExplain(io *streams, run func(context.Context, *streams, *explainOptions) error) *cobra.Command {
 	opts := &explainOptions{}
@@ -105,7 +96,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := &explainDocument{Schema: explainSchema, Trace: a.Trace, Chain: []delays.Link{}, Findings: a.Findings}
+	doc := &outcome.Explain{Schema: explainSchema, Trace: a.Trace, Chain: []delays.Link{}, Findings: a.Findings}
 	l, call, ok, err := opts.choose(t, a)
 	if ok {
 		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Delegated, l, call, opts.jobs)
@@ -114,7 +105,7 @@ func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
 		return err
 	}
 	return opts.finish(io, doc, func() {
-		doc.print(io, opts.where())
+		show.Explain(io.sections(0), doc, opts.where())
 		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings, opts.gate(doc))
 }
@@ -148,61 +139,4 @@ func (o *explainOptions) where() string {
 		return "at " + o.which
 	}
 	return "in this run"
-}
-
-// told is how many places are named for each wait.
-const told = 3
-
-// print prints the chain, or that no call waits there.
-func (d *explainDocument) print(io *streams, where string) {
-	at := func(ns int64) string { return words.Time(ns - d.Trace.StartNs) }
-	line := func(indent int, format string, args ...any) {
-		pad := strings.Repeat(" ", indent)
-		fmt.Fprintln(io.Out, pad+text.Wrap(fmt.Sprintf(format, args...), io.Width-indent, indent))
-	}
-	if r := report.RebuiltLine("", d.Trace.Rebuilt); r != "" {
-		line(0, "%s", r)
-	}
-	if len(d.Chain) == 0 {
-		line(0, "No call waits %s.", where)
-	}
-	for i, w := range d.Chain {
-		title := ""
-		for k := range waitstate.Kinds {
-			if k.Info().Key == w.Kind {
-				title = k.String()
-			}
-		}
-		line(0, "%d. Rank %s waits %s in %s, from %s on: %s.", i+1, words.Rank(w.Rank), words.Time(w.TimeNs), called(w.Operation, w.SourceLine), at(w.StartNs), title)
-		if w.Cause.Operation == "" {
-			line(3, "What it waits for is recorded outside any call of rank %s.", words.Rank(w.Cause.Rank))
-			return
-		}
-		line(3, "It waits for rank %s, which is in %s at %s. Since the two last met, at %s, that rank took longer:", words.Rank(w.Cause.Rank), called(w.Cause.Operation, w.Cause.SourceLine),
-			at(w.Cause.EnterNs), at(w.OpenedNs))
-		for _, x := range w.Longer[:min(told, len(w.Longer))] {
-			line(6, "%s in %s", words.Time(x.TimeNs), called(x.Operation, x.SourceLine))
-		}
-		if more := len(w.Longer) - told; more > 0 {
-			line(6, "and in %s", words.Plural(more, "other place", "other places"))
-		}
-		if w.WaitedNs > 0 {
-			line(6, "%s waiting itself", words.Time(w.WaitedNs))
-		}
-	}
-	if n := len(d.Chain); n > 0 && len(d.Chain[n-1].Longer) > 0 {
-		w := d.Chain[n-1]
-		line(0, "Origin: rank %s in %s.", words.Rank(w.Cause.Rank), called(w.Longer[0].Operation, w.Longer[0].SourceLine))
-	}
-}
-
-// called names an operation with the place that calls it, or a place outside MPI.
-func called(operation field.Name, s field.SourceLine) string {
-	if operation == "" {
-		return words.Place(s)
-	}
-	if s.Region == "" && s.File == "" {
-		return string(operation)
-	}
-	return string(operation) + ", " + words.Place(s)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/document/words"
+	"tracekit/document/outcome"
 	"tracekit/merge"
-	"tracekit/report"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
@@ -48,58 +45,6 @@ type whatifOptions struct {
 type changeFlag struct {
 	text string // as in the document
 	make func(m *whatif.Model) (whatif.Change, error)
-}
-
-// A whatifDocument says what changes would gain. Times are in ns, of ranks after the begin of
-// the run.
-type whatifDocument struct {
-	Schema    string             `json:"schema"`
-	Trace     document.TraceInfo `json:"trace"`
-	Changes   []string           `json:"changes"`
-	Baseline  int64              `json:"baseline_ns"`
-	Predicted int64              `json:"predicted_ns"`
-	Gain      int64              `json:"gain_ns"`
-	Share     *float64           `json:"gain_share"` // of baseline_ns; null: that is 0
-	Ranks     []whatif.RankTimes `json:"ranks"`
-	Gains     []whatif.Gain      `json:"gains,omitempty"`
-	Slack     *slackBlock        `json:"slack,omitempty"`
-	Out       string             `json:"out,omitempty"`  // the trace that was written
-	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
-	Model     whatifModel        `json:"model"`
-	Undecided *undecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
-	Findings  []document.Finding `json:"findings"`
-
-	missing []bool // by rank: nothing is recorded of it, and the text leaves it out
-}
-
-// A slackBlock says how much later the run as it is could have been without a later end: each
-// rank at its most critical call, and the paths of calls that are next to the critical one.
-type slackBlock struct {
-	Ranks []int64    `json:"ranks"` // ns
-	Next  []nextPath `json:"next"`
-}
-
-// A nextPath leads through a call, and is so much shorter than the critical path.
-type nextPath struct {
-	Shorter int64      `json:"shorter_ns"`
-	Rank    field.Rank `json:"rank"`
-	Place   string     `json:"place"`
-	Start   int64      `json:"start_ns"` // of the call, after the begin of the run
-}
-
-// whatifModel says what the replay rests on.
-type whatifModel struct {
-	Synchronous *uint64 `json:"synchronous_bytes"` // size from which on sends wait for receivers; null: none is seen to
-	Negative    uint64  `json:"negative_own_times"`
-	LeftOut     uint64  `json:"left_out"`
-	Devices     bool    `json:"waits_for_devices,omitempty"` // hosts wait for accelerators, which are not replayed
-}
-
-// undecidedSends are sends of which the run does not show whether they wait for their receivers.
-type undecidedSends struct {
-	Bytes     uint64 `json:"bytes"`        // from this size on
-	Wait      bool   `json:"wait"`         // they are taken to: else nothing explains the time of the calls that complete them
-	Predicted int64  `json:"predicted_ns"` // if it is the other way
 }
 
 func newWhatif(io *streams, run func(context.Context, *streams, *whatifOptions) error) *cobra.Command {
@@ -279,8 +224,8 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := &whatifDocument{Schema: whatifSchema, missing: t.Missing(), Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
-		Model: whatifModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut, Devices: m.WaitsForDevices()}}
+	doc := &outcome.Whatif{Schema: whatifSchema, Missing: t.Missing(), Trace: a.Trace, Changes: []string{}, Findings: a.Findings,
+		Model: outcome.ReplayModel{Synchronous: m.Synchronous(), Negative: m.Negative, LeftOut: m.LeftOut, Devices: m.WaitsForDevices()}}
 	var changes []whatif.Change
 	for _, c := range opts.changes {
 		change, err := c.make(m)
@@ -317,24 +262,24 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { doc.print(io, opts.top) }, doc.Findings, opts.gate(doc))
+	return opts.finish(io, doc, func() { show.Whatif(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc))
 }
 
 // settle chooses the model in which sends of which the run does not tell that wait for their
 // receivers if they are likely to, and returns the other one too, nil if there is none.
-func settle(ctx context.Context, m *whatif.Model) (chosen, other *whatif.Model, sends *undecidedSends, err error) {
+func settle(ctx context.Context, m *whatif.Model) (chosen, other *whatif.Model, sends *outcome.UndecidedSends, err error) {
 	u, err := m.Undecided(ctx)
 	switch {
 	case err != nil || u == nil:
 		return m, nil, nil, err
 	case u.Likely:
-		return u.Other, m, &undecidedSends{Bytes: u.Bytes, Wait: true}, nil
+		return u.Other, m, &outcome.UndecidedSends{Bytes: u.Bytes, Wait: true}, nil
 	}
-	return m, u.Other, &undecidedSends{Bytes: u.Bytes}, nil
+	return m, u.Other, &outcome.UndecidedSends{Bytes: u.Bytes}, nil
 }
 
 // predict replays the run with changes, and writes it if that is asked for.
-func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change, doc *whatifDocument) (whatif.Prediction, error) {
+func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change, doc *outcome.Whatif) (whatif.Prediction, error) {
 	if o.out == "" {
 		return m.Predict(ctx, changes...)
 	}
@@ -351,14 +296,14 @@ func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace
 	return p, err
 }
 
-func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*slackBlock, error) {
+func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*outcome.Slack, error) {
 	s, err := m.Slack(ctx, top)
 	if err != nil {
 		return nil, err
 	}
 	first, _ := scope.Run(t)
 	ns := t.Defs.Clock.Nanoseconds
-	out := &slackBlock{Ranks: make([]int64, len(t.World)), Next: []nextPath{}}
+	out := &outcome.Slack{Ranks: make([]int64, len(t.World)), Next: []outcome.NextPath{}}
 	for r, l := range t.World {
 		if int(l) < len(s.Least) {
 			out.Ranks[r] = ns(s.Least[l])
@@ -366,156 +311,7 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*sl
 	}
 	for _, n := range s.Next {
 		c := t.Calls[n.Location].At(int(n.Call))
-		out.Next = append(out.Next, nextPath{ns(n.Slack), field.Rank(t.Rank[n.Location]), m.NameOf(c.Path), ns(c.Enter - first)})
+		out.Next = append(out.Next, outcome.NextPath{Shorter: ns(n.Slack), Rank: field.Rank(t.Rank[n.Location]), Place: m.NameOf(c.Path), Start: ns(c.Enter - first)})
 	}
 	return out, nil
-}
-
-func (doc *whatifDocument) print(io *streams, top int) {
-	w := io.Out
-	report.PrintRebuilt(io.Out, "", doc.Trace.Rebuilt)
-	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
-	for _, said := range doc.modelNotes() {
-		fmt.Fprintln(w, text.Wrap(said, io.Width, 0))
-	}
-	if len(doc.Changes) > 0 {
-		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), words.Time(doc.Predicted), gained(doc.Gain, doc.Share))
-		if note := doc.undecidedNote(); note != "" {
-			fmt.Fprintln(w, text.Wrap(note, io.Width, 0))
-		}
-		doc.printRanks(io, top)
-	}
-	if doc.Out != "" {
-		fmt.Fprintf(w, "\nThe run with these changes: %s\n", doc.Out)
-		for _, what := range sortedKeys(doc.Lost) {
-			fmt.Fprintf(w, "  not in it: %s %s\n", words.Count(doc.Lost[what]), what)
-		}
-	}
-	if len(doc.Gains) > 0 {
-		shown := doc.Gains[:min(top, len(doc.Gains))]
-		g := &text.Grid{Heading: "Gains", Titles: []string{"<place", "<change", "gain", "share"}}
-		note := "Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
-			"the time there is that many times as long. Gains do not add up"
-		if slices.ContainsFunc(shown, whatif.Gain.Together) {
-			note += "; the row of several places is of all these changes together"
-		}
-		g.Note(note + ".")
-		if n := alike(doc.Gains); n > 1 {
-			g.Note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
-		}
-		for _, x := range shown {
-			g.Add(x.Place, x.Change, signed(x.GainNs), words.ShareOrDash(x.Share))
-		}
-		g.Print(w, io.Width)
-	}
-	if doc.Slack != nil {
-		doc.Slack.print(io, top, doc.missing)
-	}
-	if len(doc.Findings) > 0 {
-		report.PrintFindings(w, io.Width, "Findings", doc.Findings)
-	}
-}
-
-// alike returns how many of the first gains are about the same.
-func alike(gains []whatif.Gain) int {
-	n := 0
-	for n < len(gains) && whatif.Alike(gains[0].GainNs, gains[n].GainNs) {
-		n++
-	}
-	return n
-}
-
-// modelNotes say what a reader should know about the replay of this trace.
-func (doc *whatifDocument) modelNotes() (notes []string) {
-	if n := doc.Model.Negative; n > 0 {
-		notes = append(notes, fmt.Sprintf("Model: %s before what they waited for, as clocks disagree: that stays as it is.",
-			words.Plural(int(n), "call ends", "calls end")))
-	}
-	if n := doc.Model.LeftOut; n > 0 {
-		notes = append(notes, fmt.Sprintf("Model: %s left out, which come after the calls that receive them have ended.",
-			words.Plural(int(n), "message is", "messages are")))
-	}
-	if doc.Model.Devices {
-		notes = append(notes, "Model: accelerators are not replayed: calls that wait for them keep their time, and other changes may gain less.")
-	}
-	return notes
-}
-
-// undecidedNote says what the prediction would be if sends did, or did not, wait for receivers as
-// the model assumes; "" if it would be about the same.
-func (doc *whatifDocument) undecidedNote() string {
-	u := doc.Undecided
-	if u == nil || max(u.Predicted-doc.Predicted, doc.Predicted-u.Predicted) < doc.Predicted/200 {
-		return ""
-	}
-	if u.Wait {
-		return fmt.Sprintf("Sends of %s and more are taken to wait for their receivers, as nothing else explains how long the calls take that complete them. If they do not: %s.",
-			words.Bytes(u.Bytes), words.Time(u.Predicted))
-	}
-	return fmt.Sprintf("The run does not show whether sends of %s and more wait for their receivers: none is completed so early or so late that it tells. If they do: %s.",
-		words.Bytes(u.Bytes), words.Time(u.Predicted))
-}
-
-func gained(gain int64, share *float64) string {
-	switch {
-	case gain == 0:
-		return "as long as before"
-	case gain < 0:
-		loss := -*share
-		return fmt.Sprintf("%s (%s) longer", words.Time(-gain), words.ShareOrDash(&loss))
-	}
-	return fmt.Sprintf("%s (%s) shorter", words.Time(gain), words.ShareOrDash(share))
-}
-
-func signed(ns int64) string {
-	if ns < 0 {
-		return "-" + words.Time(-ns)
-	}
-	return words.Time(ns)
-}
-
-// printRanks prints when the ranks end whose end moves most.
-func (doc *whatifDocument) printRanks(io *streams, top int) {
-	type row struct {
-		rank int
-		whatif.RankTimes
-	}
-	var rows []row
-	for r, t := range doc.Ranks {
-		if !doc.missing[r] {
-			rows = append(rows, row{r, t})
-		}
-	}
-	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
-	g := &text.Grid{Heading: "Ends of ranks", Titles: []string{"rank", "recorded", "predicted", "earlier"}}
-	g.Note("After the begin of the run; those that move most first.")
-	for _, r := range rows[:min(top, len(rows))] {
-		g.Add(strconv.Itoa(r.rank), words.Time(r.Baseline), words.Time(r.Predicted), signed(r.Baseline-r.Predicted))
-	}
-	g.Print(io.Out, io.Width)
-}
-
-func (s *slackBlock) print(io *streams, top int, missing []bool) {
-	g := &text.Grid{Heading: "Slack of ranks", Titles: []string{"rank", "slack"}}
-	g.Note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
-		"lie on the critical path.")
-	var ranks []int
-	for r := range s.Ranks {
-		if !missing[r] {
-			ranks = append(ranks, r)
-		}
-	}
-	slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(s.Ranks[a], s.Ranks[b]) })
-	for _, r := range ranks[:min(top, len(ranks))] {
-		g.Add(strconv.Itoa(r), words.Time(s.Ranks[r]))
-	}
-	g.Print(io.Out, io.Width)
-	g = &text.Grid{Heading: "Next paths", Titles: []string{"shorter by", "rank", "<through", "at"}}
-	g.Note("The longest paths that are not critical, each by a call that it leads through: no gain at one place makes the run shorter by " +
-		"more than the first of them lacks, unless the place is on that path too.")
-	for _, p := range s.Next {
-		g.Add(words.Time(p.Shorter), words.Rank(p.Rank), p.Place, words.Time(p.Start))
-	}
-	g.Print(io.Out, io.Width)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/samples"
 )
 
@@ -20,7 +21,7 @@ func TestUndecidedSends(t *testing.T) {
 		took[latency] = command[samples.Truth](t, dir, "generate", "requests", "--ranks", "12", "--iterations", "15",
 			"--latency", fmt.Sprint(latency), "-o", fmt.Sprint(latency)).CriticalPathLength
 	}
-	doc := command[whatifDocument](t, dir, "whatif", "--network", "latency=15us,bandwidth=4GB", "1500")
+	doc := command[outcome.Whatif](t, dir, "whatif", "--network", "latency=15us,bandwidth=4GB", "1500")
 	u := doc.Undecided
 	if u == nil || u.Wait || u.Bytes != 16384 {
 		t.Fatalf("undecided are %+v", u)
@@ -37,7 +38,7 @@ func TestWrittenRunIsThePrediction(t *testing.T) {
 	for _, offsets := range []string{"right", "wrong"} {
 		run := skewedTrace(t, dir, offsets)
 		for _, out := range []string{"changed.otf2", "changed.prv", "changed.json", "changed.parquet"} {
-			doc := command[whatifDocument](t, dir, "whatif", "--force", "--scale", "interior=0.5", "-o", out, run)
+			doc := command[outcome.Whatif](t, dir, "whatif", "--force", "--scale", "interior=0.5", "-o", out, run)
 			got := command[struct{ Trace document.TraceInfo }](t, dir, "analyze", out)
 			if got.Trace.DurationNs != doc.Predicted || doc.Gain == 0 {
 				t.Errorf("%s offsets, %s: %d ns are predicted of %d, and %d written", offsets, out, doc.Predicted, doc.Baseline, got.Trace.DurationNs)

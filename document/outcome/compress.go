@@ -1,0 +1,32 @@
+package outcome
+
+import (
+	"tracekit/document"
+	"tracekit/formulae"
+	"tracekit/formulae/tkf"
+)
+
+// A Compress is the report of compressing, with the learned share against the
+// memory allowed if it was asked for, and what is wrong with the trace.
+type Compress struct {
+	*tkf.Report
+	Rebuilt  *document.Rebuilt    `json:"rebuilt"` // null: what was compressed was recorded
+	ByMemory []formulae.MemoryRow `json:"learned_by_memory,omitempty"`
+	Findings []document.Finding   `json:"findings"` // of reading
+}
+
+// A CallTrees is the annotated call tree: the paper's table 4 and figure 6.
+type CallTrees struct {
+	Schema    string                   `json:"schema"`
+	Path      string                   `json:"path"`
+	Format    string                   `json:"format"`
+	Creator   string                   `json:"creator"`
+	Terms     int                      `json:"terms"` // memory allowed to each formula
+	Paper     bool                     `json:"paper"` // the paper's kinds of formulae alone
+	Learned   *formulae.Learned        `json:"learned"`
+	Unlearned []formulae.Unlearned     `json:"unlearned"`
+	Trees     []formulae.AnnotatedTree `json:"trees"` // of the selected ranks, each once
+	Findings  []document.Finding       `json:"findings"`
+	Lost      bool                     `json:"-"`       // what was not learned is not in the file
+	Rebuilt   *document.Rebuilt        `json:"rebuilt"` // the formulae were learned from a trace that was rebuilt
+}

@@ -1,0 +1,177 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"tracekit/document/outcome"
+	"tracekit/document/words"
+	"tracekit/formulae"
+	"tracekit/formulae/sequence"
+	"tracekit/report"
+	"tracekit/report/text"
+	"tracekit/trace"
+)
+
+// CallTrees prints formulae, and trees with Top rows each. So many other trees are not in the document.
+func CallTrees(out *report.Sections, doc *outcome.CallTrees, defs *trace.Defs, others int) {
+	w := out.W
+	report.PrintRebuilt(out.W, "Formulae of a trace that was ", doc.Rebuilt)
+	kinds := ""
+	if doc.Paper {
+		kinds = "the paper's kinds of "
+	}
+	text.Line(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"), out.Writer)
+	learnedGrid(doc.Learned).Print(w, out.Width)
+	heading := "Not learned"
+	if doc.Lost {
+		heading = lostHeading
+	}
+	unlearnedGrid(heading, doc.Unlearned).Print(w, out.Width)
+	for i := range doc.Trees {
+		t := &doc.Trees[i]
+		fmt.Fprintln(w)
+		text.Line(w, "%s", treeHeading(defs, t))
+		formulaeGrid(t, out.Top).Print(w, out.Width)
+		printTree(w, t, out.Width)
+	}
+	if others > 0 {
+		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n", words.Plural(others, "different call tree is", "different call trees are"))
+	}
+	report.PrintFindings(w, out.Width, "Findings", doc.Findings)
+}
+
+// treeHeading says whose tree it is.
+func treeHeading(defs *trace.Defs, t *formulae.AnnotatedTree) string {
+	ranks := defs.Ranks()
+	var names []string
+	for _, l := range t.Locations[:min(len(t.Locations), 16)] {
+		name := defs.String(defs.Locations[l].Name)
+		if r := ranks[l]; r != trace.None {
+			name = fmt.Sprintf("rank %d", r)
+			if world := defs.World(); int(r) >= len(world) || uint32(world[r]) != l {
+				name += " " + defs.String(defs.Locations[l].Name)
+			}
+		}
+		names = append(names, name)
+	}
+	if len(t.Locations) > len(names) {
+		names = append(names, "…")
+	}
+	return words.Plural(len(t.Locations), "location", "locations") + " with this call tree: " + strings.Join(names, ", ")
+}
+
+// formulaeGrid has a row for each sequence that is about communication (the paper's table 4).
+func formulaeGrid(t *formulae.AnnotatedTree, top int) *text.Grid {
+	g := &text.Grid{Heading: "Formulae of communication", Titles: []string{"<call path", "<sequence", "<kind", "values", "terms", "<formula"}}
+	rows := 0
+	for n := range t.Nodes {
+		for _, s := range t.Nodes[n].Sequences {
+			if s.What != "to" && s.What != "from" && s.What != "tag" && s.Category != "sizes" && s.Category != "roots" {
+				continue
+			}
+			if rows++; rows <= top {
+				g.Add(callPath(t, n), s.What, kindText(&s), words.Count(s.Values), words.Count(s.Terms), s.Formula)
+			}
+		}
+	}
+	if rows > top {
+		g.Heading += fmt.Sprintf(" (first %d of %s)", top, words.Count(rows))
+	}
+	return g
+}
+
+// kindText returns the kind of a formula; of one that failed, how far it went.
+func kindText(s *formulae.AnnotatedSequence) string {
+	if s.Kind != sequence.Failed.String() {
+		return strings.ToUpper(s.Kind)
+	}
+	return fmt.Sprintf("not learned behind %s", words.Count(s.Learned))
+}
+
+// callPath returns the names on the way to a node, at most mostIndent of them.
+func callPath(t *formulae.AnnotatedTree, n int) string {
+	path, depth := nodeName(&t.Nodes[n]), 1
+	for p := t.Nodes[n].Parent; p != nil && *p > 0; p = t.Nodes[*p].Parent {
+		if depth++; depth > mostIndent {
+			return "…/" + path
+		}
+		path = t.Nodes[*p].Name + "/" + path
+	}
+	return path
+}
+
+func indented(n *formulae.AnnotatedNode) string {
+	if n.Depth > mostIndent {
+		return fmt.Sprintf("%s(%d) %s", strings.Repeat("  ", mostIndent), n.Depth, nodeName(n))
+	}
+	return strings.Repeat("  ", n.Depth) + nodeName(n)
+}
+
+// printTree prints the call tree with what is known of each call path (the paper's figure 6).
+func printTree(w io.Writer, t *formulae.AnnotatedTree, width int) {
+	names := 0
+	for n := range t.Nodes {
+		names = max(names, utf8.RuneCountInString(indented(&t.Nodes[n])))
+	}
+	times := "time, waiting included; arguments and attributes that are always the same are left out"
+	if len(t.Locations) > 1 {
+		times += ": mean of " + words.Plural(len(t.Locations), "location", "locations")
+	}
+	fmt.Fprintf(w, "\nAnnotated call tree (%s)\n%-*s %9s %10s %10s\n%s\n", times, names, "call path", "visits", "total", "own",
+		strings.Repeat("-", names+32))
+	for i := range t.Nodes {
+		n := &t.Nodes[i]
+		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), words.Count(n.Visits), words.Time(meanOf(n.InclusiveNs)), words.Time(meanOf(n.ExclusiveNs)))
+		for k := range n.Sequences {
+			s := &n.Sequences[k]
+			if s.Constant {
+				continue
+			}
+			printFolded(w, strings.Repeat("  ", min(n.Depth, mostIndent)+2), sequenceText(s), width)
+		}
+	}
+}
+
+func nodeName(n *formulae.AnnotatedNode) string { return text.Plain(atSite(n.Name, n.Site)) }
+
+// sequenceText is a line about a sequence.
+func sequenceText(s *formulae.AnnotatedSequence) string {
+	of := s.Of
+	if of == "" || strings.HasPrefix(s.What, of+" =") {
+		of = ""
+	} else {
+		of += " "
+	}
+	return fmt.Sprintf("%s%s  %s  %s", of, s.What, kindText(s), s.Formula)
+}
+
+// printFolded prints text between words, lines after the first further to the right.
+func printFolded(w io.Writer, indent, said string, width int) {
+	line := indent
+	for i, word := range strings.Split(text.Plain(said), " ") {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			fmt.Fprintln(w, strings.TrimRight(line, " "))
+			line = indent + "    " + word
+			continue
+		}
+		if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
+}
+
+func meanOf(list []int64) int64 {
+	sum := 0.0
+	for _, v := range list {
+		sum += float64(v)
+	}
+	return int64(sum / float64(max(len(list), 1)))
+}
+
+// mostIndent is the depth from which on nodes tell their depth instead of being indented.
+const mostIndent = 100

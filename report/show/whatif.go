@@ -1,0 +1,163 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tracekit/document/outcome"
+	"tracekit/document/words"
+	"tracekit/report"
+	"tracekit/report/text"
+	"tracekit/stats/whatif"
+)
+
+// Whatif prints what changes would gain, with Top rows in each table.
+func Whatif(out *report.Sections, doc *outcome.Whatif) {
+	w := out.W
+	report.PrintRebuilt(out.W, "", doc.Trace.Rebuilt)
+	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
+	for _, said := range modelNotes(doc) {
+		fmt.Fprintln(w, text.Wrap(said, out.Width, 0))
+	}
+	if len(doc.Changes) > 0 {
+		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), words.Time(doc.Predicted), gained(doc.Gain, doc.Share))
+		if note := undecidedNote(doc); note != "" {
+			fmt.Fprintln(w, text.Wrap(note, out.Width, 0))
+		}
+		printEnds(out, doc)
+	}
+	if doc.Out != "" {
+		fmt.Fprintf(w, "\nThe run with these changes: %s\n", doc.Out)
+		Lost(w, doc.Lost, "not in it: %s %s")
+	}
+	if len(doc.Gains) > 0 {
+		shown := doc.Gains[:min(out.Top, len(doc.Gains))]
+		g := &text.Grid{Heading: "Gains", Titles: []string{"<place", "<change", "gain", "share"}}
+		note := "Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
+			"the time there is that many times as long. Gains do not add up"
+		if slices.ContainsFunc(shown, whatif.Gain.Together) {
+			note += "; the row of several places is of all these changes together"
+		}
+		g.Note(note + ".")
+		if n := alike(doc.Gains); n > 1 {
+			g.Note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
+		}
+		for _, x := range shown {
+			g.Add(x.Place, x.Change, signed(x.GainNs), words.ShareOrDash(x.Share))
+		}
+		g.Print(w, out.Width)
+	}
+	if doc.Slack != nil {
+		slack(out, doc.Slack, doc.Missing)
+	}
+	if len(doc.Findings) > 0 {
+		report.PrintFindings(w, out.Width, "Findings", doc.Findings)
+	}
+}
+
+// alike returns how many of the first gains are about the same.
+func alike(gains []whatif.Gain) int {
+	n := 0
+	for n < len(gains) && whatif.Alike(gains[0].GainNs, gains[n].GainNs) {
+		n++
+	}
+	return n
+}
+
+// modelNotes say what a reader should know about the replay of this trace.
+func modelNotes(doc *outcome.Whatif) (notes []string) {
+	if n := doc.Model.Negative; n > 0 {
+		notes = append(notes, fmt.Sprintf("Model: %s before what they waited for, as clocks disagree: that stays as it is.",
+			words.Plural(int(n), "call ends", "calls end")))
+	}
+	if n := doc.Model.LeftOut; n > 0 {
+		notes = append(notes, fmt.Sprintf("Model: %s left out, which come after the calls that receive them have ended.",
+			words.Plural(int(n), "message is", "messages are")))
+	}
+	if doc.Model.Devices {
+		notes = append(notes, "Model: accelerators are not replayed: calls that wait for them keep their time, and other changes may gain less.")
+	}
+	return notes
+}
+
+// undecidedNote says what the prediction would be if sends did, or did not, wait for receivers as
+// the model assumes; "" if it would be about the same.
+func undecidedNote(doc *outcome.Whatif) string {
+	u := doc.Undecided
+	if u == nil || max(u.Predicted-doc.Predicted, doc.Predicted-u.Predicted) < doc.Predicted/200 {
+		return ""
+	}
+	if u.Wait {
+		return fmt.Sprintf("Sends of %s and more are taken to wait for their receivers, as nothing else explains how long the calls take that complete them. If they do not: %s.",
+			words.Bytes(u.Bytes), words.Time(u.Predicted))
+	}
+	return fmt.Sprintf("The run does not show whether sends of %s and more wait for their receivers: none is completed so early or so late that it tells. If they do: %s.",
+		words.Bytes(u.Bytes), words.Time(u.Predicted))
+}
+
+func gained(gain int64, share *float64) string {
+	switch {
+	case gain == 0:
+		return "as long as before"
+	case gain < 0:
+		loss := -*share
+		return fmt.Sprintf("%s (%s) longer", words.Time(-gain), words.ShareOrDash(&loss))
+	}
+	return fmt.Sprintf("%s (%s) shorter", words.Time(gain), words.ShareOrDash(share))
+}
+
+func signed(ns int64) string {
+	if ns < 0 {
+		return "-" + words.Time(-ns)
+	}
+	return words.Time(ns)
+}
+
+// printEnds prints when the ranks end whose end moves most.
+func printEnds(out *report.Sections, doc *outcome.Whatif) {
+	type row struct {
+		rank int
+		whatif.RankTimes
+	}
+	var rows []row
+	for r, t := range doc.Ranks {
+		if !doc.Missing[r] {
+			rows = append(rows, row{r, t})
+		}
+	}
+	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
+	g := &text.Grid{Heading: "Ends of ranks", Titles: []string{"rank", "recorded", "predicted", "earlier"}}
+	g.Note("After the begin of the run; those that move most first.")
+	for _, r := range rows[:min(out.Top, len(rows))] {
+		g.Add(strconv.Itoa(r.rank), words.Time(r.Baseline), words.Time(r.Predicted), signed(r.Baseline-r.Predicted))
+	}
+	g.Print(out.W, out.Width)
+}
+
+func slack(out *report.Sections, s *outcome.Slack, missing []bool) {
+	g := &text.Grid{Heading: "Slack of ranks", Titles: []string{"rank", "slack"}}
+	g.Note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
+		"lie on the critical path.")
+	var ranks []int
+	for r := range s.Ranks {
+		if !missing[r] {
+			ranks = append(ranks, r)
+		}
+	}
+	slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(s.Ranks[a], s.Ranks[b]) })
+	for _, r := range ranks[:min(out.Top, len(ranks))] {
+		g.Add(strconv.Itoa(r), words.Time(s.Ranks[r]))
+	}
+	g.Print(out.W, out.Width)
+	g = &text.Grid{Heading: "Next paths", Titles: []string{"shorter by", "rank", "<through", "at"}}
+	g.Note("The longest paths that are not critical, each by a call that it leads through: no gain at one place makes the run shorter by " +
+		"more than the first of them lacks, unless the place is on that path too.")
+	for _, p := range s.Next {
+		g.Add(words.Time(p.Shorter), words.Rank(p.Rank), p.Place, words.Time(p.Start))
+	}
+	g.Print(out.W, out.Width)
+}
