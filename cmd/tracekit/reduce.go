@@ -51,10 +51,6 @@ type reduceOptions struct {
 	neighbours         int
 	slowest            int
 
-	target, targetEvents string
-	measurement          string
-	require              []string
-
 	certificate bool
 	overhead    bool
 	diagnose    bool
@@ -256,11 +252,11 @@ func parseMeasurement(value string) (reduce.Buffer, error) {
 		switch key {
 		case "buffer", "record", "disk":
 			if size, err = cli.ParseSize(text); err == nil && size < 1 {
-				err = fmt.Errorf("%s: want at least 1 byte", part)
+				err = fmt.Errorf("want at least 1 byte for %s", key)
 			}
 		case "flush", "event":
 			if d, err = time.ParseDuration(text); err != nil || d < 0 {
-				err = fmt.Errorf("%s: want a time such as 160ms", part)
+				err = fmt.Errorf("want a time such as 160ms for %s", key)
 			}
 		default:
 			err = errors.New("want any of buffer=SIZE, record=SIZE, flush=TIME, disk=SIZE (per second), event=TIME, with commas between them")

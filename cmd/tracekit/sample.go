@@ -36,7 +36,7 @@ type sampleOptions struct {
 	threshold                  float64
 	variance, since            string
 	seed                       uint64
-	smallest, largest, site    string
+	site                       string
 	goalText                   string
 	analyses                   bool
 	costs                      costFlags

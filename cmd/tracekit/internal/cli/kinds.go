@@ -124,8 +124,11 @@ func Number(want string, allowed func(float64) bool) Kind[float64] {
 // Duration takes a time from 0 to most; a most of math.MaxInt64 is no bound.
 func Duration(most time.Duration) Kind[time.Duration] {
 	want := "0 to " + most.String()
-	if most == math.MaxInt64 {
+	switch {
+	case most == math.MaxInt64:
 		want = "a time above 0"
+	case most%time.Minute == 0:
+		want = strings.TrimSuffix(want, "0s")
 	}
 	k := Parsed(func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
