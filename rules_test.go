@@ -77,11 +77,14 @@ func (p pkg) imports() []string {
 // layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
 var layers = [][]string{
 	{"tempfile"},
-	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output", "stats/fit", "trace/tracetest/mutate"},
+	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output", "stats/fit",
+		"trace/tracetest/mutate"},
 	{"trace", "codec"},
-	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir", "formulae/internal/pack",
+	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir",
+		"formulae/internal/pack",
 		"stats/threads", "stats/causal"},
-	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool", "stats/phases", "topology",
+	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool",
+		"stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "report/text", "readers/jsontrace", "readers/paraver", "stats/numbers", "formulae"},
 	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols"},

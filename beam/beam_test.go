@@ -85,7 +85,8 @@ func TestDocuments(t *testing.T) {
 			t.Fatal("the damaged archive has no finding")
 		}
 		for _, n := range []int{1, 2, 4} {
-			got, err := ran(t, options{shards: n, parts: filepath.Join(t.TempDir(), "it's parts"), tracekit: command}, "analyze", trace, "--", "--json", "-q")
+			got, err := ran(t, options{shards: n, parts: filepath.Join(t.TempDir(), "it's parts"), tracekit: command}, "analyze", trace,
+				"--", "--json", "-q")
 			if err != nil || got != want {
 				t.Errorf("%s, %d shards: %v; documents equal: %t", trace, n, err, got == want)
 			}
@@ -144,7 +145,8 @@ func TestParts(t *testing.T) {
 		if _, err := ran(t, options{shards: 3, tracekit: command}, "convert", trace, parts, "--", "-q", "--json"); err != nil {
 			t.Fatal(err)
 		}
-		if got := printed(t, command, "analyze", "-q", "--json", parts); strings.ReplaceAll(got, parts, whole) != printed(t, command, "analyze", "-q", "--json", whole) {
+		if got := printed(t, command, "analyze", "-q", "--json", parts); strings.ReplaceAll(got, parts, whole) != printed(t, command,
+			"analyze", "-q", "--json", whole) {
 			t.Errorf("%s: the analyses differ", format)
 		}
 	}
@@ -163,7 +165,8 @@ func TestArchives(t *testing.T) {
 	command, trace := plain(t), "../samples/archives/halo2d-8"
 	whole, joined := filepath.Join(t.TempDir(), "x.otf2"), filepath.Join(t.TempDir(), "x.otf2")
 	printed(t, command, "convert", "-q", trace, whole)
-	if _, err := ran(t, options{shards: 3, parts: filepath.Join(t.TempDir(), "parts"), tracekit: command}, "convert", trace, joined, "--", "-q"); err != nil {
+	if _, err := ran(t, options{shards: 3, parts: filepath.Join(t.TempDir(), "parts"), tracekit: command}, "convert", trace, joined, "--",
+		"-q"); err != nil {
 		t.Fatal(err)
 	}
 	files := 0

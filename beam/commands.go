@@ -133,7 +133,8 @@ func (o *options) convert(ctx context.Context, paths, flags []string) (code int,
 		return 2, errors.New("convert does not take -parts for tables: the parts are OUT's own")
 	}
 	if !slices.Contains(readers.PartFormats(), o.format) {
-		return 2, fmt.Errorf("%s: a trace is written in parts as %s or otf2 only; 'tracekit convert' writes other formats", o.out, strings.Join(readers.PartFormats(), ", "))
+		return 2, fmt.Errorf("%s: a trace is written in parts as %s or otf2 only; 'tracekit convert' writes other formats", o.out,
+			strings.Join(readers.PartFormats(), ", "))
 	}
 	if o.parts = o.out; !o.away {
 		o.parts, err = filepath.Abs(o.out)

@@ -44,7 +44,8 @@ func TestLayout(t *testing.T) {
 	if about, err := os.Stat(filepath.Join(dir, "parts", layoutName)); err != nil || about.Size() != b.fetched.Load() {
 		t.Errorf("%d bytes were fetched; %v, %v", b.fetched.Load(), about, err)
 	}
-	if err := errors.Join(x.removeLayout(t.Context(), address+"/parts"), x.removeLayout(t.Context(), address+"/parts"), b.Close(), x.Close()); err != nil {
+	if err := errors.Join(x.removeLayout(t.Context(), address+"/parts"), x.removeLayout(t.Context(), address+"/parts"), b.Close(),
+		x.Close()); err != nil {
 		t.Error(err)
 	}
 	if left := left(); len(left) > 0 {

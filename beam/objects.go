@@ -177,7 +177,10 @@ func (x *objects) list(ctx context.Context, prefix string) (names []string, err 
 
 // each does something with objects, several at a time.
 func each(ctx context.Context, names []string, do func(ctx context.Context, name string) error) error {
-	_, err := engine.Map(ctx, transfers, len(names), func(ctx context.Context, i int) (struct{}, error) { return struct{}{}, do(ctx, names[i]) })
+	_, err := engine.Map(ctx, transfers, len(names), func(ctx context.Context, i int) (struct{}, error) {
+		return struct{}{},
+			do(ctx, names[i])
+	})
 	return err
 }
 

@@ -73,7 +73,8 @@ func TestObjects(t *testing.T) {
 		t.Helper()
 		local, remote := dir+"/run/"+name, address+"/run/"+name
 		want := strings.ReplaceAll(printed(t, command, "analyze", "--json", "-q", local), dir, address)
-		if got, err := ran(t, options{shards: shards, tracekit: command}, "analyze", remote, "--", "--json", "-q"); err != nil || got != want {
+		if got, err := ran(t, options{shards: shards, tracekit: command}, "analyze", remote, "--", "--json", "-q"); err != nil ||
+			got != want {
 			t.Errorf("%s, %d shards: %v; documents equal: %t", name, shards, err, got == want)
 		}
 	}
@@ -90,7 +91,8 @@ func TestObjects(t *testing.T) {
 			t.Errorf("%s, shards in files: %v; documents equal: %t", sample, err, got == want)
 		}
 		want = printed(t, command, "analyze", "--json", "-q", sample)
-		got, err = ran(t, options{shards: 2, tracekit: command, parts: "file://" + parts + "/there"}, "analyze", sample, "--", "--json", "-q")
+		got, err = ran(t, options{shards: 2, tracekit: command, parts: "file://" + parts + "/there"}, "analyze", sample, "--", "--json",
+			"-q")
 		if err != nil || got != want {
 			t.Errorf("%s, in files: %v; documents equal: %t", sample, err, got == want)
 		}
@@ -160,14 +162,17 @@ func TestOutputs(t *testing.T) {
 	for _, from := range []string{address + "/run/traces.otf2", "../samples/archives/halo2d-8"} {
 		out := address + "/out"
 		for name, args := range map[string][]string{
-			"x.tkf": {"compress", from, "--", "-q", "--json", "-o", out + "/x.tkf"}, "x.otf2": {"convert", from, out + "/x.otf2", "--", "-q", "--json"},
-			"archive": {"convert", from, out + "/archive", "--", "-q", "--json"}, "x.parquet": {"convert", from, out + "/x.parquet", "--", "-q", "--json"},
+			"x.tkf": {"compress", from, "--", "-q", "--json", "-o", out + "/x.tkf"}, "x.otf2": {"convert", from, out + "/x.otf2", "--",
+				"-q", "--json"},
+			"archive": {"convert", from, out + "/archive", "--", "-q", "--json"}, "x.parquet": {"convert", from, out + "/x.parquet", "--",
+				"-q", "--json"},
 		} {
 			document, err := ran(t, options{shards: 3, tracekit: command}, args...)
 			if err != nil || args[0] == "convert" && !strings.Contains(document, `"out": "`+out+"/"+name) {
 				t.Fatal(name, err, document)
 			}
-			if _, err := ran(t, options{shards: 3, tracekit: command}, args...); err == nil || !strings.Contains(err.Error(), out+"/"+name) {
+			if _, err := ran(t, options{shards: 3, tracekit: command}, args...); err == nil ||
+				!strings.Contains(err.Error(), out+"/"+name) {
 				t.Errorf("%s was written twice: %v", name, err)
 			}
 		}
@@ -277,7 +282,8 @@ func TestChangedObjects(t *testing.T) {
 		if err := change(filepath.Join(dir, "run", "traces", "0.evt")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := merge.Scan(t.Context(), src, nil, store, merge.Options{Jobs: 1}); err == nil || !strings.Contains(err.Error(), address+"/run/traces/0.evt") {
+		if _, err := merge.Scan(t.Context(), src, nil, store, merge.Options{Jobs: 1}); err == nil ||
+			!strings.Contains(err.Error(), address+"/run/traces/0.evt") {
 			t.Error(err)
 		}
 	}
@@ -292,21 +298,25 @@ func TestHostileKeys(t *testing.T) {
 	}
 	b := memblob.OpenBucket(nil)
 	x.buckets["mem://bucket/"] = b
-	for _, key := range []string{"run/../../../x.otf2", "/x.otf2", "run//x.otf2", "run/./x.otf2", "..", "run/", "run/x.otf2", "run/x/0.evt", "run/x/../0.evt", "run/..x"} {
+	for _, key := range []string{"run/../../../x.otf2", "/x.otf2", "run//x.otf2", "run/./x.otf2", "..", "run/", "run/x.otf2", "run/x/0.evt",
+		"run/x/../0.evt", "run/..x"} {
 		if err := b.WriteAll(t.Context(), key, []byte("x"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	names, err := x.list(t.Context(), "mem://bucket/")
-	if want := []string{"mem://bucket/run/..x", "mem://bucket/run/x.otf2", "mem://bucket/run/x/0.evt"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"mem://bucket/run/..x", "mem://bucket/run/x.otf2", "mem://bucket/run/x/0.evt"}; err != nil ||
+		!slices.Equal(names, want) {
 		t.Errorf("%v, %v", names, err)
 	}
-	for _, given := range []string{"s3://bucket", "s3://bucket/", "s3:///key", "s3://../key", "s3://b/../key", "s3://b/a//c", "s3://b/./c", "://b/c", "s3://b/?x=y"} {
+	for _, given := range []string{"s3://bucket", "s3://bucket/", "s3:///key", "s3://../key", "s3://b/../key", "s3://b/a//c", "s3://b/./c",
+		"://b/c", "s3://b/?x=y"} {
 		if name, err := x.name(given); err == nil {
 			t.Errorf("%s: %s", given, name)
 		}
 	}
-	for given, want := range map[string]string{"s3://b/c/?region=x": "s3://b/c", "file:///a/b": "file:///a/b", "a?b": "a?b", "../x": "../x"} {
+	for given, want := range map[string]string{"s3://b/c/?region=x": "s3://b/c", "file:///a/b": "file:///a/b", "a?b": "a?b",
+		"../x": "../x"} {
 		if name, err := x.name(given); name != want || err != nil {
 			t.Errorf("%s: %s, %v", given, name, err)
 		}

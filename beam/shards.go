@@ -89,7 +89,8 @@ func (f *shardFn) make(ctx context.Context, src trace.Source, store *spill.Store
 		return shards.Write(ctx, parts, h, src, files)
 	case f.Format != "":
 		h.Stage = shards.Written
-		written, err := readers.WritePart(ctx, src, locations, parts, h.Number, h.Of, readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)
+		written, err := readers.WritePart(ctx, src, locations, parts, h.Number, h.Of,
+			readers.CreateOptions{Format: f.Format, Jobs: 1, Store: store, Context: ctx}, nil)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,8 @@ func (r *record) code(c *codec.Coder, store *spill.Store) {
 }
 
 func example(rows int) *record {
-	r := &record{Number: -7, Signed: math.MinInt64, None: math.MaxUint32, Flag: true, Text: "läuft\x00", Names: []string{"", strings.Repeat("x", 70_000), "b"}}
+	r := &record{Number: -7, Signed: math.MinInt64, None: math.MaxUint32, Flag: true, Text: "läuft\x00",
+		Names: []string{"", strings.Repeat("x", 70_000), "b"}}
 	for i := range rows {
 		r.Rows = append(r.Rows, row{uint8(i), math.MaxInt64 - int64(i*i), uint32(-i), uint64(i) << 52, i%3 == 0})
 	}

@@ -115,7 +115,8 @@ func (c *clockwork) report(base, after census, doubtful uint64) {
 // worse. Times that were corrected before stay, too. Unless the logical clock is asked for, that holds for what is in doubt as well.
 func (c *clockwork) repair(ctx context.Context, base census) (left census, doubtful uint64, err error) {
 	t, about := c.trace, c.trace.Source.Info()
-	wanted := c.opts.Clock == ClockCLC || c.opts.Clock.auto() && !about.Reconstructed() && about.Properties[trace.PropertyCorrected] != "true"
+	wanted := c.opts.Clock == ClockCLC || c.opts.Clock.auto() && !about.Reconstructed() &&
+		about.Properties[trace.PropertyCorrected] != "true"
 	if base.total() == 0 || !wanted {
 		return base, 0, nil
 	}

@@ -143,7 +143,8 @@ func overflow(d *trace.Defs, scanned []*located) (at trace.Place, text string, f
 			continue
 		}
 		times.add(uint64(s.span.Last - s.span.First)) // right even if the difference of the two is not
-		if seconds := float64(times.sum) / float64(max(d.Clock.Resolution, 1)); times.overflow || seconds > math.MaxInt64/1e9 || times.sum > math.MaxInt64 {
+		if seconds := float64(times.sum) / float64(max(d.Clock.Resolution, 1)); times.overflow || seconds > math.MaxInt64/1e9 ||
+			times.sum > math.MaxInt64 {
 			return at, fmt.Sprintf("the locations until here run for %.3g years", seconds/(365.25*24*3600)), true
 		}
 	}

@@ -152,7 +152,8 @@ func TestScansMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge(t.Context(), src, Options{Store: store, Scans: one}); err == nil || !strings.Contains(err.Error(), "location 1 is missing") {
+	if _, err := Merge(t.Context(), src, Options{Store: store, Scans: one}); err == nil ||
+		!strings.Contains(err.Error(), "location 1 is missing") {
 		t.Errorf("merged of one location: %v", err)
 	}
 	if err := one.Add(one); err == nil {

@@ -30,12 +30,16 @@ func (c *Curve) text() string {
 func TestMeters(t *testing.T) {
 	const frame = "\nmetric 0 members=0\nlocation 0 rank0 rank=0\n  0 Enter main ; "
 	for _, c := range []struct{ name, member, samples, want string }{
-		{"accumulated, from its first sample on", "mode=0", "10 Metric 0 uint64:100 ; 30 Metric 0 uint64:140 ; 50 Metric 0 uint64:140", "0:NaN 10:2e+09 30:0 50:NaN"},
+		{"accumulated, from its first sample on", "mode=0", "10 Metric 0 uint64:100 ; 30 Metric 0 uint64:140 ; 50 Metric 0 uint64:140",
+			"0:NaN 10:2e+09 30:0 50:NaN"},
 		{"accumulated, two samples at one time", "mode=0", "10 Metric 0 uint64:0 ; 20 Metric 0 uint64:5 ; 20 Metric 0 uint64:7 ; 30 Metric 0 uint64:15", "0:NaN 10:5e+08 20:1e+09 30:NaN"},
-		{"accumulated, wrapped around at 64 bits", "mode=0", "10 Metric 0 uint64:18446744073709551611 ; 20 Metric 0 uint64:5", "0:NaN 10:1e+09 20:NaN"},
-		{"accumulated, set back: what it counted is not known", "mode=0", "10 Metric 0 uint64:70 ; 20 Metric 0 uint64:10 ; 40 Metric 0 uint64:30", "0:NaN 20:1e+09 40:NaN"},
+		{"accumulated, wrapped around at 64 bits", "mode=0", "10 Metric 0 uint64:18446744073709551611 ; 20 Metric 0 uint64:5",
+			"0:NaN 10:1e+09 20:NaN"},
+		{"accumulated, set back: what it counted is not known", "mode=0",
+			"10 Metric 0 uint64:70 ; 20 Metric 0 uint64:10 ; 40 Metric 0 uint64:30", "0:NaN 20:1e+09 40:NaN"},
 		{"a hardware counter that was not ready", "mode=0 type=1", "0 Metric 0 uint64:0 ; 10 Metric 0 uint64:4611686018427387904 ; 20 Metric 0 uint64:4611686018427387914", "0:NaN 10:1e+09 20:NaN"},
-		{"absolute, at the moment: until the next", "mode=17 value=10", "10 Metric 0 double:1.5 ; 40 Metric 0 double:3", "0:NaN 10:1.5 40:3"},
+		{"absolute, at the moment: until the next", "mode=17 value=10", "10 Metric 0 double:1.5 ; 40 Metric 0 double:3",
+			"0:NaN 10:1.5 40:3"},
 		{"absolute, no number", "mode=17 value=10", "10 Metric 0 double:1.5 ; 40 Metric 0 double:0x7ff8000000000001", "0:NaN 10:1.5"},
 		{"absolute, for the time before", "mode=33", "10 Metric 0 uint64:5 ; 40 Metric 0 uint64:7", "0:5 10:7 40:NaN"},
 		{"absolute, for the time after", "mode=49", "10 Metric 0 uint64:5 ; 40 Metric 0 uint64:7", "0:NaN 10:5 40:7"},

@@ -120,7 +120,8 @@ func (b *builder) messages(ctx context.Context, l trace.LocationID, every pick, 
 // message returns the message of a matched receive of a location.
 func (b *builder) message(l trace.LocationID, r *trace.Recv) Message {
 	s := b.t.Sends[r.SendLoc].Ptr(int(r.Send))
-	return Message{From: b.row[r.SendLoc], To: b.row[l], SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes, Comm: r.Comm, Tag: r.Tag}
+	return Message{From: b.row[r.SendLoc], To: b.row[l], SentNs: b.ns(s.Time), ReceivedNs: b.ns(r.Time), Bytes: r.Bytes, Comm: r.Comm,
+		Tag: r.Tag}
 }
 
 // collective returns what is drawn of a collective; ok is false if fewer than two rows are.
@@ -137,7 +138,8 @@ func (b *builder) collective(c trace.Collective) (out Collective, ok bool) {
 		begin, end := b.ns(call.Enter), b.ns(calls.Ptr(int(m.Done)).Leave)
 		if !found {
 			found = true
-			out = Collective{First: row, Last: row, Latest: row, BeginNs: begin, LatestNs: begin, EndNs: end, Operation: b.operation(call), Comm: c.Comm, Root: trace.None}
+			out = Collective{First: row, Last: row, Latest: row, BeginNs: begin, LatestNs: begin, EndNs: end, Operation: b.operation(call),
+				Comm: c.Comm, Root: trace.None}
 		}
 		out.Members, out.Sent, out.Received = out.Members+1, addBytes(out.Sent, m.Sent), addBytes(out.Received, m.Received)
 		if m.Rank == c.Root {

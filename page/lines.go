@@ -63,8 +63,9 @@ func histograms(a *analysis.Result) []lineCalls {
 }
 
 func barsOf(k *document.OverheadKey, l *overhead.LineKey) keyBars {
-	out := keyBars{Role: k.Role, Processes: k.Processes, Bytes: k.Bytes, Calls: l.Calls, Origin: l.Bars.Origin, Width: l.Bars.Width, Counts: l.Counts,
-		Law: string(k.Model), PValue: k.PValue, TMaxNs: k.TMaxNs, From: k.From, Unreliable: k.Unreliable}
+	out := keyBars{Role: k.Role, Processes: k.Processes, Bytes: k.Bytes, Calls: l.Calls, Origin: l.Bars.Origin, Width: l.Bars.Width,
+		Counts: l.Counts,
+		Law:    string(k.Model), PValue: k.PValue, TMaxNs: k.TMaxNs, From: k.From, Unreliable: k.Unreliable}
 	if r := &k.Fit; k.Model != "" && r.Chosen >= 0 && k.Calls > 0 {
 		share := float64(l.Calls) / float64(k.Calls)
 		for _, e := range r.Expected(r.Chosen, r.Estimate, l.Bars) {

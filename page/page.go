@@ -112,7 +112,8 @@ func (p *Page) content(z *packer) (*Content, error) {
 			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
 		}
 	}
-	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"more", more}, {"header", head}, {"numbers", numbers}, {"curves", curves}}}, nil
+	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"more", more}, {"header", head}, {"numbers", numbers},
+		{"curves", curves}}}, nil
 }
 
 // HTML returns the page; one that is served may ask its server for more.

@@ -36,7 +36,8 @@ func sources(t *testing.T, dir string) *Sources {
 
 // TestFind: the file with the most folders in common is meant.
 func TestFind(t *testing.T) {
-	s := sources(t, tree(t, map[string]string{"mg/solve.f": "1", "cg/solve.f": "2", "deep/er/cg/solve.f": "3", ".git/solve.f": "4", "main.c": "5", "lib/main.c": "6"}))
+	s := sources(t, tree(t, map[string]string{"mg/solve.f": "1", "cg/solve.f": "2", "deep/er/cg/solve.f": "3", ".git/solve.f": "4",
+		"main.c": "5", "lib/main.c": "6"}))
 	for _, c := range []struct {
 		name, want string
 		others     int
@@ -69,7 +70,8 @@ func TestNothingOutside(t *testing.T) {
 	}
 	s := sources(t, dir)
 	var files []namedFile
-	for _, name := range []string{"secret.c", "other.c", "folder/other.c", filepath.Join(outside, "secret.c"), "../" + filepath.Base(outside) + "/secret.c", "good.c"} {
+	for _, name := range []string{"secret.c", "other.c", "folder/other.c", filepath.Join(outside, "secret.c"), "../" +
+		filepath.Base(outside) + "/secret.c", "good.c"} {
 		files = append(files, namedFile{name: name, lines: []int{1}})
 	}
 	// Even if a link takes the place of a file that was listed.
@@ -84,12 +86,15 @@ func TestNothingOutside(t *testing.T) {
 // asked for.
 func TestTake(t *testing.T) {
 	long := strings.Repeat("some line of code\n", 100_000)
-	s := sources(t, tree(t, map[string]string{"long.c": long, "binary.c": "a\x00b", "empty.c": "", "short.c": "one\r\n\ttwo \x1b[31m\nthree"}))
-	found, lost := s.take([]namedFile{{"long.c", []int{5000, 5010, 90_000, 1 << 30}}, {"binary.c", nil}, {"empty.c", nil}, {"short.c", nil}}, 1<<20)
+	s := sources(t, tree(t, map[string]string{"long.c": long, "binary.c": "a\x00b", "empty.c": "",
+		"short.c": "one\r\n\ttwo \x1b[31m\nthree"}))
+	found, lost := s.take([]namedFile{{"long.c", []int{5000, 5010, 90_000, 1 << 30}}, {"binary.c", nil}, {"empty.c", nil},
+		{"short.c", nil}}, 1<<20)
 	if !slices.Equal(lost, []string{"binary.c", "empty.c"}) || len(found) != 2 {
 		t.Fatalf("found %d files, lost %q", len(found), lost)
 	}
-	if p := found[0].Parts; len(p) != 2 || p[0].First != 5000-around || len(p[0].Text) != 11+2*around || p[1].First != 90_000-around || found[0].Lines != 100_000 {
+	if p := found[0].Parts; len(p) != 2 || p[0].First != 5000-around || len(p[0].Text) != 11+2*around || p[1].First != 90_000-around ||
+		found[0].Lines != 100_000 {
 		t.Errorf("of the long file: %d lines, parts %v", found[0].Lines, p)
 	}
 	if p := found[1].Parts; len(p) != 1 || !slices.Equal(p[0].Text, []string{"one", "    two \uFFFD[31m", "three"}) {

@@ -48,7 +48,8 @@ func where(tr *trace.Trace, tree *trace.CallTree, p trace.PathID) string {
 // activity.
 func TestTimelineIsTheProfile(t *testing.T) {
 	for _, p := range samples.Programs() {
-		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Threads: 2, Plant: samples.Plant{LateSender: 30_000, LateReceiver: 20_000, Imbalance: 12_000}})
+		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Threads: 2,
+			Plant: samples.Plant{LateSender: 30_000, LateReceiver: 20_000, Imbalance: 12_000}})
 		own := map[string]int64{}
 		names := map[field.Path]string{}
 		for _, c := range a.CallPaths {
@@ -216,7 +217,8 @@ func TestSeveralAreBounded(t *testing.T) {
 // places, critical path and overhead, but for what is in no path.
 func TestCostsAreTheAnalysis(t *testing.T) {
 	for _, p := range samples.Programs() {
-		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
+		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2,
+			Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
 		a := statstest.Analysis(t, tr, analysis.Options{Overhead: &overhead.Options{}})
 		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}
 		var got, want [3]int64

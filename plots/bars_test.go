@@ -10,11 +10,13 @@ import (
 // sampleBars is what hosts and messages say of a ping-pong.
 func sampleBars(groups int) BarsData {
 	d := BarsData{Title: "Ping-pong: hosts and messages", XLabel: "bytes of a message", Y: Axis{Label: "share of the time", Unit: Share},
-		Categories: []Category{{Name: "compute"}, {Name: "copy", Group: IO}, {Name: "wire", Group: Threads}, {Name: "waiting", Group: System, Color: color.White}},
-		Note:       "Left of each pair: the host; right: the message."}
+		Categories: []Category{{Name: "compute"}, {Name: "copy", Group: IO}, {Name: "wire", Group: Threads},
+			{Name: "waiting", Group: System, Color: color.White}},
+		Note: "Left of each pair: the host; right: the message."}
 	for i := range groups {
 		x := float64(i) / float64(groups)
-		d.Groups = append(d.Groups, BarGroup{Bytes.text(float64(int(8) << i)), [][]float64{{0.1, 0.3 * x, 0, 0.9 - 0.3*x}, {0.1, 0.8 * x, 0.9 - 0.8*x, 0}}})
+		d.Groups = append(d.Groups, BarGroup{Bytes.text(float64(int(8) << i)),
+			[][]float64{{0.1, 0.3 * x, 0, 0.9 - 0.3*x}, {0.1, 0.8 * x, 0.9 - 0.8*x, 0}}})
 	}
 	return d
 }
@@ -31,7 +33,8 @@ func TestBars(t *testing.T) {
 // drawn is refused.
 func TestBarsOddities(t *testing.T) {
 	for name, d := range map[string]BarsData{
-		"none": {Title: "x"}, "zeros": {Title: "x", Categories: make([]Category, 1), Groups: []BarGroup{{"a", [][]float64{{0}}}}}, "many": sampleBars(40),
+		"none": {Title: "x"}, "zeros": {Title: "x", Categories: make([]Category, 1),
+			Groups: []BarGroup{{"a", [][]float64{{0}}}}}, "many": sampleBars(40),
 	} {
 		f, err := Bars(d)
 		if err != nil {
@@ -42,7 +45,8 @@ func TestBarsOddities(t *testing.T) {
 	if names := sampleBars(40).names(600); len(names) >= 40 || len(names) < 5 {
 		t.Errorf("%d names of 40 in 600 pixels", len(names))
 	}
-	for name, bar := range map[string][]float64{"short": {1, 2, 3}, "negative": {1, 2, -3, 0}, "no number": {1, math.NaN(), 0, 0}, "infinite": {math.Inf(1), 0, 0, 0}} {
+	for name, bar := range map[string][]float64{"short": {1, 2, 3}, "negative": {1, 2, -3, 0}, "no number": {1, math.NaN(), 0, 0},
+		"infinite": {math.Inf(1), 0, 0, 0}} {
 		d := sampleBars(3)
 		d.Groups[1].Bars[0] = bar
 		if _, err := Bars(d); err == nil || !strings.Contains(err.Error(), "bars") {

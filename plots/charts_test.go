@@ -89,7 +89,8 @@ func TestStackDrawsAlike(t *testing.T) {
 			tl.Message(Message{From: 0, To: 1, Sent: 100, Done: 200, Bytes: 8})
 		}
 		for i := range collectives {
-			tl.Collective(Collective{Ranks: []int{0, 1}, Begin: []int64{int64(i % 900), int64(i % 900)}, End: []int64{int64(i%900) + 1, int64(i%900) + 1}})
+			tl.Collective(Collective{Ranks: []int{0, 1}, Begin: []int64{int64(i % 900), int64(i % 900)},
+				End: []int64{int64(i%900) + 1, int64(i%900) + 1}})
 		}
 		return tl
 	}
@@ -127,7 +128,8 @@ func TestPercent(t *testing.T) {
 // TestLegendOverflow draws more colours, and longer names, than there is room.
 func TestLegendOverflow(t *testing.T) {
 	for _, height := range []int{minHeight, 400} {
-		o := TimelineOptions{To: 1000, Ranks: []string{"a rank with an uncommonly long name, longer than the picture is wide"}, Width: minWidth, Height: height}
+		o := TimelineOptions{To: 1000, Ranks: []string{"a rank with an uncommonly long name, longer than the picture is wide"},
+			Width: minWidth, Height: height}
 		for range 100 {
 			o.Categories = append(o.Categories, Category{Name: strings.Repeat("name ", 500)})
 		}

@@ -121,7 +121,8 @@ func ExampleStability() {
 }
 
 func ExampleCallCosts() {
-	f, err := plots.CallCosts("T_f(2, bytes)", []plots.Series{{Name: "MPI_Send", X: []float64{1, 1024, 1 << 20}, Y: []float64{900, 1200, 95_000}}})
+	f, err := plots.CallCosts("T_f(2, bytes)", []plots.Series{{Name: "MPI_Send", X: []float64{1, 1024, 1 << 20},
+		Y: []float64{900, 1200, 95_000}}})
 	if err == nil {
 		err = f.Encode(io.Discard, plots.PNG)
 	}

@@ -196,16 +196,19 @@ func TestOneValue(t *testing.T) {
 func TestRefusesNaN(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for name, err := range map[string]error{
-			"edge":     second(Histogram(HistogramData{Edges: []float64{0, bad}, Counts: []float64{1}})),
-			"count":    second(Histogram(HistogramData{Edges: []float64{0, 1}, Counts: []float64{bad}})),
-			"expected": second(Histogram(HistogramData{Edges: []float64{0, 1}, Counts: []float64{1}, Models: []Model{{Expected: []float64{bad}}}})),
-			"mark":     second(Histogram(HistogramData{Edges: []float64{0, 1}, Counts: []float64{1}, Marks: []Mark{{"m", bad}}})),
-			"x":        second(Curves(CurvesData{Series: []Series{{X: []float64{bad}, Y: []float64{1}}}})),
-			"y":        second(Curves(CurvesData{Series: []Series{{X: []float64{1}, Y: []float64{bad}}}})),
-			"low":      second(Curves(CurvesData{Series: []Series{{X: []float64{1}, Y: []float64{1}, Low: []float64{bad}, High: []float64{2}}}})),
-			"level":    second(Curves(CurvesData{Levels: []Mark{{"m", bad}}})),
-			"cell":     second(CommMatrix(MatrixData{Ranks: 1, Entries: []MatrixEntry{{0, 0, bad}}})),
-			"mean":     second(DifferenceHistograms(DifferencesData{Position: Differences{Edges: []float64{0, 1}, Counts: []float64{1}, Mean: bad}})),
+			"edge":  second(Histogram(HistogramData{Edges: []float64{0, bad}, Counts: []float64{1}})),
+			"count": second(Histogram(HistogramData{Edges: []float64{0, 1}, Counts: []float64{bad}})),
+			"expected": second(Histogram(HistogramData{Edges: []float64{0, 1}, Counts: []float64{1},
+				Models: []Model{{Expected: []float64{bad}}}})),
+			"mark": second(Histogram(HistogramData{Edges: []float64{0, 1}, Counts: []float64{1}, Marks: []Mark{{"m", bad}}})),
+			"x":    second(Curves(CurvesData{Series: []Series{{X: []float64{bad}, Y: []float64{1}}}})),
+			"y":    second(Curves(CurvesData{Series: []Series{{X: []float64{1}, Y: []float64{bad}}}})),
+			"low": second(Curves(CurvesData{Series: []Series{{X: []float64{1}, Y: []float64{1}, Low: []float64{bad},
+				High: []float64{2}}}})),
+			"level": second(Curves(CurvesData{Levels: []Mark{{"m", bad}}})),
+			"cell":  second(CommMatrix(MatrixData{Ranks: 1, Entries: []MatrixEntry{{0, 0, bad}}})),
+			"mean": second(DifferenceHistograms(DifferencesData{Position: Differences{Edges: []float64{0, 1}, Counts: []float64{1},
+				Mean: bad}})),
 		} {
 			if err == nil {
 				t.Errorf("%v as %s: no error", bad, name)
@@ -297,7 +300,8 @@ func TestAnyName(t *testing.T) {
 			RowLabel: n, ColumnLabel: n, ScaleLabel: n, Width: 300, Height: 200})).Stamped(n))
 	}
 	n := strings.Join(names, "")
-	tl := newTimeline(t, TimelineOptions{Title: n, To: 100, Ranks: []string{n}, RankAxis: n, Categories: []Category{{Name: n}}, Width: 400, Height: 200})
+	tl := newTimeline(t, TimelineOptions{Title: n, To: 100, Ranks: []string{n}, RankAxis: n, Categories: []Category{{Name: n}}, Width: 400,
+		Height: 200})
 	draws(t, tl.Figure())
 	series := []Series{{Name: n, X: []float64{0, 1}, Y: []float64{0, 1}}}
 	draws(t, ok(Curves(CurvesData{Title: n, X: Axis{Label: n}, Y: Axis{Label: n}, Series: series, Levels: []Mark{{Name: n, Value: 1}}})))

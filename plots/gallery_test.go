@@ -89,7 +89,8 @@ func TestGalleryOddities(t *testing.T) {
 		o.Ranks = append(o.Ranks, fmt.Sprintf("rank %d thread %d", 100+i/4, i%4))
 	}
 	for i := range 60 {
-		o.Categories = append(o.Categories, Category{Name: fmt.Sprintf("model::dynamics::solve_helmholtz_level_%d(field const&, double)", i), Group: Group(i % 6)})
+		o.Categories = append(o.Categories, Category{Name: fmt.Sprintf("model::dynamics::solve_helmholtz_level_%d(field const&, double)",
+			i), Group: Group(i % 6)})
 	}
 	tl := newTimeline(t, o)
 	for r := range o.Ranks {

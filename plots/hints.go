@@ -44,7 +44,8 @@ func (t *Timeline) barHints(out []hint, top int) []hint {
 		s, whole := t.shares[rank], span*float64(max(1, t.lanes(rank)))
 		y0, y1 := t.layout.bar(rank)
 		out = append(out, hint{float64(t.layout.left), float64(top + t.layout.top + y0), float64(t.layout.width), float64(y1 - y0),
-			fmt.Sprintf("%s %s: runs %s, waits %s, blocked %s", t.opts.RankAxis, name, percent(float64(s.code)/whole), percent(float64(s.wait)/whole), percent(float64(s.blocked)/whole))})
+			fmt.Sprintf("%s %s: runs %s, waits %s, blocked %s", t.opts.RankAxis, name, percent(float64(s.code)/whole),
+				percent(float64(s.wait)/whole), percent(float64(s.blocked)/whole))})
 	}
 	return out
 }
@@ -65,7 +66,8 @@ func (t *Timeline) segmentHints(out []hint, top int) []hint {
 		}
 		y0, y1 := t.layout.bar(t.rowOf(s.rank))
 		out = append(out, hint{float64(t.layout.left) + x0, float64(top + t.layout.top + y0), x1 - x0, float64(y1 - y0),
-			fmt.Sprintf("%s, %s %s, at %s for %s", what, t.opts.RankAxis, t.opts.Ranks[s.rank], Nanoseconds.text(float64(s.start)), Nanoseconds.text(float64(s.end-s.start)))})
+			fmt.Sprintf("%s, %s %s, at %s for %s", what, t.opts.RankAxis, t.opts.Ranks[s.rank], Nanoseconds.text(float64(s.start)),
+				Nanoseconds.text(float64(s.end-s.start)))})
 	}
 	return out
 }

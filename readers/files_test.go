@@ -36,8 +36,9 @@ func TestFilesOf(t *testing.T) {
 		"prv":             {Opened: []string{"prv/run.pcf", "prv/run.row", "prv/run.prv"}},
 		"gz/run.prv.gz":   {Opened: []string{"gz/run.pcf", "gz/run.prv.gz"}},
 		"json/rank1.json": {Opened: []string{"json/rank1.json"}},
-		"x.parquet":       {Opened: []string{"x.parquet/00001-of-00002/events/flow.parquet", "x.parquet/00001-of-00002/tracekit.json", "x.parquet/tracekit.json"}},
-		"run.tkf":         {Opened: []string{"run.tkf"}}, "odd/name": {Opened: []string{"odd/name"}},
+		"x.parquet": {Opened: []string{"x.parquet/00001-of-00002/events/flow.parquet", "x.parquet/00001-of-00002/tracekit.json",
+			"x.parquet/tracekit.json"}},
+		"run.tkf": {Opened: []string{"run.tkf"}}, "odd/name": {Opened: []string{"odd/name"}},
 		"two": {}, "json": {}, "half.parquet": {}, "nothing": {}, "odd": {}, "": {},
 	} {
 		got, err := FilesOf(name, func(prefix string) (found []string, err error) {

@@ -80,7 +80,8 @@ var formats = []format{
 		},
 		foreign: true,
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
-			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs, Store: o.Store, Context: o.Context}))
+			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs,
+				Store: o.Store, Context: o.Context}))
 		},
 	},
 	{

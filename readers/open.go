@@ -26,8 +26,8 @@ type OpenOptions struct {
 	AlignStart bool
 
 	// Store takes the events of formats whose locations are interleaved, which are sorted
-	// when the trace is opened, and what formats that rebuild events note for it. It is to be closed after the trace; nil: the trace has one of
-	// its own.
+	// when the trace is opened, and what formats that rebuild events note for it. It is to be closed after the trace; nil: the trace has
+	// one of its own.
 	Store *spill.Store
 
 	// Mirror is the directory in which the files of traces lie whose names are addresses, such as

@@ -151,7 +151,8 @@ func TestOpenOther(t *testing.T) {
 	if _, err := Open(t.Context(), dir, OpenOptions{}); !errors.Is(err, trace.ErrNotATrace) {
 		t.Errorf("a directory without a trace: %v", err)
 	}
-	if _, err := Open(t.Context(), os.DevNull, OpenOptions{}); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "regular file") {
+	if _, err := Open(t.Context(), os.DevNull, OpenOptions{}); !errors.Is(err, trace.ErrNotATrace) ||
+		!strings.Contains(err.Error(), "regular file") {
 		t.Errorf("a device: %v", err)
 	}
 	if _, err := Open(t.Context(), filepath.Join(dir, "none"), OpenOptions{}); !errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,8 @@ func (w *Written) Code(c *codec.Coder, d *trace.Defs, _ *spill.Store) {
 
 // WritePart writes some locations of a source, ascending, as part number of a trace in a directory,
 // complete or not at all; one of the same number is replaced. JoinParts makes a trace of all parts.
-func WritePart(ctx context.Context, src trace.Source, locations []trace.LocationID, dir string, number, of int, o CreateOptions, p *engine.Progress) (*Written, error) {
+func WritePart(ctx context.Context, src trace.Source, locations []trace.LocationID, dir string, number, of int, o CreateOptions,
+	p *engine.Progress) (*Written, error) {
 	if rowOf(o.Format).unjoined == nil {
 		return nil, fmt.Errorf("a trace of format %s is not written in parts", o.Format)
 	}

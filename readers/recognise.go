@@ -31,7 +31,8 @@ func recognise(path string) (f *format, open string, err error) {
 	case err != nil:
 		return nil, "", err
 	case info.IsDir() && slices.ContainsFunc(formats, func(f format) bool { return f.unjoined != nil && f.unjoined(path) }):
-		return nil, "", fmt.Errorf("%s: %w: it holds parts of a trace; 'tracekit combine' makes a trace of them once all are there", path, trace.ErrNotATrace)
+		return nil, "", fmt.Errorf("%s: %w: it holds parts of a trace; 'tracekit combine' makes a trace of them once all are there", path,
+			trace.ErrNotATrace)
 	case info.IsDir():
 		traces = append(companionOf(path, []string{filepath.Clean(path)}), tracesIn(path)...)
 	default:

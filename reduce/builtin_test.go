@@ -130,9 +130,11 @@ func TestCertify(t *testing.T) {
 	type document map[string]any
 	name := func(x any) string { return x.(map[string]any)["region"].(string) }
 	full := document{"schema": "x", "trace": document{"duration_ns": 10, "events": 7}, "messages": document{"count": 0, "bytes": 0},
-		"profile": []document{{"region": "a", "time_ns": 100, "min_rank": 3}, {"region": "b", "time_ns": 50}, {"region": "b", "time_ns": 4}}, "shares": []float64{0.5, 0.25}}
+		"profile": []document{{"region": "a", "time_ns": 100, "min_rank": 3}, {"region": "b", "time_ns": 50},
+			{"region": "b", "time_ns": 4}}, "shares": []float64{0.5, 0.25}}
 	left := document{"schema": "x", "trace": document{"duration_ns": 10, "events": 3}, "messages": document{"count": 2, "bytes": 0},
-		"profile": []document{{"region": "a", "time_ns": 90, "min_rank": 1}, {"region": "c", "time_ns": 1}, {"region": "b", "time_ns": 50}}, "shares": []float64{0.5, 1}}
+		"profile": []document{{"region": "a", "time_ns": 90, "min_rank": 1}, {"region": "c", "time_ns": 1},
+			{"region": "b", "time_ns": 50}}, "shares": []float64{0.5, 1}}
 	figures, err := Certify(full, left, name)
 	if err != nil {
 		t.Fatal(err)

@@ -52,9 +52,10 @@ func (c *Cuts) Consistent(ctx context.Context, t *trace.Trace, jobs int) (*Cuts,
 	}
 	x.findLoose()
 	out := NewCuts(c.store, len(c.spans))
-	kept, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs}, func(_ context.Context, l trace.LocationID, batches engine.Batches) (Kept, error) {
-		return x.refine(out, l, batches)
-	})
+	kept, err := engine.Each(ctx, t.Source, engine.Options{Jobs: jobs},
+		func(_ context.Context, l trace.LocationID, batches engine.Batches) (Kept, error) {
+			return x.refine(out, l, batches)
+		})
 	if err != nil {
 		return nil, Kept{}, err
 	}
@@ -124,7 +125,8 @@ func (x *consistency) collective(i int, do func(...tie)) {
 	var all []tie
 	for k := range int(c.Count) {
 		if m := x.t.Members.Ptr(int(c.First) + k); !x.cuts.dropped[m.Location] {
-			all = append(all, tie{loc: m.Location, call: m.Call, none: m.Call == trace.None}, tie{loc: m.Location, call: m.Done, none: m.Done == trace.None})
+			all = append(all, tie{loc: m.Location, call: m.Call, none: m.Call == trace.None},
+				tie{loc: m.Location, call: m.Done, none: m.Done == trace.None})
 		}
 	}
 	do(all...)

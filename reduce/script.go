@@ -171,7 +171,8 @@ type located struct {
 
 // locate begins the rule at a location.
 func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
-	x := &located{Script: s, t: t, location: l, thread: &starlark.Thread{Name: s.file}, args: make(starlark.Tuple, max(1, len(s.variables)))}
+	x := &located{Script: s, t: t, location: l, thread: &starlark.Thread{Name: s.file},
+		args: make(starlark.Tuple, max(1, len(s.variables)))}
 	x.thread.OnMaxSteps = x.pause
 	x.thread.SetMaxExecutionSteps(stepsAtOnce)
 	x.thread.Print = func(thread *starlark.Thread, _ string) {
@@ -300,7 +301,8 @@ func (s *Script) conditional(v starlark.Value) error {
 	if _, ok := v.(starlark.Bool); ok || s.condition == "" {
 		return nil
 	}
-	return fmt.Errorf("--keep %q: its value is of type %s, neither True nor False; write a condition, as in 'rank < 32'", s.condition, v.Type())
+	return fmt.Errorf("--keep %q: its value is of type %s, neither True nor False; write a condition, as in 'rank < 32'", s.condition,
+		v.Type())
 }
 
 // finish asks for the ranks and for the texts.
@@ -341,7 +343,8 @@ func (s *Script) finish(ctx context.Context, t *trace.Trace, jobs int) ([]bool, 
 			}
 			if text, ok := v.(starlark.String); ok {
 				if s.said.Add(int64(len(text))) > mostTexts {
-					return struct{}{}, fmt.Errorf("%s: output_text returns more than %d MiB for all ranks together", x.text.Position(), mostTexts>>20)
+					return struct{}{}, fmt.Errorf("%s: output_text returns more than %d MiB for all ranks together", x.text.Position(),
+						mostTexts>>20)
 				}
 				s.texts[rank] = string(text)
 			} else if v != starlark.None {

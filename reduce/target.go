@@ -94,7 +94,8 @@ func Search(ctx context.Context, t *trace.Trace, families []Family, most uint64,
 }
 
 // search finds the mildest setting that fits by halving, or else tells the severest one.
-func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Options, judge func(context.Context, *Reduction) (float64, error)) (*Try, error) {
+func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Options,
+	judge func(context.Context, *Reduction) (float64, error)) (*Try, error) {
 	var fitting *Reduction
 	var last *Try
 	low, high := 0, f.Settings // the mildest that fits is in [low, high]

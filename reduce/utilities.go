@@ -131,7 +131,8 @@ func (x *located) variable(name string) starlark.Value {
 func (x *located) predeclared() starlark.StringDict {
 	out := starlark.StringDict{"ranks": starlark.MakeInt(len(x.t.World))} // of expressions
 	add := func(name string, params int, f func(args starlark.Tuple) (starlark.Value, error)) {
-		out[name] = starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		out[name] = starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+			kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) != params || len(kwargs) > 0 {
 				return nil, fmt.Errorf("%s wants %d arguments", name, params)
 			}

@@ -170,7 +170,8 @@ func ClockLine(c *document.Clock) string {
 			fmt.Fprintf(&b, " (%s as recorded)", backwards(c.ViolationsRaw))
 		}
 	case "clc":
-		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s", backwards(c.ViolationsRaw), words.Time(c.MaxViolationNs))
+		fmt.Fprintf(&b, "repaired by the logical clock; as recorded %s by up to %s", backwards(c.ViolationsRaw),
+			words.Time(c.MaxViolationNs))
 		if c.ViolationsOffsets != c.ViolationsRaw {
 			fmt.Fprintf(&b, ", with the measured offsets %s", words.Count(c.ViolationsOffsets))
 		}
@@ -217,7 +218,8 @@ func PrintFindings(w io.Writer, width int, heading string, findings []document.F
 	}
 	fmt.Fprintf(w, "\n%s\n", heading)
 	for _, f := range findings {
-		said := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, words.Plural(int(f.Count), "time", "times"), formatPlace(f.First))
+		said := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, words.Plural(int(f.Count), "time", "times"),
+			formatPlace(f.First))
 		fmt.Fprintln(w, text.Wrap(said, width, 8))
 	}
 }
@@ -404,7 +406,8 @@ func (r *Sections) diagnosis() {
 		fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.Width, 4))
 	}
 	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
-	if slow && r.Analysis.Efficiency != nil && slices.ContainsFunc(r.Analysis.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
+	if slow && r.Analysis.Efficiency != nil && slices.ContainsFunc(r.Analysis.Findings,
+		func(f document.Finding) bool { return f.Severity != "info" }) {
 		r.Line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
 	}
 	if len(causes) > 1 {

@@ -35,7 +35,8 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 		for _, s := range []struct {
 			sum *int64
 			ns  int64
-		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs}, {&idle, x.IdleNs},
+		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs}, {&idle,
+			x.IdleNs},
 			{&host, x.IdleCauses.HostBoundNs}, {&gaps, x.IdleCauses.KernelGapsNs}, {&waiting, x.IdleCauses.CollectiveWaitNs}} {
 			*s.sum = numbers.Plus(*s.sum, s.ns)
 		}
@@ -84,7 +85,8 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 		said += " Most of the run is lost " + strings.Join(worst, ", then ") + "."
 	}
 	if name, ns := mostComputed(d); 2*compute >= span && ns > 0 {
-		said += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", text.ShortenRegion(name, 60), words.PartOf(ns, executed(d)))
+		said += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", text.ShortenRegion(name, 60),
+			words.PartOf(ns, executed(d)))
 	}
 	return said
 }

@@ -26,5 +26,6 @@ func Doubt(d *document.Doubt) string {
 		return fmt.Sprintf("Of the MPI calls that last %s or more, %s last a multiple of %s, the time slice of a scheduler.",
 			words.Time(d.SliceNs/2), words.Share(*d.Share), words.Time(d.SliceNs))
 	}
-	return fmt.Sprintf("Small %s takes %s in the median after the last rank has come, and %s or less in one of ten.", d.Operation, words.Time(d.MedianNs), words.Time(d.FastNs))
+	return fmt.Sprintf("Small %s takes %s in the median after the last rank has come, and %s or less in one of ten.", d.Operation,
+		words.Time(d.MedianNs), words.Time(d.FastNs))
 }

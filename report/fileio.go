@@ -62,7 +62,8 @@ func mainThreads(io *document.FileIO, t document.TraceInfo) string {
 	if ranks == 0 || t.DurationNs == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(". On main threads, which do nothing else meanwhile, it is %s, %s of their time", words.Time(io.MainNs), words.PartOf(io.MainNs, t.DurationNs*int64(ranks)))
+	text := fmt.Sprintf(". On main threads, which do nothing else meanwhile, it is %s, %s of their time", words.Time(io.MainNs),
+		words.PartOf(io.MainNs, t.DurationNs*int64(ranks)))
 	if littleTime*io.MainNs < t.DurationNs*int64(ranks) {
 		text += ": files are not what the run waits for"
 	}

@@ -24,7 +24,8 @@ func (r *Sections) overhead() {
 		}
 	}
 	fmt.Fprintln(r.W)
-	r.Line("%sOverhead of %s: %s of %s, beyond what %s of like calls need, %s.", Mark(r.Analysis.Trace.Rebuilt), strings.Replace(r.calls(), "Comm", "comm", 1),
+	r.Line("%sOverhead of %s: %s of %s, beyond what %s of like calls need, %s.", Mark(r.Analysis.Trace.Rebuilt),
+		strings.Replace(r.calls(), "Comm", "comm", 1),
 		words.Time(o.OverheadNs), words.Time(o.TotalNs), words.Share(o.Quantile), learned)
 	r.pairs(o)
 	r.keys(o)
@@ -71,7 +72,8 @@ func (r *Sections) keys(o *document.Overhead) {
 		}
 	}
 	heading := fmt.Sprintf(text.Modelled+"What calls need, waits taken off: %s of operation, role, processes and bytes, %s%s",
-		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls", "have too many slow calls"), r.Of(len(o.Keys), "keys"))
+		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls",
+			"have too many slow calls"), r.Of(len(o.Keys), "keys"))
 	g := Keys(heading, top(r, o.Keys), o.Profile != nil)
 	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; " +
 		"t_max is what a call that nothing disturbs exceeds seldom.")

@@ -14,7 +14,8 @@ func (r *Sections) threads() {
 		return
 	}
 	e := t.Efficiency
-	g := r.Grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"), words.Plural(t.Processes, "process", "processes")), "<", r.whole())
+	g := r.Grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"),
+		words.Plural(t.Processes, "process", "processes")), "<", r.whole())
 	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
 		"Regions and serial parts: 100 % less what is lost there.")
 	g.Add("parallel efficiency, all threads", words.ShareOrDash(e.Parallel))

@@ -43,7 +43,8 @@ func (d *definer) machine(o Options, clocks []localClock) {
 		nodes = o.Ranks
 	}
 	for n := range nodes {
-		d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Ref: uint64(n + 1), Name: d.text(fmt.Sprintf("node %d", n)), Class: d.text("node"), Parent: 0})
+		d.SystemTree = append(d.SystemTree, trace.SystemTreeNode{Ref: uint64(n + 1), Name: d.text(fmt.Sprintf("node %d", n)),
+			Class: d.text("node"), Parent: 0})
 	}
 	for r := range o.Ranks {
 		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(r),

@@ -132,12 +132,16 @@ func TestPlantedWaits(t *testing.T) {
 	}{
 		{"late sender", Plant{LateSender: ticks}, func(w WaitStates) Wait { return w.LateSender }, Wait{n, n * ticks}},
 		{"late receiver", Plant{LateReceiver: ticks}, func(w WaitStates) Wait { return w.LateReceiver }, Wait{n, n * ticks}},
-		{"wrong order, same source", Plant{WrongOrder: ticks}, func(w WaitStates) Wait { return w.WrongOrderSame }, Wait{n / 2, n / 2 * ticks}},
-		{"wrong order, different source", Plant{WrongOrder: ticks}, func(w WaitStates) Wait { return w.WrongOrderDifferent }, Wait{n / 2, n / 2 * ticks}},
+		{"wrong order, same source", Plant{WrongOrder: ticks}, func(w WaitStates) Wait { return w.WrongOrderSame },
+			Wait{n / 2, n / 2 * ticks}},
+		{"wrong order, different source", Plant{WrongOrder: ticks}, func(w WaitStates) Wait { return w.WrongOrderDifferent },
+			Wait{n / 2, n / 2 * ticks}},
 		{"wrong order is late sender", Plant{WrongOrder: ticks}, func(w WaitStates) Wait { return w.LateSender }, Wait{n, n * ticks}},
 		{"early reduce", Plant{EarlyReduce: ticks}, func(w WaitStates) Wait { return w.EarlyReduce }, Wait{n, n * ticks}},
-		{"late broadcast", Plant{LateBroadcast: ticks}, func(w WaitStates) Wait { return w.LateBroadcast }, Wait{n * (ranks - 1), n * (ranks - 1) * ticks}},
-		{"critical path", Plant{CriticalPath: ticks}, func(w WaitStates) Wait { return w.WaitAtBarrier }, Wait{2 * n * (ranks - 1), 2 * n * (ranks - 1) * ticks}},
+		{"late broadcast", Plant{LateBroadcast: ticks}, func(w WaitStates) Wait { return w.LateBroadcast },
+			Wait{n * (ranks - 1), n * (ranks - 1) * ticks}},
+		{"critical path", Plant{CriticalPath: ticks}, func(w WaitStates) Wait { return w.WaitAtBarrier },
+			Wait{2 * n * (ranks - 1), 2 * n * (ranks - 1) * ticks}},
 		{"nothing", Plant{}, func(w WaitStates) Wait { return w.LateSender }, Wait{}},
 	} {
 		o := Options{Program: "ring", Ranks: ranks, Iterations: n, Plant: c.plant}.withDefaults()

@@ -185,7 +185,8 @@ func Open(dir string) (*Set, error) {
 		case h.Stage != s.Stage:
 			return nil, Refused(name, fmt.Errorf("it is for another command than %s", filepath.Base(names[0])))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
-			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align", filepath.Base(names[0])))
+			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align",
+				filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":
 			return nil, Refused(name, fmt.Errorf("it is shard %d, and so is %s", h.Number, filepath.Base(s.files[h.Number-1])))
 		}

@@ -15,10 +15,11 @@ func TestDefaultBudget(t *testing.T) {
 		addressSpace int64
 		want         int64
 	}{
-		"nothing known":   {nil, math.MaxInt64, LeastBudget},
-		"machine":         {map[string]string{"proc/meminfo": meminfo}, math.MaxInt64, 4 * gib},
-		"small machine":   {map[string]string{"proc/meminfo": "MemTotal: 500000 kB\n"}, math.MaxInt64, LeastBudget},
-		"nonsense":        {map[string]string{"proc/meminfo": "MemTotal: -5 kB\n", "proc/self/cgroup": "0\n::\n"}, math.MaxInt64, LeastBudget},
+		"nothing known": {nil, math.MaxInt64, LeastBudget},
+		"machine":       {map[string]string{"proc/meminfo": meminfo}, math.MaxInt64, 4 * gib},
+		"small machine": {map[string]string{"proc/meminfo": "MemTotal: 500000 kB\n"}, math.MaxInt64, LeastBudget},
+		"nonsense": {map[string]string{"proc/meminfo": "MemTotal: -5 kB\n", "proc/self/cgroup": "0\n::\n"}, math.MaxInt64,
+			LeastBudget},
 		"address space":   {map[string]string{"proc/meminfo": meminfo}, 2 * gib, gib / 2},
 		"address space 0": {nil, 0, LeastBudget},
 		"version 2, own group": {map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/user/job\n",

@@ -255,7 +255,8 @@ func TestWanted(t *testing.T) {
 	table = table.Sealed()
 	clear(store.fetched)
 	const middle = 20 * extentFrames
-	for _, c := range []struct{ page, want int }{{middle, 3}, {middle, 0}, {middle + extentFrames, 1}, {middle - extentFrames, 1}, {middle - 3*extentFrames, 2}, {len(table.pages) - 1, 2}} {
+	for _, c := range []struct{ page, want int }{{middle, 3}, {middle, 0}, {middle + extentFrames, 1}, {middle - extentFrames, 1},
+		{middle - 3*extentFrames, 2}, {len(table.pages) - 1, 2}} {
 		if got := store.wanted(table.pages, c.page); len(got) != c.want {
 			t.Errorf("of page %d, %d extents are asked for, want %d", c.page, len(got), c.want)
 		}

@@ -16,7 +16,8 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 	part := a
 	if len(opts.Ranks) > 0 { // others may be why these wait
 		var err error
-		if part, err = Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, From: opts.From, To: opts.To, Overhead: opts.Overhead}, false); err != nil {
+		if part, err = Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, From: opts.From, To: opts.To, Overhead: opts.Overhead},
+			false); err != nil {
 			return err
 		}
 	}
@@ -30,7 +31,8 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 		return err
 	}
 	a.Diagnosis = slices.DeleteFunc(part.Diagnosis, func(c cause.Cause) bool {
-		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !slices.ContainsFunc(c.Ranks, func(r uint32) bool { return slices.Contains(opts.Ranks, r) })
+		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !slices.ContainsFunc(c.Ranks,
+			func(r uint32) bool { return slices.Contains(opts.Ranks, r) })
 	})
 	return nil
 }

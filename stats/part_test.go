@@ -16,7 +16,8 @@ import (
 // same cause with about half of the gain; and that ranks have the causes that concern them.
 func TestPartIsDiagnosed(t *testing.T) {
 	for _, program := range []string{"halo", "sweep", "collectives"} {
-		src := statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 100, Threads: 1, Seed: 1, Plant: samples.Plant{Imbalance: 5000}})
+		src := statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 100, Threads: 1, Seed: 1,
+			Plant: samples.Plant{Imbalance: 5000}})
 		tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 		causes := func(o analysis.Options) *analysis.Result {
 			o.Overhead = &overhead.Options{PerCall: true}
@@ -38,7 +39,8 @@ func TestPartIsDiagnosed(t *testing.T) {
 		}
 		first := whole.Diagnosis[0]
 		half := causes(analysis.Options{From: share(0.4), To: share(0.9)}).Diagnosis
-		if len(half) == 0 || half[0].Kind != first.Kind || half[0].Region != first.Region || 3*(*half[0].GainNs) < *first.GainNs || 3*(*half[0].GainNs) > 2**first.GainNs {
+		if len(half) == 0 || half[0].Kind != first.Kind || half[0].Region != first.Region || 3*(*half[0].GainNs) < *first.GainNs ||
+			3*(*half[0].GainNs) > 2**first.GainNs {
 			t.Errorf("%s: of half of the run %+v, of all %+v", program, half, first)
 		}
 		for _, c := range causes(analysis.Options{Ranks: []uint32{first.Ranks[0]}}).Diagnosis[:1] {

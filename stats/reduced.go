@@ -25,8 +25,8 @@ func leaveOut(t *trace.Trace, a *analysis.Result) {
 // normal95 is the number of standard deviations in which 95 % of normally distributed values lie.
 const normal95 = 1.959964
 
-// estimates returns sums of the whole run: with n of N messages, N/n times that of the sample. Of messages drawn at random the variance is that
-// of sampling without replacement, N² (1 − n/N) s²/n with s² the variance of the messages' parts.
+// estimates returns sums of the whole run: with n of N messages, N/n times that of the sample. Of messages drawn at random the variance is
+// that of sampling without replacement, N² (1 − n/N) s²/n with s² the variance of the messages' parts.
 func estimates(t *trace.Trace, a *analysis.Result, s trace.Sample) []*document.Estimate {
 	n, of := float64(s.Sampled), float64(s.Of)
 	estimate := func(key string, sum, squares float64) *document.Estimate {

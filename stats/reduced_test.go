@@ -22,10 +22,11 @@ func analyzed(t *testing.T, src trace.Source) (*trace.Trace, *analysis.Result) {
 	return tr, a
 }
 
-// TestSampledTrace states that an analysis of a trace with a fifth of the messages does not say what needs the others, and that the sums that
-// it estimates are those of the whole trace: the intervals hold the truth in at least 17 of 20 samples, 19 are expected.
+// TestSampledTrace states that an analysis of a trace with a fifth of the messages does not say what needs the others, and that the sums
+// that it estimates are those of the whole trace: the intervals hold the truth in at least 17 of 20 samples, 19 are expected.
 func TestSampledTrace(t *testing.T) {
-	whole := statstest.Generated(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 100, Threads: 1, Seed: 1, Plant: samples.Plant{LateSender: 5000}})
+	whole := statstest.Generated(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 100, Threads: 1, Seed: 1,
+		Plant: samples.Plant{LateSender: 5000}})
 	tr, truth := analyzed(t, whole)
 	held := map[string]int{}
 	for seed := range uint64(20) {
@@ -39,7 +40,8 @@ func TestSampledTrace(t *testing.T) {
 		}
 		_, a := analyzed(t, d.Results()[0].Source())
 		if a.Efficiency != nil || a.Diagnosis != nil || a.CriticalPath != nil || a.Delays != nil {
-			t.Fatalf("a sample has efficiencies, causes, delays or a critical path, though %.0f %% of the time is cut", 100*a.Trace.Reduced.CutShare)
+			t.Fatalf("a sample has efficiencies, causes, delays or a critical path, though %.0f %% of the time is cut",
+				100*a.Trace.Reduced.CutShare)
 		}
 		for _, e := range a.Trace.Reduced.Estimates {
 			want := map[string]float64{"messages.count": float64(truth.Messages.Count), "messages.bytes": float64(truth.Messages.Bytes)}

@@ -1,5 +1,5 @@
-// Package tempfile makes files and directories under temporary names, beside those that they get once they are complete. What it makes has the
-// mode that the user's umask leaves of 0666 and 0777, unlike what os.CreateTemp and os.MkdirTemp make, which nobody else can read.
+// Package tempfile makes files and directories under temporary names, beside those that they get once they are complete. What it makes has
+// the mode that the user's umask leaves of 0666 and 0777, unlike what os.CreateTemp and os.MkdirTemp make, which nobody else can read.
 package tempfile
 
 import (
@@ -14,7 +14,8 @@ import (
 // tries is how many names are tried.
 const tries = 1000
 
-// Create makes a file in the directory of a path, whose name is the path's with a dot before and a number behind it. Errors are those of the system.
+// Create makes a file in the directory of a path, whose name is the path's with a dot before and a number behind it. Errors are those of
+// the system.
 func Create(path string) (f *os.File, err error) {
 	err = try(path, func(name string) (err error) {
 		f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)

@@ -49,7 +49,8 @@ func Grid(sizes []int, ranks int) (*Topology, error) {
 	if len(sizes) == 0 || room < ranks {
 		return nil, fmt.Errorf("a grid of %s has %d places for %d ranks", name, room, ranks)
 	}
-	t := &Topology{name: "ranks in a grid of " + name, sizes: slices.Clone(sizes), torus: make([]bool, len(sizes)), at: make([]int, ranks*len(sizes))}
+	t := &Topology{name: "ranks in a grid of " + name, sizes: slices.Clone(sizes), torus: make([]bool, len(sizes)),
+		at: make([]int, ranks*len(sizes))}
 	for r := range ranks {
 		rest := r
 		for k := len(sizes) - 1; k >= 0; k-- {
@@ -85,7 +86,8 @@ func OfTrace(d *trace.Defs, name string) *Topology {
 		if name != "" && g.Name != name || name == "" && g.Name == numbering {
 			continue
 		}
-		t := &Topology{name: fmt.Sprintf("topology %q of the trace", g.Name), torus: g.Torus, at: slices.Repeat([]int{-1}, len(world)*len(g.Sizes))}
+		t := &Topology{name: fmt.Sprintf("topology %q of the trace", g.Name), torus: g.Torus,
+			at: slices.Repeat([]int{-1}, len(world)*len(g.Sizes))}
 		for _, n := range g.Sizes {
 			t.sizes = append(t.sizes, int(n))
 		}

@@ -58,7 +58,8 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(top.Dimensions(), top.Coordinates(1), top.Coordinates(2), top.Hops(0, 1), top.Hops(0, 2)); got != "[2 4] [1 3] [] 2 -1" {
+	if got := fmt.Sprint(top.Dimensions(), top.Coordinates(1), top.Coordinates(2), top.Hops(0, 1),
+		top.Hops(0, 2)); got != "[2 4] [1 3] [] 2 -1" {
 		t.Error(got)
 	}
 	for text, want := range map[string]string{
@@ -125,7 +126,8 @@ func TestAverages(t *testing.T) {
 		}
 		for r, a := range got {
 			if *a.Average != c.mesh[r] || *a.Torus != c.torus[r] || a.Bytes != 5*1024 || a.Unknown != 0 {
-				t.Errorf("%s: rank %d has %v and %v over %d bytes, want %v and %v", c.top, r, *a.Average, *a.Torus, a.Bytes, c.mesh[r], c.torus[r])
+				t.Errorf("%s: rank %d has %v and %v over %d bytes, want %v and %v", c.top, r, *a.Average, *a.Torus, a.Bytes, c.mesh[r],
+					c.torus[r])
 			}
 		}
 	}

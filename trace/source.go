@@ -45,8 +45,8 @@ const (
 	PropertySample = "TRACEKIT::SAMPLE"
 )
 
-// PropertyCorrected is the key in Info.Properties by which a trace says that its times are corrected ones ("true"): what still runs backwards is
-// left as it is unless a correction is asked for. All writers keep it.
+// PropertyCorrected is the key in Info.Properties by which a trace says that its times are corrected ones ("true"): what still runs
+// backwards is left as it is unless a correction is asked for. All writers keep it.
 const PropertyCorrected = "TRACEKIT::CLOCK_CORRECTED"
 
 // Keys in Info.Properties of a trace from which repeating intervals were cut, and of one in which
@@ -59,7 +59,8 @@ const (
 
 // OriginProperties returns the keys above: what writers keep that keep no other properties.
 func OriginProperties() []string {
-	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy, PropertyCutShare, PropertySample, PropertyCorrected,
+	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy, PropertyCutShare, PropertySample,
+		PropertyCorrected,
 		PropertyRepeats, PropertyCut, PropertyRegenerated}
 }
 

@@ -219,8 +219,8 @@ type Violations struct {
 	Max     int64  // largest violation before the logical clock, in ticks
 }
 
-// Order returns the place of each location in an order that does not depend on that of their definitions: by rank, the master first, then by name.
-// Ties are broken by it.
+// Order returns the place of each location in an order that does not depend on that of their definitions: by rank, the master first, then
+// by name. Ties are broken by it.
 func (t *Trace) Order() []uint32 {
 	sorted := make([]LocationID, len(t.Rank))
 	for l := range sorted {

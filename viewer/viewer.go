@@ -45,7 +45,8 @@ func New(p []byte, indexes []*page.Index, port int) (*Server, error) {
 	}
 	secret := make([]byte, 18)
 	_, _ = rand.Read(secret) // it never fails
-	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, indexes: indexes, slots: make(chan struct{}, answersAtOnce)}, nil
+	return &Server{listener: listener, token: base64.RawURLEncoding.EncodeToString(secret), page: p, indexes: indexes,
+		slots: make(chan struct{}, answersAtOnce)}, nil
 }
 
 // URL returns the address of the page, with the secret.

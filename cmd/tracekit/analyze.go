@@ -171,7 +171,8 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 }
 
 func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
-	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis, Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
+	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
+		Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
 	r.Print()
 	if opts.outDir != "" {
 		fmt.Fprintln(io.Out)

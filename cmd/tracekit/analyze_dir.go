@@ -25,9 +25,11 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, drawing, out))
 }
 
-func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing, out *reportDir) error {
+func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing,
+	out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
-		(&report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis, Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}).Print()
+		(&report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
+			Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}).Print()
 		return nil
 	})
 	out.json("analysis.json", a)

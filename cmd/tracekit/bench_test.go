@@ -63,7 +63,8 @@ func BenchmarkCommands(b *testing.B) {
 func BenchmarkIndex(b *testing.B) {
 	dir := b.TempDir()
 	var out, errs bytes.Buffer
-	if code := run(b.Context(), &streams{Out: &out, Err: &errs}, []string{"generate", "halo", "--ranks=64", "--iterations=2400", "-o", filepath.Join(dir, "halo")}); code != 0 {
+	if code := run(b.Context(), &streams{Out: &out, Err: &errs}, []string{"generate", "halo", "--ranks=64", "--iterations=2400", "-o",
+		filepath.Join(dir, "halo")}); code != 0 {
 		b.Fatal(&errs)
 	}
 	store := spill.NewStore(192<<20, dir)
@@ -80,14 +81,15 @@ func BenchmarkIndex(b *testing.B) {
 	a := statstest.Analysis(b, t, analysis.Options{})
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := engine.Each(b.Context(), src, engine.Options{Jobs: 1}, func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {
-				for _, err := range batches {
-					if err != nil {
-						return none, err
+			if _, err := engine.Each(b.Context(), src, engine.Options{Jobs: 1},
+				func(_ context.Context, _ trace.LocationID, batches engine.Batches) (none struct{}, err error) {
+					for _, err := range batches {
+						if err != nil {
+							return none, err
+						}
 					}
-				}
-				return none, nil
-			}); err != nil {
+					return none, nil
+				}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -66,7 +66,8 @@ func (f *shardFlag) validate(set *pflag.FlagSet, dir string, flags ...string) er
 	if dir == "" {
 		return usagef("--shard needs -o, the directory for the shards")
 	}
-	return onlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it", slices.Concat(alsoForShards, flags)...)
+	return onlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it",
+		slices.Concat(alsoForShards, flags)...)
 }
 
 // parse reads "i/n".
@@ -104,7 +105,8 @@ type shardTask struct {
 }
 
 // runShard makes something of a share of a trace and writes it down.
-func runShard[P shards.Part[P]](ctx context.Context, s *streams, t shardTask, of func(src *input, locations []trace.LocationID, p *engine.Progress) (P, error)) error {
+func runShard[P shards.Part[P]](ctx context.Context, s *streams, t shardTask,
+	of func(src *input, locations []trace.LocationID, p *engine.Progress) (P, error)) error {
 	path := filepath.Join(t.dir, shards.Name(t.number, t.of))
 	if err := refuseExisting(path, t.force); err != nil {
 		return err
@@ -128,7 +130,8 @@ func runShard[P shards.Part[P]](ctx context.Context, s *streams, t shardTask, of
 		err = src.store.Err()
 	}
 	if err == nil && !t.quiet {
-		text.Line(s.Out, "%s: %s of %s", path, words.Count(len(locations)), words.Plural(len(src.Defs().Locations), "location", "locations"))
+		text.Line(s.Out, "%s: %s of %s", path, words.Count(len(locations)),
+			words.Plural(len(src.Defs().Locations), "location", "locations"))
 	}
 	return err
 }
@@ -141,7 +144,8 @@ func (o *analyzeOptions) shardOf(c *cobra.Command, s *streams) error {
 	if err := o.readFlags.validate(); err != nil {
 		return err
 	}
-	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.outDir, force: o.force, paths: o.paths, stage: shards.Scanned, title: "reading"}
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.outDir, force: o.force, paths: o.paths, stage: shards.Scanned,
+		title: "reading"}
 	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*merge.Scans, error) {
 		return merge.Scan(c.Context(), src, locations, src.store, merge.Options{Jobs: o.jobs, Progress: p})
 	})
@@ -187,7 +191,8 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 	if readers.IsJoined(o.out) {
 		return usagef("%s is a whole trace: name another directory, or remove it first", o.out)
 	}
-	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Written, title: "converting"}
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Written,
+		title: "converting"}
 	return runShard(c.Context(), s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*readers.Written, error) {
 		return readers.WritePart(c.Context(), src, locations, o.out, o.shard.number, o.shard.of,
 			readers.CreateOptions{Format: o.format, Jobs: o.jobs, Store: src.store, Context: c.Context()}, p)
@@ -199,7 +204,8 @@ func (o *convertOptions) archiveShard(ctx context.Context, s *streams) error {
 	if readers.IsAnchor(o.out) {
 		return usagef("--shard leaves event files in a directory: name one instead of %s, which 'tracekit combine DIRECTORY -o %s' then writes", o.out, o.out)
 	}
-	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Archived, title: "converting"}
+	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Archived,
+		title: "converting"}
 	return runShard(ctx, s, task, func(src *input, locations []trace.LocationID, p *engine.Progress) (*otf2.Parts, error) {
 		return otf2.Encode(ctx, src, locations, src.store, engine.Options{Jobs: o.jobs, Progress: p})
 	})
@@ -363,7 +369,8 @@ func (o *analyzeOptions) joinArchive(c *cobra.Command, io *streams) error {
 }
 
 // joinFiles gives an archive the event files of all shards.
-func joinFiles(ctx context.Context, set *shards.Set, in *input, w *otf2.Writer, jobs int) (events uint64, findings []trace.Finding, err error) {
+func joinFiles(ctx context.Context, set *shards.Set, in *input, w *otf2.Writer, jobs int) (events uint64, findings []trace.Finding,
+	err error) {
 	parts, err := shards.Read(ctx, set, in, in.store, jobs, w.Parts)
 	if err != nil {
 		return 0, nil, err

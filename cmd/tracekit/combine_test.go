@@ -44,7 +44,8 @@ func TestCombined(t *testing.T) {
 					}
 					got, gotErr, gotCode := tracekit(t, dir, slices.Concat([]string{"combine", parts}, flags, pass)...)
 					if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
-						t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+						t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode,
+							gotErr, got == want)
 					}
 				}
 			}
@@ -76,13 +77,15 @@ func TestJoined(t *testing.T) {
 	dir := t.TempDir()
 	for k, trace := range shardedTraces(t, dir) {
 		for f, flags := range [][]string{nil, {"--time-error", "1us"}, {"--time-error", "1%", "--terms", "6", "--formulae", "paper"}} {
-			want, wantErr, wantCode := tracekit(t, dir, append([]string{"compress", trace, "--json", "--force", "-o", "whole.tkf"}, flags...)...)
+			want, wantErr, wantCode := tracekit(t, dir, append([]string{"compress", trace, "--json", "--force", "-o", "whole.tkf"},
+				flags...)...)
 			for _, n := range []int{1, 2, 7} {
 				parts := fmt.Sprintf("parts-%d-%d-%d", k, f, n)
 				makeShards(t, dir, "compress", trace, parts, n, flags...)
 				got, gotErr, gotCode := tracekit(t, dir, "combine", parts, "--json", "--force", "-o", "joined.tkf")
 				if got != want || gotErr != wantErr || gotCode != wantCode || wantCode != exitDone {
-					t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode, gotErr, got == want)
+					t.Errorf("%s, %d shards, %v: exit code %d, want %d; %s; documents equal: %t", trace, n, flags, gotCode, wantCode,
+						gotErr, got == want)
 				}
 				whole, err := os.ReadFile(filepath.Join(dir, "whole.tkf"))
 				joined, err2 := os.ReadFile(filepath.Join(dir, "joined.tkf"))
@@ -119,7 +122,8 @@ func TestWrittenInParts(t *testing.T) {
 				if left, _ := filepath.Glob(filepath.Join(dir, out, "*.shard")); len(left) > 0 {
 					t.Errorf("%s: %v is left", out, left)
 				}
-				if again := contentsOf(t, filepath.Join(dir, filepath.Dir(out), "again")); !maps.Equal(again, contentsOf(t, filepath.Join(dir, filepath.Dir(in(0)), "again"))) {
+				if again := contentsOf(t, filepath.Join(dir, filepath.Dir(out), "again")); !maps.Equal(again,
+					contentsOf(t, filepath.Join(dir, filepath.Dir(in(0)), "again"))) {
 					t.Errorf("%s, %s, %d parts: what is written of it as OTF2 differs", trace, format, n)
 				}
 				if said[n] != said[0] {
@@ -249,7 +253,8 @@ func TestSecondPass(t *testing.T) {
 			t.Errorf("%s: %v is left", command, left)
 		}
 	}
-	if _, stderr, code := tracekit(t, dir, "combine", "parts", "--shard", "1/2"); code == exitDone || !strings.Contains(stderr, "00001-of-00002.task") {
+	if _, stderr, code := tracekit(t, dir, "combine", "parts", "--shard", "1/2"); code == exitDone ||
+		!strings.Contains(stderr, "00001-of-00002.task") {
 		t.Errorf("without a task: exit code %d, %s", code, stderr)
 	}
 	if _, _, code := tracekit(t, dir, "combine", "parts", "--shard", "1/2", "--ranks", "0"); code != exitUsage {
@@ -288,15 +293,18 @@ func TestCombineRefuses(t *testing.T) {
 		spoil func(t *testing.T, parts string) error
 		want  string
 	}{
-		{"missing", func(t *testing.T, p string) error { return os.Remove(filepath.Join(p, shards.Name(2, 3))) }, "1 of 3 shards are missing: 2"},
-		{"cut off", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 500) }, "it ends in the middle"},
+		{"missing", func(t *testing.T, p string) error { return os.Remove(filepath.Join(p, shards.Name(2, 3))) },
+			"1 of 3 shards are missing: 2"},
+		{"cut off", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 500) },
+			"it ends in the middle"},
 		{"empty", func(t *testing.T, p string) error { return os.Truncate(filepath.Join(p, shards.Name(2, 3)), 0) }, "does not begin with"},
 		{"garbled", func(t *testing.T, p string) error { return garble(filepath.Join(p, shards.Name(3, 3))) }, "a checksum does not fit"},
 		{"twice", func(t *testing.T, p string) error {
 			return os.Link(filepath.Join(p, shards.Name(1, 3)), filepath.Join(p, "again.shard"))
 		}, "it is shard 1, and so is"},
 		{"no directory", func(t *testing.T, p string) error { return os.RemoveAll(p) }, "wanted is the directory in which the shards"},
-		{"a file", func(t *testing.T, p string) error { return errors.Join(os.RemoveAll(p), os.WriteFile(p, nil, 0o644)) }, "not a directory; wanted is"},
+		{"a file", func(t *testing.T, p string) error { return errors.Join(os.RemoveAll(p), os.WriteFile(p, nil, 0o644)) },
+			"not a directory; wanted is"},
 		{"a directory", func(t *testing.T, p string) error { return os.Mkdir(filepath.Join(p, "x.shard"), 0o755) }, "it is not a file"},
 		{"other number", func(t *testing.T, p string) error {
 			_, stderr, code := tracekit(t, p, "analyze", "--shard", "1/2", "-o", p, ring)
@@ -307,7 +315,8 @@ func TestCombineRefuses(t *testing.T) {
 		}, "it is one of 3 shards"},
 		{"other flags", func(t *testing.T, p string) error {
 			for k, bound := range []string{"1us", "2us", "1us"} {
-				_, stderr, code := tracekit(t, p, "compress", "--shard", fmt.Sprintf("%d/3", k+1), "--time-error", bound, "-o", p, "--force", ring)
+				_, stderr, code := tracekit(t, p, "compress", "--shard", fmt.Sprintf("%d/3", k+1), "--time-error", bound, "-o", p,
+					"--force", ring)
 				if code != exitDone {
 					return fmt.Errorf("%s", stderr)
 				}

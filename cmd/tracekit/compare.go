@@ -197,7 +197,8 @@ func writeComparison(ctx context.Context, opts *compareOptions, doc *outcome.Com
 	out := newReportDir(opts.outDir)
 	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
 	out.json("compare.json", doc)
-	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) + report.RebuiltSuffix(doc.A)
+	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) +
+		report.RebuiltSuffix(doc.A)
 	return out.close(ctx, opts.jobs, figure.Compare(doc, title, out.figure))
 }
 

@@ -53,7 +53,8 @@ func TestQuality(t *testing.T) {
 		{a, c, nil, nil, ofC.Position.Spread},
 	} {
 		q := compared(t, dir, a, x.b, "--repeat", x.repeat).Quality
-		if q == nil || q.Repeat != x.repeat || !near(q.PositionFactor, x.position) || !near(q.BlockFactor, x.block) || q.PositionSpread != x.spread {
+		if q == nil || q.Repeat != x.repeat || !near(q.PositionFactor, x.position) || !near(q.BlockFactor, x.block) ||
+			q.PositionSpread != x.spread {
 			t.Errorf("%s against %s: %+v, want %+v", x.b, x.repeat, q, x)
 		}
 	}
@@ -74,7 +75,8 @@ func TestComparisonDirectory(t *testing.T) {
 	text := tracetest.ReadFile(t, filepath.Join(dir, "out", "compare.json"))
 	var got outcome.Compare
 	decode(t, text, &got)
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(outcome.Records{}, "Differences"), cmpopts.IgnoreUnexported(compare.Change{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(outcome.Records{}, "Differences"),
+		cmpopts.IgnoreUnexported(compare.Change{})); diff != "" {
 		t.Errorf("compare.json (-printed +written):\n%s", diff)
 	}
 	for _, name := range []string{"changes.png", "changes.svg", "differences.png", "differences.svg"} {

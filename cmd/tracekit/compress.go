@@ -180,7 +180,8 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
 	bar := startProgress(io, opts.quiet, "learning")
 	defer bar.done()
-	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), opts.options.Form.Paper, engine.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), opts.options.Form.Paper,
+		engine.Options{Jobs: opts.jobs, Progress: &bar.Progress})
 }
 
 // lostOf says why a file in stat mode is not the trace: what was not learned, what was left out.

@@ -40,7 +40,8 @@ func newConvert(io *streams, run func(context.Context, *streams, *convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
 		Short: "Write a trace in another format",
-		Long: text.Wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(), ", ")+". The name says which: it ends in "+
+		Long: text.Wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(),
+			", ")+". The name says which: it ends in "+
 			readers.Extensions()+"; without an extension it is that of a directory for "+readers.FormatOf("X")+". --format says it where the name does not. "+
 			"JSON is that of Chrome's trace events; Arrow and Parquet are directories of tables. "+
 			"What the target format cannot express is counted and printed. The output appears complete or not at all.", helpWidth, 0) + `
@@ -159,7 +160,8 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 }
 
 // report says what was written, with these definitions.
-func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64, findings []trace.Finding) error {
+func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64,
+	findings []trace.Finding) error {
 	doc := &outcome.Convert{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
 		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: analysis.FindingRows(findings),

@@ -63,7 +63,8 @@ func TestConvertedClocks(t *testing.T) {
 				want := command[timed](t, dir, "analyze", "--clock", clock, original)
 				got := command[timed](t, dir, "analyze", "--clock", "none", out)
 				if got.Clock.ViolationsRaw != want.Clock.ViolationsAfter {
-					t.Errorf("%s: %d messages run backwards in the copy, %d in the original after correction", name, got.Clock.ViolationsRaw, want.Clock.ViolationsAfter)
+					t.Errorf("%s: %d messages run backwards in the copy, %d in the original after correction", name,
+						got.Clock.ViolationsRaw, want.Clock.ViolationsAfter)
 				}
 				if done.Clock == nil && (len(args) > 4 || out == "copy.prv") || done.Clock != nil && *done.Clock != want.Clock {
 					t.Errorf("%s: the document says %+v, the analysis %+v", name, done.Clock, want.Clock)
@@ -140,7 +141,8 @@ func TestMinLatency(t *testing.T) {
 	for _, least := range []int64{0, 5000} {
 		doc := command[timed](t, t.TempDir(), "analyze", "--clock", "clc", "--min-latency", fmt.Sprint(least, "ns"), archive)
 		c := doc.Clock
-		if c.MinLatencyNs != least || c.ViolationsAfter > 0 || (c.ViolationsOffsets > 0) != (fast < least) || doc.Messages.Latency.Min < least {
+		if c.MinLatencyNs != least || c.ViolationsAfter > 0 || (c.ViolationsOffsets > 0) != (fast < least) ||
+			doc.Messages.Latency.Min < least {
 			t.Errorf("least latency %d: %+v, the fastest message takes %d", least, c, doc.Messages.Latency.Min)
 		}
 	}

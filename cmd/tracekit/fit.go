@@ -104,7 +104,8 @@ func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 }
 
 func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
-	m := &measured{Measurement: overhead.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64), Points: make(map[string][]overhead.CallPoint)}}
+	m := &measured{Measurement: overhead.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64),
+		Points: make(map[string][]overhead.CallPoint)}}
 	for _, path := range opts.paths {
 		if err := m.add(ctx, io, opts, path); err != nil {
 			return err
@@ -112,14 +113,18 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 	}
 	model := opts.fitOptions(m.tick)
 	groups := fit.Groups(m.Samples)
-	groups, err := engine.Map(ctx, opts.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) { return groups[i].Fit(model), nil })
+	groups, err := engine.Map(ctx, opts.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) {
+		return groups[i].Fit(model),
+			nil
+	})
 	if err != nil {
 		return err
 	}
 	profile := fit.ProfileOf(groups, model)
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
 	doc := outcome.NewFit(&profile, groups)
-	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.paths, m.rebuilt, opts.alpha, opts.paper, append(doc.Findings, m.findings...)
+	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.paths, m.rebuilt, opts.alpha, opts.paper, append(doc.Findings,
+		m.findings...)
 	if model.Families != nil {
 		doc.Families = model.Families
 	}
@@ -203,7 +208,8 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 func (m *measured) describe(io *streams, t *trace.Trace, path string) {
 	machine, creator := machineOf(t.Source), t.Source.Info().Creator
 	if m.processes > 0 && (machine != m.machine || creator != m.creator) {
-		text.Line(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator, m.machine, m.creator)
+		text.Line(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator,
+			m.machine, m.creator)
 	} else {
 		m.machine, m.creator = machine, creator
 	}

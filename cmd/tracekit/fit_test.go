@@ -39,7 +39,8 @@ func TestFitWritesAProfile(t *testing.T) {
 	if err != nil || p.Machine != "node0" || p.Library != "MPI 1" || p.Processes != 6 || len(p.Entries) == 0 {
 		t.Errorf("profile %+v: %v", p, err)
 	}
-	for _, name := range []string{"costs.png", "costs.svg", "stability.png", "stability_chi2.png", "calls.png", "calls.svg", "histograms/MPI_Allreduce-6-8.png"} {
+	for _, name := range []string{"costs.png", "costs.svg", "stability.png", "stability_chi2.png", "calls.png", "calls.svg",
+		"histograms/MPI_Allreduce-6-8.png"} {
 		if s, err := os.Stat(filepath.Join(dir, "plots", name)); err != nil || s.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -87,7 +87,8 @@ func (in *input) Findings() []trace.Finding {
 	if by := about.ReducedBy(); by != nil {
 		l.Add(trace.CodeReduced, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(by, "; "))
 		if cut := about.CutShare(); cut > document.MostCut {
-			l.Add(trace.CodeCutTime, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, words.Share(cut)+" of the time of the locations that were kept")
+			l.Add(trace.CodeCutTime, trace.Place{Location: trace.None, File: about.Path, Offset: -1},
+				words.Share(cut)+" of the time of the locations that were kept")
 		}
 	}
 	return l.Findings()
@@ -134,7 +135,8 @@ func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.
 // open opens a trace of any known format; several paths are the files of one trace.
 func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
-	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start", Mirror: f.mirror})
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start",
+		Mirror: f.mirror})
 	if err == nil {
 		debug.SetGCPercent(garbageOf(src.Info().Bytes, src.Defs().Locations))
 		return &input{src, store, src.Defs().ShortenNames()}, nil
@@ -183,7 +185,8 @@ func (f *readFlags) finish(io *streams, document any, print func(), findings []d
 }
 
 // validated makes the RunE of a command that keeps its arguments, checks its options and runs.
-func validated[O interface{ validate() error }](io *streams, opts O, arguments *[]string, run func(context.Context, *streams, O) error) func(*cobra.Command, []string) error {
+func validated[O interface{ validate() error }](io *streams, opts O, arguments *[]string,
+	run func(context.Context, *streams, O) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		*arguments = args
 		if err := opts.validate(); err != nil {

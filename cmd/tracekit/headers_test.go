@@ -27,7 +27,8 @@ func TestHeadersDependOnTheTraceAlone(t *testing.T) {
 // TestHeadersRefuse what cannot be meant.
 func TestHeadersRefuse(t *testing.T) {
 	archive := sampleArchive(t, "ring-4-plain")
-	for _, args := range [][]string{{"--sample", "1"}, {"--sample", "1,1"}, {"--sample", "a,b"}, {"--transfers", "x"}, {"--monitoring", "2s"}, {"--top", "0"}, {"-o", "x.jpg"}} {
+	for _, args := range [][]string{{"--sample", "1"}, {"--sample", "1,1"}, {"--sample", "a,b"}, {"--transfers", "x"},
+		{"--monitoring", "2s"}, {"--top", "0"}, {"-o", "x.jpg"}} {
 		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"headers", "nowhere"}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}

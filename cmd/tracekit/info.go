@@ -237,7 +237,8 @@ func (doc *infoDocument) print(io *streams) {
 	line("locations", fmt.Sprintf("%s (%s)", words.Count(t.Locations), words.Plural(doc.threads, "CPU thread", "CPU threads")))
 	line("events", announced(t.Events, words.Count(t.Events)))
 	line("time span", announced(uint64(t.DurationNs), words.Time(t.DurationNs)))
-	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", words.Count(t.ClockResolutionHz), words.Plural(doc.offsets, "location", "locations")))
+	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", words.Count(t.ClockResolutionHz),
+		words.Plural(doc.offsets, "location", "locations")))
 	for _, k := range sortedKeys(doc.Properties) {
 		line("property", k+" = "+doc.Properties[k])
 	}

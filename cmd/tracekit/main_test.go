@@ -179,7 +179,8 @@ func TestJobsDoNotChangeWhatIsWritten(t *testing.T) {
 		"whatif --json --gains --slack --balance MPI_Recv --network latency=1us many -o OUT/x.otf2",
 	}
 	if !testing.Short() { // pictures take their time
-		lines = append(lines, "analyze many -o OUT/report", "analyze --json halo-8 -o OUT/report --phase 3", "analyze "+zoo+" -o OUT/report --ranks 1-3",
+		lines = append(lines, "analyze many -o OUT/report", "analyze --json halo-8 -o OUT/report --phase 3",
+			"analyze "+zoo+" -o OUT/report --ranks 1-3",
 			"scaling --json halo-2 halo-4 halo-8 -o OUT/scaling",
 			"spacetime halo-8 --side-by-side halo-4 -o OUT/both.png", "fit --json --plots OUT/plots halo-8 many")
 	}

@@ -87,7 +87,8 @@ func outputFormat(path, given string) (string, error) {
 	case of != "":
 		return "", usagef("%s: a %s file is written by 'tracekit compress'", path, readers.Label(of))
 	}
-	return "", usagef("%s: %s stands for no format; want a directory or a name that ends in %s", path, filepath.Ext(path), readers.Extensions())
+	return "", usagef("%s: %s stands for no format; want a directory or a name that ends in %s", path, filepath.Ext(path),
+		readers.Extensions())
 }
 
 // outFlags are the flags of a command that writes a trace, of whatever format, if out names it.
@@ -114,8 +115,10 @@ func (f *outFlags) validate() (err error) {
 }
 
 // write writes a trace, and returns the number of its events and what the format has no place for.
-func (f *outFlags) write(ctx context.Context, io *streams, in *readFlags, src trace.Source, store *spill.Store) (events uint64, lost map[string]uint64, err error) {
-	w, err := readers.Create(f.out, src.Info(), src.Defs(), readers.CreateOptions{Format: f.format, Force: f.force, Jobs: in.jobs, Store: store, Context: ctx})
+func (f *outFlags) write(ctx context.Context, io *streams, in *readFlags, src trace.Source, store *spill.Store) (events uint64,
+	lost map[string]uint64, err error) {
+	w, err := readers.Create(f.out, src.Info(), src.Defs(), readers.CreateOptions{Format: f.format, Force: f.force, Jobs: in.jobs,
+		Store: store, Context: ctx})
 	if errors.Is(err, fs.ErrExist) {
 		return 0, nil, usageError{err}
 	}

@@ -28,7 +28,8 @@ func TestOffsetsAreToldIfTheyMatter(t *testing.T) {
 		1: "repaired by the logical clock; as recorded 1 message runs backwards by up to 791 ns",
 		3: "repaired by the logical clock; as recorded 1 message runs backwards by up to 791 ns, with the measured offsets 3",
 	} {
-		if got := report.ClockLine(&document.Clock{Method: "clc", ViolationsRaw: 1, ViolationsOffsets: offsets, MaxViolationNs: 791}); got != want {
+		if got := report.ClockLine(&document.Clock{Method: "clc", ViolationsRaw: 1, ViolationsOffsets: offsets,
+			MaxViolationNs: 791}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -135,7 +135,9 @@ func TestNamesDoNotSteerTerminals(t *testing.T) {
 	}
 	for _, name := range traces { // all commands on archives, the tables on all
 		for i, args := range [][]string{
-			{"info", "--counts"}, {"analyze", "--top", "100"}, {"info", "--json"}, {"analyze", "--json"}, {"analyze", "-o", name + ".d"}, {"formulae"}, {"formulae", "--json"}, {"fit", "--paper"}, {"spacetime", "-o", name + ".png"}, {"spacetime", "-o", name + ".svg"},
+			{"info", "--counts"}, {"analyze", "--top", "100"}, {"info", "--json"}, {"analyze", "--json"}, {"analyze", "-o", name +
+				".d"}, {"formulae"}, {"formulae", "--json"}, {"fit", "--paper"}, {"spacetime", "-o", name +
+				".png"}, {"spacetime", "-o", name + ".svg"},
 			{"compare", a}, {"compare", a, "--json"},
 		} {
 			if i > 1 && name != a && name != b {
@@ -148,7 +150,8 @@ func TestNamesDoNotSteerTerminals(t *testing.T) {
 		{hostile}, {"help", hostile}, {"info", hostile}, {"info", "--" + hostile}, {"analyze", "--ranks", hostile, a},
 		{"analyze", "--fail-if", hostile, a}, {"analyze", "--fail-if", "call_sites[" + hostile + "].time_ns>1", a},
 		{"analyze", "--fail-if", "call_sites[MPI_Send].x>1", b}, {"analyze", "--profile", hostile, a}, {"analyze", "--profile", a, a},
-		{"convert", a, "x" + hostile}, {"convert", a, "x.y" + hostile}, {"convert", a, hostile + "/x.prv"}, {"convert", "--format", hostile, a, "x"},
+		{"convert", a, "x" + hostile}, {"convert", a, "x.y" + hostile}, {"convert", a, hostile + "/x.prv"}, {"convert", "--format", hostile,
+			a, "x"},
 		{"generate", hostile, "-o", "x"}, {"generate", "halo", "--iterations", "2", "-o", "g" + hostile}, {"compress", a, "-o", hostile},
 		{"analyze", "-o", a, a}, {"analyze", "--memory", hostile, a}, {"analyze", "--window", hostile, a}, {"info", "."},
 	} {

@@ -100,7 +100,8 @@ func machineOf(src trace.Source) string {
 }
 
 // warnOfProfile says on standard error in what a profile and the trace to be analysed were
-// not made alike, and if a quantile is asked for that it does not hold. It is not an error: two machines may be equal under different names.
+// not made alike, and if a quantile is asked for that it does not hold. It is not an error: two machines may be equal under different
+// names.
 func warnOfProfile(io *streams, p *fit.Profile, src trace.Source, quantile float64) {
 	if p == nil {
 		return
@@ -111,11 +112,13 @@ func warnOfProfile(io *streams, p *fit.Profile, src trace.Source, quantile float
 		{"with", p.Creator, src.Info().Creator},
 	} {
 		if x.learned != "" && x.here != "" && x.learned != x.here {
-			fmt.Fprintf(io.Err, "tracekit: warning: the profile was learned %s %q, the trace was made %s %q\n", x.what, x.learned, x.what, x.here)
+			fmt.Fprintf(io.Err, "tracekit: warning: the profile was learned %s %q, the trace was made %s %q\n", x.what, x.learned, x.what,
+				x.here)
 		}
 	}
 	if quantile != p.Quantile && quantile != defaultQuantile {
-		fmt.Fprintf(io.Err, "tracekit: warning: the profile holds the %s quantile; --quantile is for operations that it does not know\n", words.Share(p.Quantile))
+		fmt.Fprintf(io.Err, "tracekit: warning: the profile holds the %s quantile; --quantile is for operations that it does not know\n",
+			words.Share(p.Quantile))
 	}
 	if n := len(d.World()); n > p.Processes {
 		fmt.Fprintf(io.Err, "tracekit: warning: the profile was learned with %d processes, the trace has %d: collectives of more processes are extrapolated\n", p.Processes, n)

@@ -28,7 +28,8 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 	for _, name := range append(traces, archive, "lossless.tkf") {
 		rebuilt := name != archive && name != "lossless.tkf"
 		for _, args := range [][]string{
-			{"analyze"}, {"info"}, {"fit"}, {"spacetime", "--force", "-o", "x.png"}, {"compare", archive}, {"convert", name, "--force", "y.json"},
+			{"analyze"}, {"info"}, {"fit"}, {"spacetime", "--force", "-o", "x.png"}, {"compare", archive}, {"convert", name, "--force",
+				"y.json"},
 			{"compress", "--force", "-o", "y.tkf"},
 		} {
 			if args[0] != "convert" {
@@ -45,7 +46,8 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 			}
 		}
 		report := must("analyze", name)
-		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ What makes others wait", "≈ late partner", "≈ Overhead of", "≈ latency", "≈ serialization", "≈ skew"} {
+		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ What makes others wait", "≈ late partner", "≈ Overhead of",
+			"≈ latency", "≈ serialization", "≈ skew"} {
 			if strings.Contains(report, mark) != rebuilt {
 				t.Errorf("analyze %s: %q is there: %v", name, mark, !rebuilt)
 			}
@@ -54,11 +56,13 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 			t.Errorf("compare with %s: waits are marked: %v", name, marked)
 		}
 		// Who answers whom was not learned: the rebuilt trace is no substitute.
-		if _, stderr, code := tracekit(t, dir, "analyze", "--strict", name); rebuilt != (code == exitGate) || rebuilt != strings.Contains(stderr, "senders of receives (1 not learned: 49.2 % of the messages") {
+		if _, stderr, code := tracekit(t, dir, "analyze", "--strict", name); rebuilt != (code == exitGate) ||
+			rebuilt != strings.Contains(stderr, "senders of receives (1 not learned: 49.2 % of the messages") {
 			t.Errorf("analyze --strict %s: exit code %d: %s", name, code, stderr)
 		}
 	}
-	if _, stderr, code := tracekit(t, dir, "compress", "--strict", "--force", "--mode", "stat", archive, "-o", "mw.tkf"); code != exitGate || !strings.Contains(stderr, "receivers of sends (1 not learned") {
+	if _, stderr, code := tracekit(t, dir, "compress", "--strict", "--force", "--mode", "stat", archive, "-o",
+		"mw.tkf"); code != exitGate || !strings.Contains(stderr, "receivers of sends (1 not learned") {
 		t.Errorf("compress --strict: exit code %d: %s", code, stderr)
 	}
 }

@@ -333,7 +333,8 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { show.Reduce(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc), func() ([]string, error) { return failing(doc, opts.requirements) })
+	return opts.finish(io, doc, func() { show.Reduce(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc),
+		func() ([]string, error) { return failing(doc, opts.requirements) })
 }
 
 func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
@@ -417,7 +418,8 @@ func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace
 }
 
 // certify compares the analysis of the full trace with that of what is left.
-func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result, doc *outcome.Reduce) error {
+func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result,
+	doc *outcome.Reduce) error {
 	left, err := o.reanalyze(ctx, io, t, r)
 	if err != nil {
 		return err
@@ -442,7 +444,8 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 const patternsTried = 8
 
 // search chooses rules that reach a size.
-func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *outcome.Target, error) {
+func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *outcome.Target,
+	error) {
 	most := o.mostRecords
 	if o.targetBytes > 0 {
 		bytes := float64(t.Source.Info().Bytes)
@@ -450,7 +453,8 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 	}
 	block := &outcome.Target{Records: most, Bytes: o.targetBytes}
 	if t.Coverage.EventsRead <= most {
-		return nil, block, fmt.Errorf("the trace is that small already: it has %s", words.Plural(int(t.Coverage.EventsRead), "record", "records"))
+		return nil, block, fmt.Errorf("the trace is that small already: it has %s",
+			words.Plural(int(t.Coverage.EventsRead), "record", "records"))
 	}
 	quick := *o
 	quick.overhead, quick.diagnose = false, false

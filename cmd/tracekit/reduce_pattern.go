@@ -171,7 +171,8 @@ func (f *repeatFlags) site() string {
 
 // certifyAgain compares the analysis of the full trace with that of one in which what was cut
 // is made again.
-func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result) (*outcome.Again, error) {
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction,
+	full *analysis.Result) (*outcome.Again, error) {
 	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
 	if err != nil {
 		return nil, err
@@ -196,7 +197,8 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	defer in.Close()
 	text := in.Info().Properties[trace.PropertyRepeats]
 	if text == "" {
-		return usagef("%s does not say what was cut: it is no result of reduce --repeating, or was converted to corrected times since", in.Info().Path)
+		return usagef("%s does not say what was cut: it is no result of reduce --repeating, or was converted to corrected times since",
+			in.Info().Path)
 	}
 	repeats, err := pattern.Decode(text, len(in.Defs().Locations))
 	if err != nil {

@@ -98,7 +98,8 @@ func TestReducedArchives(t *testing.T) {
 				}
 				for _, f := range doc.NewFindings {
 					drops := doc.Ranks.After < doc.Ranks.Before
-					if announced := f.Code == "reduced" || f.Code == "cut_time" || drops && (f.Code == "missing_rank" || f.Code == "partial_collective"); !announced {
+					if announced := f.Code == "reduced" || f.Code == "cut_time" || drops &&
+						(f.Code == "missing_rank" || f.Code == "partial_collective"); !announced {
 						t.Errorf("a new finding: %+v", f)
 					}
 				}
@@ -154,8 +155,10 @@ func TestReduceIsStable(t *testing.T) {
 	for _, as := range []string{"small.json.gz", "small.arrow", "small.prv"} {
 		_, out := reduced(t, path, as, flags...)
 		b, _ := analysisOf(t, out)
-		if a.Trace.Events != b.Trace.Events && as != "small.prv" || a.Messages.Count != b.Messages.Count || a.Messages.Bytes != b.Messages.Bytes {
-			t.Errorf("%s: %d events and %d messages, want %d and %d", as, b.Trace.Events, b.Messages.Count, a.Trace.Events, a.Messages.Count)
+		if a.Trace.Events != b.Trace.Events && as != "small.prv" || a.Messages.Count != b.Messages.Count ||
+			a.Messages.Bytes != b.Messages.Bytes {
+			t.Errorf("%s: %d events and %d messages, want %d and %d", as, b.Trace.Events, b.Messages.Count, a.Trace.Events,
+				a.Messages.Count)
 		}
 		if !slices.ContainsFunc(b.Findings, func(f document.Finding) bool { return f.Code == "reduced" }) {
 			t.Errorf("%s does not say that it was reduced: %+v", as, b.Findings)

@@ -68,7 +68,8 @@ func checkReportDir(path string, force bool) error {
 
 // isFileExtension reports whether a name with the extension is meant for a file.
 func isFileExtension(ext string) bool {
-	return readers.IsTraceName(ext) || slices.Contains([]string{".txt", ".html", ".htm", ".md", ".csv", ".png", ".svg", ".pdf", ".gz"}, strings.ToLower(ext))
+	return readers.IsTraceName(ext) || slices.Contains([]string{".txt", ".html", ".htm", ".md", ".csv", ".png", ".svg", ".pdf", ".gz"},
+		strings.ToLower(ext))
 }
 
 func newReportDir(path string) *reportDir {

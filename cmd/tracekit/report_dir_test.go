@@ -64,7 +64,8 @@ func TestReportDirectoryIsOfOneTrace(t *testing.T) {
 // TestReportDirectoryIsNoTrace: a name that stands for a trace is not made a directory of reports.
 func TestReportDirectoryIsNoTrace(t *testing.T) {
 	for _, extension := range append(strings.Split(readers.Extensions(), ", "), ".tkf", ".PRV", ".html") {
-		if err := checkReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil || !strings.Contains(err.Error(), "does not look like") {
+		if err := checkReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil ||
+			!strings.Contains(err.Error(), "does not look like") {
 			t.Errorf("%s: %v", extension, err)
 		}
 	}
@@ -156,7 +157,8 @@ func TestTraceWithoutMPI(t *testing.T) {
 	if strings.Contains(document, `"efficiency"`) {
 		t.Error("the document has an efficiency")
 	}
-	if _, stderr, code := tracekit(t, dir, "analyze", "--fail-if", "efficiency.parallel_efficiency<0.8", "x.json"); code != exitUsage || !strings.Contains(stderr, "no top-level key efficiency") {
+	if _, stderr, code := tracekit(t, dir, "analyze", "--fail-if", "efficiency.parallel_efficiency<0.8", "x.json"); code != exitUsage ||
+		!strings.Contains(stderr, "no top-level key efficiency") {
 		t.Errorf("a gate on it: exit code %d, %s", code, stderr)
 	}
 }

@@ -54,7 +54,8 @@ type shownRun struct {
 }
 
 // analyzeRuns opens and analyses each run, with what it says of each beside; the caller closes them.
-func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string, beside func(*shownRun) func(*trace.Trace) profile.Beside) (out []*shownRun, err error) {
+func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string,
+	beside func(*shownRun) func(*trace.Trace) profile.Beside) (out []*shownRun, err error) {
 	opts.mergeFlags.traces = len(runs)
 	defer func() {
 		if err != nil {

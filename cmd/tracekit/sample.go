@@ -120,7 +120,8 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &c.sample, cost, "cost-sample", ns(d.SampleNs).String(), "what a sampled message costs more with STAT or FREQ")
 	cli.Var(set, &c.write, cost, "cost-write", ns(d.WriteNs).String(), "the same with WRITE")
 	cli.Var(set, &c.limit, cli.Size(), "cost-limit", "20kB", "`size` above which messages cost nothing to speak of")
-	cli.Var(set, &c.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark", "",
+	cli.Var(set, &c.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
+		"",
 		"take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or "+
 			"write (all sampled); repeatable")
 }
@@ -302,7 +303,8 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 	}
 	if opts.analyses {
-		o.Analysis, err = opts.analyze(ctx, io, t, analysis.Options{Ranks: opts.ranks, From: opts.from, To: opts.to, Top: 1, Overhead: &overhead.Options{PerCall: true}})
+		o.Analysis, err = opts.analyze(ctx, io, t, analysis.Options{Ranks: opts.ranks, From: opts.from, To: opts.to, Top: 1,
+			Overhead: &overhead.Options{PerCall: true}})
 		if err != nil {
 			return err
 		}
@@ -337,7 +339,8 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 		if written != nil {
 			fmt.Fprintln(io.Out)
-			text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out, opts.written.format,
+			text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out,
+				opts.written.format,
 				words.Plural(int(written.events), "event", "events"))
 			show.Lost(io.Out, written.lost, "%s %s: the format cannot express that")
 		}

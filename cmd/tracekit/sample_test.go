@@ -26,7 +26,8 @@ func TestSampleDependsOnTheTraceAlone(t *testing.T) {
 	var document string
 	files := make(map[string]string)
 	for i, args := range [][]string{{"--jobs", "1"}, {"--jobs", "4"}, {"--memory", "0"}} {
-		got, stderr, code := tracekit(t, dir, append([]string{"sample", "--json", "--force", "-o", filepath.Join(dir, "out"), "--write-trace", filepath.Join(dir, "trace.json"),
+		got, stderr, code := tracekit(t, dir, append([]string{"sample", "--json", "--force", "-o", filepath.Join(dir, "out"),
+			"--write-trace", filepath.Join(dir, "trace.json"),
 			"--config", "P-0.3-WRITE", "--config", "C-2-V1-FREQ", "--config", "T-0.0001-WRITE", "--analyses", "--plan", "error<5%", archive}, args...)...)
 		if code != exitDone {
 			t.Fatal(stderr)
@@ -37,7 +38,8 @@ func TestSampleDependsOnTheTraceAlone(t *testing.T) {
 		if got != document {
 			t.Errorf("%v changes the document", args)
 		}
-		for _, name := range []string{"trace.json", "out/sample.json", "out/ranks.svg", "out/categories.svg", "out/space.svg", "out/space-C-2-V1-FREQ.png", "out/tables/P-0.3-WRITE.parquet", "out/tables/T-0.0001-WRITE.parquet"} {
+		for _, name := range []string{"trace.json", "out/sample.json", "out/ranks.svg", "out/categories.svg", "out/space.svg",
+			"out/space-C-2-V1-FREQ.png", "out/tables/P-0.3-WRITE.parquet", "out/tables/T-0.0001-WRITE.parquet"} {
 			text := tracetest.ReadFile(t, filepath.Join(dir, filepath.FromSlash(name)))
 			if i == 0 {
 				files[name] = string(text)
@@ -61,7 +63,8 @@ func TestSampledTraceIsRead(t *testing.T) {
 		}
 		again := sampled(t, dir, "--threshold", "1", path)
 		if again.Population.Messages != d.Sampled.Messages || again.Population.Bytes != d.Sampled.Bytes || again.Population.Unmatched != 0 {
-			t.Errorf("%s: %d messages with %d bytes, %d unmatched; sampled were %d with %d", name, again.Population.Messages, again.Population.Bytes,
+			t.Errorf("%s: %d messages with %d bytes, %d unmatched; sampled were %d with %d", name, again.Population.Messages,
+				again.Population.Bytes,
 				again.Population.Unmatched, d.Sampled.Messages, d.Sampled.Bytes)
 		}
 		if !slices.ContainsFunc(again.Findings, func(f document.Finding) bool { return f.Code == "reduced" }) {
@@ -75,7 +78,8 @@ func TestBenchmarksGiveCosts(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "ring-4-plain")
 	given := sampled(t, dir, archive)
 	measured := sampled(t, dir, "--benchmark", "baseline="+archive, "--benchmark", "layer="+archive, "--cost-sample", "1us", archive)
-	if given.Costs.BaselineUs != 37.2 || measured.Costs.BaselineUs == given.Costs.BaselineUs || measured.Costs.LayerUs != 0 || measured.Costs.SampleUs != 1 {
+	if given.Costs.BaselineUs != 37.2 || measured.Costs.BaselineUs == given.Costs.BaselineUs || measured.Costs.LayerUs != 0 ||
+		measured.Costs.SampleUs != 1 {
 		t.Errorf("%+v, then %+v", given.Costs, measured.Costs)
 	}
 }
@@ -83,10 +87,14 @@ func TestBenchmarksGiveCosts(t *testing.T) {
 // TestSampleRefuses what cannot be meant.
 func TestSampleRefuses(t *testing.T) {
 	archive := sampleArchive(t, "ring-4-plain")
-	for _, args := range [][]string{{"--strategy", "x"}, {"--threshold", "0"}, {"--threshold", "2"}, {"--strategy", "counter", "--period", "1ms"},
-		{"--strategy", "timer", "--period", "3"}, {"--analysis", "mean"}, {"--since", "x"}, {"--config", "C-8-V9-STAT"}, {"--plan", "error>5%"},
-		{"--min-bytes", "x"}, {"--min-bytes", "9", "--max-bytes", "8"}, {"--benchmark", "x"}, {"--benchmark", "twice=x"}, {"--cost-layer", "-1s"},
-		{"--write-trace", "x.otf2"}, {"--config", "P-1-WRITE", "-o", "x", "--write-trace", "x.otf2"}, {"--config", "C-1-STAT", "--config", "C-1-STAT"}, {"--config", "P-1-WRITE", "--write-trace", "x.png"}, {"-o", "x.png"}, {"--top", "0"}} {
+	for _, args := range [][]string{{"--strategy", "x"}, {"--threshold", "0"}, {"--threshold", "2"},
+		{"--strategy", "counter", "--period", "1ms"},
+		{"--strategy", "timer", "--period", "3"}, {"--analysis", "mean"}, {"--since", "x"}, {"--config", "C-8-V9-STAT"}, {"--plan",
+			"error>5%"},
+		{"--min-bytes", "x"}, {"--min-bytes", "9", "--max-bytes", "8"}, {"--benchmark", "x"}, {"--benchmark", "twice=x"}, {"--cost-layer",
+			"-1s"},
+		{"--write-trace", "x.otf2"}, {"--config", "P-1-WRITE", "-o", "x", "--write-trace", "x.otf2"}, {"--config", "C-1-STAT", "--config",
+			"C-1-STAT"}, {"--config", "P-1-WRITE", "--write-trace", "x.png"}, {"-o", "x.png"}, {"--top", "0"}} {
 		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"sample", "nowhere"}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}

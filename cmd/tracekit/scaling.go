@@ -91,7 +91,8 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 		findings = append(findings, a.Findings...)
 	}
 	var err error
-	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at, Jobs: opts.jobs}); err != nil {
+	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at,
+		Jobs: opts.jobs}); err != nil {
 		return err
 	}
 	if opts.outDir != "" {

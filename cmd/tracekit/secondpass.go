@@ -35,7 +35,8 @@ func (p *secondPass) share(c *cobra.Command, s *streams, o *analyzeOptions, dir 
 	if err := o.shard.parse(); err != nil {
 		return err
 	}
-	if err := onlyFlags(c.Flags(), "--%s is for the combine that waits for the shares", "shard", "jobs", "memory", "quiet", "mirror"); err != nil {
+	if err := onlyFlags(c.Flags(), "--%s is for the combine that waits for the shares", "shard", "jobs", "memory", "quiet",
+		"mirror"); err != nil {
 		return err
 	}
 	if err := o.readFlags.validate(); err != nil {

@@ -102,7 +102,8 @@ func TestTablesStandAlone(t *testing.T) {
 		for i, state := range calls.names["wait_state"] {
 			waits[state] += calls.numbers["wait_ns"][i]
 		}
-		for _, state := range []string{"late_sender", "late_receiver", "wait_at_barrier", "late_broadcast", "early_reduce", "early_scan", "wait_at_nxn"} {
+		for _, state := range []string{"late_sender", "late_receiver", "wait_at_barrier", "late_broadcast", "early_reduce", "early_scan",
+			"wait_at_nxn"} {
 			want(state, waits[state], a.WaitStates[state].TimeNs)
 		}
 		want("overhead", sum(calls.numbers["overhead_ns"]), a.Overhead.OverheadNs)
@@ -172,8 +173,10 @@ func TestThreadTable(t *testing.T) {
 	}
 	for i, row := range a.Threads.Rows {
 		at := func(column string) int64 { return table.numbers[column][i] }
-		total := at("useful_ns") + at("communication_ns") + at("barrier_ns") + at("waiting_ns") + at("scheduling_ns") + at("measurement_ns") + at("idle_ns")
-		if total != a.Trace.DurationNs || at("rank") != int64(row.Rank) || at("thread") != int64(row.Thread) || table.names["name"][i] != string(row.Name) ||
+		total := at("useful_ns") + at("communication_ns") + at("barrier_ns") + at("waiting_ns") + at("scheduling_ns") +
+			at("measurement_ns") + at("idle_ns")
+		if total != a.Trace.DurationNs || at("rank") != int64(row.Rank) || at("thread") != int64(row.Thread) ||
+			table.names["name"][i] != string(row.Name) ||
 			at("useful_ns") != row.UsefulNs || at("serial_ns") != row.SerialNs || at("team_wait_ns") != row.TeamWaitNs {
 			t.Errorf("row %d sums to %d of %d; the document has %+v", i, total, a.Trace.DurationNs, row)
 		}

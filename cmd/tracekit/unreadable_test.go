@@ -26,7 +26,8 @@ func TestNoFile(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("x", 300)
-	for _, path := range []string{"loop", "loop/x", "a.json", "x.prv", "pipe", "pipe.json", "pipe.prv", "pipe.tkf", "socket", "/dev/zero", "/dev/tty",
+	for _, path := range []string{"loop", "loop/x", "a.json", "x.prv", "pipe", "pipe.json", "pipe.prv", "pipe.tkf", "socket", "/dev/zero",
+		"/dev/tty",
 		"anchor", "anchor/traces.otf2", "global", "file/x", "file", "empty", "gone", "nowhere", long} {
 		check(path, exitNotATrace, "info", path)
 		check(path, exitNotATrace, "compare", sound, path)

@@ -122,7 +122,8 @@ const servedShare = 4
 
 // analyzeForView makes the indexes of runs, in a store, and the page that they are behind. Nothing else
 // of the runs is kept.
-func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index, *page.Content, *viewDocument, error) {
+func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index,
+	*page.Content, *viewDocument, error) {
 	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
 		return func(t *trace.Trace) profile.Beside {
 			r.indexing = page.NewIndexing(t, page.Bounds(page.DefaultSize))
@@ -153,7 +154,8 @@ func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [
 }
 
 // serveIndexes serves a page and the indexes of its runs until the context ends.
-func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes []*page.Index, content *page.Content, doc *viewDocument) error {
+func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes []*page.Index, content *page.Content,
+	doc *viewDocument) error {
 	server, err := viewer.New(content.HTML(true), indexes, opts.port)
 	if err != nil {
 		return err
@@ -167,7 +169,8 @@ func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes [
 	}
 	if os.Getenv("SSH_CONNECTION") != "" {
 		host, _ := os.Hostname()
-		fmt.Fprintf(io.Err, "On the machine in front of you: ssh -N -L %d:127.0.0.1:%d %s, then open the address above.\n", server.Port(), server.Port(), host)
+		fmt.Fprintf(io.Err, "On the machine in front of you: ssh -N -L %d:127.0.0.1:%d %s, then open the address above.\n", server.Port(),
+			server.Port(), host)
 	}
 	fmt.Fprintln(io.Err, "Ctrl-C ends it.")
 	if opts.browser {

@@ -279,7 +279,8 @@ func settle(ctx context.Context, m *whatif.Model) (chosen, other *whatif.Model, 
 }
 
 // predict replays the run with changes, and writes it if that is asked for.
-func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change, doc *outcome.Whatif) (whatif.Prediction, error) {
+func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change,
+	doc *outcome.Whatif) (whatif.Prediction, error) {
 	if o.out == "" {
 		return m.Predict(ctx, changes...)
 	}
@@ -311,7 +312,8 @@ func slackOf(ctx context.Context, t *trace.Trace, m *whatif.Model, top int) (*ou
 	}
 	for _, n := range s.Next {
 		c := t.Calls[n.Location].At(int(n.Call))
-		out.Next = append(out.Next, outcome.NextPath{Shorter: ns(n.Slack), Rank: field.Rank(t.Rank[n.Location]), Place: m.NameOf(c.Path), Start: ns(c.Enter - first)})
+		out.Next = append(out.Next, outcome.NextPath{Shorter: ns(n.Slack), Rank: field.Rank(t.Rank[n.Location]), Place: m.NameOf(c.Path),
+			Start: ns(c.Enter - first)})
 	}
 	return out, nil
 }

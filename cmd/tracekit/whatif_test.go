@@ -31,8 +31,8 @@ func TestUndecidedSends(t *testing.T) {
 	}
 }
 
-// TestWrittenRunIsThePrediction states that the run that is written takes as long as it was predicted to, also where clocks disagree: its times
-// are corrected, and are not corrected again.
+// TestWrittenRunIsThePrediction states that the run that is written takes as long as it was predicted to, also where clocks disagree: its
+// times are corrected, and are not corrected again.
 func TestWrittenRunIsThePrediction(t *testing.T) {
 	dir := t.TempDir()
 	for _, offsets := range []string{"right", "wrong"} {

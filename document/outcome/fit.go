@@ -101,12 +101,14 @@ func params(in []fit.Param) []document.Param {
 
 // NewFit makes the document of a profile from the groups that were fitted. Traces and options are for the caller to add.
 func NewFit(p *fit.Profile, groups []fit.Group) *Fit {
-	d := &Fit{Schema: "tracekit.fit/1", Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes, Quantile: p.Quantile,
+	d := &Fit{Schema: "tracekit.fit/1", Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes,
+		Quantile: p.Quantile,
 		Families: fit.Families(), Keys: []FitKey{}, Findings: []document.Finding{}}
 	for i := range groups {
 		k := overhead.DescribeKey(&groups[i])
 		d.Models = append(d.Models, k)
-		row := FitKey{Operation: k.Operation, Role: k.Role, Unreliable: k.Unreliable, Processes: k.Processes, Bytes: k.Bytes, Calls: k.Calls, TMinNs: k.TMinNs, TMaxNs: k.TMaxNs,
+		row := FitKey{Operation: k.Operation, Role: k.Role, Unreliable: k.Unreliable, Processes: k.Processes, Bytes: k.Bytes,
+			Calls: k.Calls, TMinNs: k.TMinNs, TMaxNs: k.TMaxNs,
 			From: k.From, Model: k.Model, Parameters: k.Parameters, WindowNs: k.WindowNs, Chi2: k.Chi2, Dof: k.Dof, PValue: k.PValue,
 			Accepted: k.Accepted, Pooled: k.Pooled, Few: k.Few, Threshold: k.ThresholdNs, Over: k.Over, Tried: []TriedModel{}}
 		if k.Accepted {

@@ -50,21 +50,23 @@ type Info struct {
 }
 
 var infos = [Kinds]Info{
-	None:                         {Title: "no wait"},
-	LateSender:                   {Key: "late_sender", Title: "late sender", Definition: "2.1", Caused: true, Partner: true},
-	LateSenderWrongOrder:         {Key: "late_sender_wrong_order", Title: "in wrong order", Definition: "2.1", Part: true, Partner: true},
-	LateReceiver:                 {Key: "late_receiver", Title: "late receiver", Definition: "2.1", Caused: true, Partner: true},
-	LateReceiverBehindLateSender: {Key: "late_receiver_behind_late_sender", Title: "late receiver behind a late sender", Definition: "2.1", Caused: true, Partner: true},
-	AtNxN:                        {Key: "wait_at_nxn", Title: "wait at N×N", Definition: "2.2", Caused: true},
-	NxNCompletion:                {Key: "nxn_completion", Title: "N×N completion", Definition: "2.2"},
-	AtBarrier:                    {Key: "wait_at_barrier", Title: "wait at barrier", Definition: "2.2", Caused: true},
-	BarrierCompletion:            {Key: "barrier_completion", Title: "barrier completion", Definition: "2.2"},
-	LateBroadcast:                {Key: "late_broadcast", Title: "late broadcast", Definition: "2.2", Caused: true},
-	EarlyReduce:                  {Key: "early_reduce", Title: "early reduce", Definition: "2.2", Caused: true},
-	EarlyScan:                    {Key: "early_scan", Title: "early scan", Definition: "2.2", Caused: true},
-	AtNxNUnclassified:            {Key: "wait_at_nxn_unclassified", Title: "wait at N×N, unclassified", Definition: "2.2", Caused: true},
-	AtTeamBarrier:                {Key: "wait_at_team_barrier", Title: "wait at barrier of threads", Definition: "2.10"},
-	AtStartup:                    {Key: "wait_at_startup", Title: "wait in MPI_Init or MPI_Finalize", Definition: "2.4", Caused: true, Startup: true},
+	None:                 {Title: "no wait"},
+	LateSender:           {Key: "late_sender", Title: "late sender", Definition: "2.1", Caused: true, Partner: true},
+	LateSenderWrongOrder: {Key: "late_sender_wrong_order", Title: "in wrong order", Definition: "2.1", Part: true, Partner: true},
+	LateReceiver:         {Key: "late_receiver", Title: "late receiver", Definition: "2.1", Caused: true, Partner: true},
+	LateReceiverBehindLateSender: {Key: "late_receiver_behind_late_sender", Title: "late receiver behind a late sender", Definition: "2.1",
+		Caused: true, Partner: true},
+	AtNxN:             {Key: "wait_at_nxn", Title: "wait at N×N", Definition: "2.2", Caused: true},
+	NxNCompletion:     {Key: "nxn_completion", Title: "N×N completion", Definition: "2.2"},
+	AtBarrier:         {Key: "wait_at_barrier", Title: "wait at barrier", Definition: "2.2", Caused: true},
+	BarrierCompletion: {Key: "barrier_completion", Title: "barrier completion", Definition: "2.2"},
+	LateBroadcast:     {Key: "late_broadcast", Title: "late broadcast", Definition: "2.2", Caused: true},
+	EarlyReduce:       {Key: "early_reduce", Title: "early reduce", Definition: "2.2", Caused: true},
+	EarlyScan:         {Key: "early_scan", Title: "early scan", Definition: "2.2", Caused: true},
+	AtNxNUnclassified: {Key: "wait_at_nxn_unclassified", Title: "wait at N×N, unclassified", Definition: "2.2", Caused: true},
+	AtTeamBarrier:     {Key: "wait_at_team_barrier", Title: "wait at barrier of threads", Definition: "2.10"},
+	AtStartup: {Key: "wait_at_startup", Title: "wait in MPI_Init or MPI_Finalize", Definition: "2.4", Caused: true,
+		Startup: true},
 }
 
 // Info describes a wait state.

@@ -66,7 +66,8 @@ func newEventTables(workers int, open func(trace.TableID, *arrow.Schema) (tableW
 		if err != nil {
 			return w, err
 		}
-		w.tables[t] = eventTable{id: id, out: out, schema: schema, layout: &m.Rows[t], spare: make(chan *group, output.Places(workers)), rows: new(group)}
+		w.tables[t] = eventTable{id: id, out: out, schema: schema, layout: &m.Rows[t], spare: make(chan *group, output.Places(workers)),
+			rows: new(group)}
 	}
 	w.line = output.NewLine(workers, len(w.tables), func() *pending { return new(pending) }, (*pending).encode, (*pending).put)
 	return w, nil

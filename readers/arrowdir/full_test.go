@@ -43,7 +43,8 @@ func TestForceKeepsOtherFiles(t *testing.T) {
 	if err := os.WriteFile(note, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(dir, src.Info(), src.Defs(), Options{Force: true}); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "note.txt") {
+	if _, err := Create(dir, src.Info(), src.Defs(), Options{Force: true}); !errors.Is(err, fs.ErrExist) ||
+		!strings.Contains(err.Error(), "note.txt") {
 		t.Errorf("a note among the tables: %v", err)
 	}
 	if _, err := os.Stat(note); err != nil {

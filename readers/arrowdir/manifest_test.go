@@ -30,7 +30,8 @@ func TestDamagedManifest(t *testing.T) {
 		}
 		_, err := Open(context.Background(), dir)
 		var at *trace.SyntaxError
-		if !errors.As(err, &at) || at.Offset != c.offset || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "write the tables again") {
+		if !errors.As(err, &at) || at.Offset != c.offset || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "write the tables again") {
 			t.Errorf("%q: %v", c.text, err)
 		}
 	}

@@ -166,7 +166,8 @@ func openPart(dir string, beside *Source) (*Source, error) {
 		return nil, err
 	}
 	if m.Schema == manifestParts {
-		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1, Err: errors.New("a part of a trace lies in parts itself")}
+		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1,
+			Err: errors.New("a part of a trace lies in parts itself")}
 	}
 	return openTables(dir, m, beside)
 }

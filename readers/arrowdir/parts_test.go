@@ -123,7 +123,8 @@ func TestParts(t *testing.T) {
 					events = append(events, l.Events)
 				}
 				got := text(t, src)
-				if found := fmt.Sprint(src.Findings()); fmt.Sprint(events) != test.events || !strings.Contains(found, test.want) || (test.want == "") != (found == "[]") {
+				if found := fmt.Sprint(src.Findings()); fmt.Sprint(events) != test.events || !strings.Contains(found, test.want) ||
+					(test.want == "") != (found == "[]") {
 					t.Errorf("%v events, findings %s; want %s, %q", events, found, test.events, test.want)
 				}
 				if name == "sound" && got != whole {

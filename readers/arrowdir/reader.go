@@ -272,7 +272,8 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 		if syntax := (*trace.SyntaxError)(nil); errors.As(err, &syntax) && !errors.Is(err, fs.ErrNotExist) { // which Open has noted
 			s.note(l, note{trace.CodeCorrupt, syntax.File, syntax.Err.Error()})
 		} else if want := s.manifest.Events[l]; err == nil && events != want {
-			s.note(l, note{trace.CodeCountMismatch, filepath.Join(s.dir, manifestName), fmt.Sprintf("%d events are announced, there are %d", want, events)})
+			s.note(l, note{trace.CodeCountMismatch, filepath.Join(s.dir, manifestName),
+				fmt.Sprintf("%d events are announced, there are %d", want, events)})
 		}
 	}
 }

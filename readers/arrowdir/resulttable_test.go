@@ -10,7 +10,8 @@ import (
 func TestResultsMissing(t *testing.T) {
 	for _, rows := range []int{0, 1, 3} {
 		err := WriteParquet(t.Context(), t.TempDir(), 1, Table{Name: "x",
-			Columns: []TableColumn{{Name: "none", Names: []string{}}, {Name: "name", Names: []string{"a"}}, {Name: "empty", Names: []string{""}}, {Name: "send_ns"}},
+			Columns: []TableColumn{{Name: "none", Names: []string{}}, {Name: "name", Names: []string{"a"}},
+				{Name: "empty", Names: []string{""}}, {Name: "send_ns"}},
 			Fill: func(r *Rows) {
 				for range rows {
 					r.Name(trace.None).Name(trace.None).Name(0).Missing().End()

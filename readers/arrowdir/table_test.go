@@ -206,7 +206,8 @@ func TestDefsOfRefuses(t *testing.T) {
 // several, and reads it with the library: integers and names, and which are missing.
 func TestResultTable(t *testing.T) {
 	const rows = 3*MaxGroupRows + 3
-	x := Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}}, {Name: "none", Names: []string{}}},
+	x := Table{Name: "x", Columns: []TableColumn{{Name: "id"}, {Name: "kind", Names: []string{"even", "odd"}},
+		{Name: "none", Names: []string{}}},
 		Fill: func(r *Rows) {
 			for i := range uint32(rows) {
 				kind := i % 2
@@ -226,7 +227,8 @@ func TestResultTable(t *testing.T) {
 	few := Table{Name: "few", Columns: []TableColumn{{Name: "id"}}, Fill: func(r *Rows) { r.Int(1).End() }}
 	none := Table{Name: "none", Columns: few.Columns, Fill: func(*Rows) {}}
 	one, several := t.TempDir(), t.TempDir()
-	if err := errors.Join(WriteParquet(t.Context(), one, 1, few, x, none), WriteParquet(t.Context(), several, 4, few, x, none)); err != nil {
+	if err := errors.Join(WriteParquet(t.Context(), one, 1, few, x, none),
+		WriteParquet(t.Context(), several, 4, few, x, none)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"few.parquet", "x.parquet", "none.parquet"} {

@@ -6,8 +6,8 @@ import (
 	"tracekit/trace"
 )
 
-// Times that are so far from 0 that they do not fit into 64 bits, as those of a writer that counts nanoseconds in the place of microseconds, count
-// from the first of them, if no other time has come before. Then what others do not fit are as far from it.
+// Times that are so far from 0 that they do not fit into 64 bits, as those of a writer that counts nanoseconds in the place of
+// microseconds, count from the first of them, if no other time has come before. Then what others do not fit are as far from it.
 
 // farTime gives an event whose time does not fit one that counts from the first such time; it returns false if that does not fit either.
 func (f *file) farTime(ev *event, at int64) bool {

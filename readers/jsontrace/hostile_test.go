@@ -41,7 +41,8 @@ func TestDeepNesting(t *testing.T) {
 			code   trace.Code
 			offset int64
 		}{
-			"arguments":      {`{"traceEvents":[{"ph":"i","pid":1,"ts":1,"name":"a","args":` + deep + "0" + shut + "},\n" + moment + "]}", trace.CodeArgumentsLeftOut, 16},
+			"arguments": {`{"traceEvents":[{"ph":"i","pid":1,"ts":1,"name":"a","args":` + deep + "0" + shut + "},\n" + moment + "]}",
+				trace.CodeArgumentsLeftOut, 16},
 			"open arguments": {`{"traceEvents":[` + moment + ",\n" + `{"ph":"i","pid":1,"ts":1,"args":` + deep, trace.CodeTruncated, 54},
 			"definitions":    {`{"tracekit":` + deep + "0" + shut + `,"traceEvents":[` + moment + "]}", trace.CodeBadDefinition, 1},
 		} {
@@ -123,7 +124,8 @@ func TestLimitsAreFindings(t *testing.T) {
 		"launches out of order": {events(spanDelay+5, func(i int) string {
 			return fmt.Sprintf(`{"ph":"X","pid":1,"ts":%d,"dur":1,"cat":"cpu_op","name":"nccl:all_reduce","args":{"Input Dims":[[8]],"Input type":["float"]}}`, 1000-i)
 		}), trace.CodeLimitExceeded, 4},
-		"long name":  {events(1, func(int) string { return fmt.Sprintf(`{"ph":"i","pid":1,"ts":1,"name":"%01000000d"}`, 1) }), trace.CodeLimitExceeded, 1},
+		"long name": {events(1, func(int) string { return fmt.Sprintf(`{"ph":"i","pid":1,"ts":1,"name":"%01000000d"}`, 1) }),
+			trace.CodeLimitExceeded, 1},
 		"world size": {[]byte(`{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":18446744073709551615},"traceEvents":[{"ph":"X","pid":1,"ts":1,"dur":1}]}`), trace.CodeBadDefinition, 1},
 		"rank of a group": {[]byte(`{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":2},"traceEvents":[{"ph":"X","pid":1,"ts":1,"dur":1,"cat":"kernel","name":"ncclDevKernel_AllReduce",
 			"args":{"Collective name":"allreduce","Process Group Name":"g","Process Group Ranks":"[0, 1, 2]"}}]}`), trace.CodeBadDefinition, 1},
@@ -232,7 +234,8 @@ func TestManyLayers(t *testing.T) {
 	seen := make(map[int64]bool)
 	for l := range s.Defs().Locations {
 		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
-			if b.Len() != 2 || len(b.Attrs.Value) != 1 || seen[b.Flow.Time[0]] || b.Flow.Time[1]-b.Flow.Time[0] != 10_000*n+b.Flow.Time[0]/10 {
+			if b.Len() != 2 || len(b.Attrs.Value) != 1 || seen[b.Flow.Time[0]] ||
+				b.Flow.Time[1]-b.Flow.Time[0] != 10_000*n+b.Flow.Time[0]/10 {
 				t.Fatalf("location %d: %v", l, b.Flow)
 			}
 			seen[b.Flow.Time[0]] = true
@@ -255,7 +258,8 @@ func TestForeignEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := s.Findings(); len(f) != 1 || f[0].Code != trace.CodeUnmatchedLeave || f[0].Count != uint64(n) || s.Defs().Locations[0].Events != uint64(2*n) {
+		if f := s.Findings(); len(f) != 1 || f[0].Code != trace.CodeUnmatchedLeave || f[0].Count != uint64(n) ||
+			s.Defs().Locations[0].Events != uint64(2*n) {
 			t.Errorf("%d: %d events, findings %v", n, s.Defs().Locations[0].Events, f)
 		}
 		s.Close()

@@ -17,8 +17,10 @@ func TestOperationsAtOnce(t *testing.T) {
 			phase string
 			at    int
 			args  string
-		}{{"b", from, fmt.Sprintf(`,"args":{"CommHash":77,"Rank":%d,"Peer":%d,"Count":256,"Datatype":"ncclFloat32","nChannels":1}`, rank, peer)}, {"e", to, ""}} {
-			events = append(events, fmt.Sprintf(`{"name":%q,"cat":"P2P","ph":%q,"id":%d,"pid":9,"tid":1,"ts":%d%s}`, name, end.phase, id, end.at, end.args))
+		}{{"b", from, fmt.Sprintf(`,"args":{"CommHash":77,"Rank":%d,"Peer":%d,"Count":256,"Datatype":"ncclFloat32","nChannels":1}`, rank,
+			peer)}, {"e", to, ""}} {
+			events = append(events, fmt.Sprintf(`{"name":%q,"cat":"P2P","ph":%q,"id":%d,"pid":9,"tid":1,"ts":%d%s}`, name, end.phase, id,
+				end.at, end.args))
 		}
 	}
 	for rank := range 2 {

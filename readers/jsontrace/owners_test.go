@@ -49,8 +49,9 @@ func TestStrayFrames(t *testing.T) {
 		g := d.LocationGroups[l.Group]
 		kinds[d.String(l.Name)+" of "+d.String(g.Name)] = l.Kind
 	}
-	for name, kind := range map[string]trace.LocationKind{"thread 7 of process 50": trace.LocationCPUThread, "thread 50 of process 50": trace.LocationCPUThread,
-		"thread 7 of GPU 0": trace.LocationGPU} {
+	for name, kind := range map[string]trace.LocationKind{"thread 7 of process 50": trace.LocationCPUThread,
+		"thread 50 of process 50": trace.LocationCPUThread,
+		"thread 7 of GPU 0":       trace.LocationGPU} {
 		if kinds[name] != kind {
 			t.Errorf("%s has kind %d, want %d, of %v", name, kinds[name], kind, kinds)
 		}

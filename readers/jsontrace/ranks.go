@@ -25,7 +25,8 @@ func (a *assembler) ranks() {
 	}
 	for _, f := range a.files {
 		if f.origin.worldSize > worldLimit {
-			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), fmt.Sprintf("a world of %d ranks; more than %d are not believed", f.origin.worldSize, worldLimit))
+			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), fmt.Sprintf("a world of %d ranks; more than %d are not believed",
+				f.origin.worldSize, worldLimit))
 			continue
 		}
 		size = max(size, uint32(f.origin.worldSize))

@@ -294,7 +294,8 @@ func TestRanksOfDftracer(t *testing.T) {
 	named := 0
 	for b := range tracetest.Batches(t, s, 0) {
 		for i, id := range b.Attrs.Attribute {
-			if d := s.Defs(); d.String(d.Attributes[id].Name) == "file" && strings.Contains(d.String(trace.StringID(b.Attrs.Value[i])), "/") {
+			if d := s.Defs(); d.String(d.Attributes[id].Name) == "file" &&
+				strings.Contains(d.String(trace.StringID(b.Attrs.Value[i])), "/") {
 				named++
 			}
 		}
@@ -307,7 +308,8 @@ func TestRanksOfDftracer(t *testing.T) {
 // TestGloo states what two processes communicate by gloo: 22 collectives and 4 messages each, which all match.
 func TestGloo(t *testing.T) {
 	dir := tracetest.Shared(t, "json/gloo")
-	s, err := jsontrace.Open(t.Context(), []string{filepath.Join(dir, "rank0.pt.trace.json.gz"), filepath.Join(dir, "rank1.pt.trace.json.gz")}, jsontrace.Options{})
+	s, err := jsontrace.Open(t.Context(), []string{filepath.Join(dir, "rank0.pt.trace.json.gz"),
+		filepath.Join(dir, "rank1.pt.trace.json.gz")}, jsontrace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

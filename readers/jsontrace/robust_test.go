@@ -120,7 +120,8 @@ func FuzzRead(f *testing.F) {
 
 // FuzzDecimal: the fast path for numbers agrees with the slow one.
 func FuzzDecimal(f *testing.F) {
-	for _, s := range []string{"0", "-1.5", "1704161511420306.491", "1e3", "9223372036854775807", "0.0005", "-.5", "1.", "123456789012345678.9999"} {
+	for _, s := range []string{"0", "-1.5", "1704161511420306.491", "1e3", "9223372036854775807", "0.0005", "-.5", "1.",
+		"123456789012345678.9999"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, s []byte) {

@@ -122,7 +122,8 @@ func TestCrowded(t *testing.T) {
 	if got := len(s.Defs().Locations); got != trackLimit {
 		t.Errorf("%d locations, want %d", got, trackLimit)
 	}
-	if f := s.Findings(); len(f) != 1 || f[0].Code != trace.CodeLimitExceeded || f[0].Count != 2 || !strings.Contains(f[0].Text, "in several files each may have as many") {
+	if f := s.Findings(); len(f) != 1 || f[0].Code != trace.CodeLimitExceeded || f[0].Count != 2 ||
+		!strings.Contains(f[0].Text, "in several files each may have as many") {
 		t.Errorf("findings %v", f)
 	}
 }

@@ -109,7 +109,8 @@ func TestSameResult(t *testing.T) {
 // A directory stands for the traces in it, and nothing else.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"rank1.json": "[{}]", "rank0.pfw": "[\n{\"ph\":\"i\"}", "notes.json": `{"a":1}`, "other.txt": "[{}]"} {
+	for name, text := range map[string]string{"rank1.json": "[{}]", "rank0.pfw": "[\n{\"ph\":\"i\"}", "notes.json": `{"a":1}`,
+		"other.txt": "[{}]"} {
 		tracetest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	got := jsontrace.Files(dir)

@@ -18,7 +18,8 @@ import (
 // it is the error.
 func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
-	sound, pipe, device, lost := filepath.Join(dir, "b.json"), filepath.Join(dir, "a.json"), filepath.Join(dir, "c.pfw.gz"), filepath.Join(dir, "d.json")
+	sound, pipe, device, lost := filepath.Join(dir, "b.json"), filepath.Join(dir, "a.json"), filepath.Join(dir,
+		"c.pfw.gz"), filepath.Join(dir, "d.json")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device), os.Symlink("d.json", lost)); err != nil {
 		t.Fatal(err)
 	}

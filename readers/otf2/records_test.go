@@ -31,7 +31,8 @@ func TestTables(t *testing.T) {
 			t.Errorf("definition %d differs in local files", id)
 		}
 	}
-	for _, table := range []*recordTable{eventRecords(), definitionRecords(), localRecords(), snapshotRecords(), markerRecords(), thumbnailRecords()} {
+	for _, table := range []*recordTable{eventRecords(), definitionRecords(), localRecords(), snapshotRecords(), markerRecords(),
+		thumbnailRecords()} {
 		for _, layout := range table {
 			texts := 0
 			for i, f := range layout.fields {
@@ -61,7 +62,8 @@ func TestTables(t *testing.T) {
 
 // TestScalars encodes and decodes numbers of every encoding.
 func TestScalars(t *testing.T) {
-	values := []uint64{0, 1, 0x7F, 0x80, 0xFF, 0x100, 0xFFFE, 0xFFFFFF, 1 << 31, undefined - 1, undefined, 1 << 40, math.MaxInt64, 1 << 63, undefined64}
+	values := []uint64{0, 1, 0x7F, 0x80, 0xFF, 0x100, 0xFFFE, 0xFFFFFF, 1 << 31, undefined - 1, undefined, 1 << 40, math.MaxInt64, 1 << 63,
+		undefined64}
 	bits := map[encoding]uint{encU8: 8, encU16: 16, encF32: 32, encF64: 64, encC32: 32, encC64: 64, encCI32: 32, encCI64: 64, encDouble: 64}
 	for enc, n := range bits {
 		for _, v := range values {

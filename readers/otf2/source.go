@@ -74,9 +74,8 @@ type progress struct {
 }
 
 // Open opens an archive by the path of its anchor file or of the directory that holds
-// it, and reads all definitions with that many goroutines, below 1: one per processor. The error wraps trace.ErrNotATrace if there is no OTF2
-// archive, and is a *trace.SyntaxError if the anchor file or the global definitions
-// cannot be used at all.
+// it, and reads all definitions with that many goroutines, below 1: one per processor. The error wraps trace.ErrNotATrace if there is no
+// OTF2 archive, and is a *trace.SyntaxError if the anchor file or the global definitions cannot be used at all.
 func Open(ctx context.Context, path string, jobs int) (*Source, error) {
 	anchorPath := path
 	if info, err := os.Stat(path); err != nil {
@@ -226,7 +225,8 @@ func (s *Source) readLocals(ctx context.Context, jobs int) error {
 		}
 		s.opening.Merge(f.noted.Findings())
 		if local && f.lacking {
-			s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: s.localPath(id, ".def"), Offset: -1}, "other locations have local definitions")
+			s.opening.Add(trace.CodeMissingFile, trace.Place{Location: id, File: s.localPath(id, ".def"), Offset: -1},
+				"other locations have local definitions")
 		}
 		if f.defined {
 			s.defs.Locations[id].ClockOffsets = f.offsets

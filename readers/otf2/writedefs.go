@@ -25,7 +25,8 @@ func (w *Writer) makeRefs() {
 		spaceCallingContext: distinct(len(d.CallingContexts), undefined, func(i int) uint64 { return d.CallingContexts[i].Ref }),
 		spaceLocationGroup:  distinct(len(d.LocationGroups), undefined, func(i int) uint64 { return d.LocationGroups[i].Ref }),
 		spaceSystemTreeNode: distinct(len(d.SystemTree), undefined, func(i int) uint64 { return d.SystemTree[i].Ref }),
-		spaceMetricMember:   distinct(len(d.MetricMembers), uint64(len(d.MetricMembers)), func(i int) uint64 { return d.MetricMembers[i].Ref }),
+		spaceMetricMember: distinct(len(d.MetricMembers), uint64(len(d.MetricMembers)),
+			func(i int) uint64 { return d.MetricMembers[i].Ref }),
 	}
 }
 
@@ -127,7 +128,8 @@ func (w *Writer) writeGlobal() (uint64, error) {
 
 func (w *Writer) putMachine(f *defFile) {
 	for i, n := range w.defs.SystemTree {
-		f.put(defSystemTreeNode, w.ref(spaceSystemTreeNode, uint32(i)), w.str(n.Name), w.str(n.Class), w.ref(spaceSystemTreeNode, uint32(n.Parent)))
+		f.put(defSystemTreeNode, w.ref(spaceSystemTreeNode, uint32(i)), w.str(n.Name), w.str(n.Class),
+			w.ref(spaceSystemTreeNode, uint32(n.Parent)))
 	}
 	for i, g := range w.defs.LocationGroups {
 		f.put(defLocationGroup, w.ref(spaceLocationGroup, uint32(i)), w.str(g.Name), uint64(g.Kind),
@@ -195,7 +197,8 @@ func (w *Writer) putMetrics(f *defFile) {
 	for i, m := range w.defs.Metrics {
 		self := w.ref(spaceMetric, uint32(i))
 		if m.Class != trace.None {
-			f.put(defMetricInstance, self, w.ref(spaceMetric, uint32(m.Class)), w.ref(spaceLocation, uint32(m.Recorder)), uint64(m.Scope), m.ScopeRef)
+			f.put(defMetricInstance, self, w.ref(spaceMetric, uint32(m.Class)), w.ref(spaceLocation, uint32(m.Recorder)), uint64(m.Scope),
+				m.ScopeRef)
 			continue
 		}
 		r := record{values: []uint64{self, uint64(len(m.Members)), uint64(m.Occurrence), uint64(m.Kind)}}

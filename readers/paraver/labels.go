@@ -83,7 +83,8 @@ func (w *Writer) writeRegions(l labelWriter) {
 		slices.SortFunc(ids, func(a, b trace.RegionID) int {
 			return cmp.Compare(w.values.regions[a].value, w.values.regions[b].value)
 		})
-		label, zero := map[uint32]string{typeOutlined: "Executed OpenMP parallel function", typeUser: "User functions", typePthread: "pthread function"}[typ], "End"
+		label, zero := map[uint32]string{typeOutlined: "Executed OpenMP parallel function", typeUser: "User functions",
+			typePthread: "pthread function"}[typ], "End"
 		if typ >= firstOwnRegion {
 			label = ownLabel(typ)
 		}

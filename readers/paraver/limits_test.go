@@ -29,8 +29,14 @@ func TestLimits(t *testing.T) {
 		text []byte
 		want uint64
 	}{
-		{"event types", prv(maxMeters+5, func(b *bytes.Buffer, i int) { fmt.Fprintf(b, "2:1:1:1:1:%d:%d:7:60000019:%d\n", i, 1000+i, 1+i%2) }), 5},
-		{"sets of counters", prv(maxMeters+5, func(b *bytes.Buffer, i int) { fmt.Fprintf(b, "2:1:1:1:1:%d:%d:7:%d:7\n", i, 1000+i/200, 1000+i%200) }), 5},
+		{"event types", prv(maxMeters+5, func(b *bytes.Buffer, i int) {
+			fmt.Fprintf(b, "2:1:1:1:1:%d:%d:7:60000019:%d\n", i, 1000+i,
+				1+i%2)
+		}), 5},
+		{"sets of counters", prv(maxMeters+5, func(b *bytes.Buffer, i int) {
+			fmt.Fprintf(b, "2:1:1:1:1:%d:%d:7:%d:7\n", i, 1000+i/200,
+				1000+i%200)
+		}), 5},
 		{"values", prv(maxRegions+5, func(b *bytes.Buffer, i int) {
 			fmt.Fprintf(b, "2:1:1:1:1:%d:60000019:%d\n2:1:1:1:1:%d:60000019:0\n", 2*i, i+1, 2*i+1)
 		}), 5},
@@ -42,7 +48,8 @@ func TestLimits(t *testing.T) {
 			fmt.Fprintf(b, "2:1:1:1:1:%d:60000019:%d\n", i, value)
 		}), 5},
 		{"requests", prv(maxRequests+5, func(b *bytes.Buffer, i int) {
-			fmt.Fprintf(b, "2:1:1:1:1:%d:50000001:3\n3:1:1:1:1:%d:%d:1:1:1:1:%d:%d:8:7\n2:1:1:1:1:%d:50000001:0\n", 2*i, 2*i, 2*i, 2*i, 900000000, 2*i+1)
+			fmt.Fprintf(b, "2:1:1:1:1:%d:50000001:3\n3:1:1:1:1:%d:%d:1:1:1:1:%d:%d:8:7\n2:1:1:1:1:%d:50000001:0\n", 2*i, 2*i, 2*i, 2*i,
+				900000000, 2*i+1)
 		}), 5},
 	} {
 		for _, workers := range []int{1, 3} {

@@ -71,7 +71,8 @@ func (t *tables) running() *meterSet {
 	m := t.meters
 	if m.run == nil && len(m.sets) < maxMeters {
 		text := m.names.text
-		member := trace.MetricMember{Ref: uint64(len(t.defs.MetricMembers)), Type: metricOther, Mode: trace.MetricAbsoluteNext, Value: trace.TypeInt64, Base: 1,
+		member := trace.MetricMember{Ref: uint64(len(t.defs.MetricMembers)), Type: metricOther, Mode: trace.MetricAbsoluteNext,
+			Value: trace.TypeInt64, Base: 1,
 			Name: text(trace.RunningCounter), Unit: text("ticks"), Description: text("for how long the thread computes from here on")}
 		t.defs.MetricMembers = append(t.defs.MetricMembers, member)
 		m.run = m.add([]uint32{uint32(len(t.defs.MetricMembers) - 1)})

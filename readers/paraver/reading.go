@@ -93,7 +93,8 @@ func (r *reading) readLabels(name string, f io.Reader) {
 	p, err := readPCF(f)
 	r.pcf = p
 	r.damage(name, p.lines, err)
-	r.ledger.AddN(trace.CodeLimitExceeded, uint64(max(p.described-maxDescribed, 0)), nowhere(name), "labels of event types that are described again and again")
+	r.ledger.AddN(trace.CodeLimitExceeded, uint64(max(p.described-maxDescribed, 0)), nowhere(name),
+		"labels of event types that are described again and again")
 }
 
 // readNames reads a .row file.
@@ -314,7 +315,8 @@ func (r *reading) applications() {
 	}
 	if len(begin) > 1 && r.comms.universe == trace.None {
 		r.ledger.Add(trace.CodeApplications, nowhere(r.path),
-			fmt.Sprintf("%d applications, the first with ranks %d-%d, the next from rank %d on", len(begin), begin[0], begin[1]-1, begin[1]))
+			fmt.Sprintf("%d applications, the first with ranks %d-%d, the next from rank %d on", len(begin), begin[0], begin[1]-1,
+				begin[1]))
 	}
 }
 

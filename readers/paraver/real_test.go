@@ -36,21 +36,29 @@ type realTrace struct {
 }
 
 var realTraces = []realTrace{
-	{path: "lulesh_8/lulesh_8.prv", findings: "redundant_record ×43343 buffer_flush ×8", matched: 5456, parallel: 30.15, balance: 52.77, collective: 51},
-	{path: "sweep3d_6/sweep3d_6.prv", findings: "redundant_record ×16679 buffer_flush ×6", matched: 4032, parallel: 13.70, balance: 80.02, collective: 39},
-	{path: "npb_cg_S_16/npb_cg_S_16.prv.gz", findings: "redundant_record ×282911 buffer_flush ×16", matched: 47104, parallel: 13.20, balance: 40.44, collective: 2},
+	{path: "lulesh_8/lulesh_8.prv", findings: "redundant_record ×43343 buffer_flush ×8", matched: 5456, parallel: 30.15, balance: 52.77,
+		collective: 51},
+	{path: "sweep3d_6/sweep3d_6.prv", findings: "redundant_record ×16679 buffer_flush ×6", matched: 4032, parallel: 13.70, balance: 80.02,
+		collective: 39},
+	{path: "npb_cg_S_16/npb_cg_S_16.prv.gz", findings: "redundant_record ×282911 buffer_flush ×16", matched: 47104, parallel: 13.20,
+		balance: 40.44, collective: 2},
 	{path: "npb_is_W_8/npb_is_W_8.prv", findings: "redundant_record ×713 buffer_flush ×8", matched: 7, collective: 35},
 	// Persistent requests are paired one round too late by the trace's writer.
 	{path: "zoo_4/zoo_4.prv", findings: "clock_violation ×6 redundant_record ×1237 buffer_flush ×4", matched: 115, collective: 48},
 	{path: "zoo_4/zoo_4.prv.gz", findings: "clock_violation ×6 redundant_record ×1237 buffer_flush ×4", matched: 115, collective: 48},
 	// Dimemas simulates the same run on an ideal network: the load balance stays.
-	{path: "dimemas-sweep3d_6/sweep3d_6.sim.prv", findings: "redundant_record ×9821 buffer_flush ×6", matched: 4032, balance: 80.02, collective: 39},
+	{path: "dimemas-sweep3d_6/sweep3d_6.sim.prv", findings: "redundant_record ×9821 buffer_flush ×6", matched: 4032, balance: 80.02,
+		collective: 39},
 	// The writer gives the communicators of the second application to the first.
-	{path: "profet_lulesh_7-1/lulesh_7+1_with_uncores_sockets1+2.chop8.prv", findings: "bad_definition ×8 redundant_record ×1704 several_applications ×1", matched: 160, collective: 2},
+	{path: "profet_lulesh_7-1/lulesh_7+1_with_uncores_sockets1+2.chop8.prv",
+		findings: "bad_definition ×8 redundant_record ×1704 several_applications ×1", matched: 160, collective: 2},
 	// BSC's modelfactors on a program with 1, 2 and 4 processes.
-	{path: "epoch_1-2-4/epoch_1proc.prv.gz", findings: "redundant_record ×3468 buffer_flush ×1", matched: 576, parallel: 99.93, balance: 100, collective: 443},
-	{path: "epoch_1-2-4/epoch_2proc.prv.gz", findings: "redundant_record ×6985 buffer_flush ×2", matched: 1156, parallel: 99.38, balance: 99.76, collective: 451},
-	{path: "epoch_1-2-4/epoch_4proc.prv.gz", findings: "redundant_record ×15007 buffer_flush ×4", matched: 2556, parallel: 97.35, balance: 98.69, collective: 456},
+	{path: "epoch_1-2-4/epoch_1proc.prv.gz", findings: "redundant_record ×3468 buffer_flush ×1", matched: 576, parallel: 99.93,
+		balance: 100, collective: 443},
+	{path: "epoch_1-2-4/epoch_2proc.prv.gz", findings: "redundant_record ×6985 buffer_flush ×2", matched: 1156, parallel: 99.38,
+		balance: 99.76, collective: 451},
+	{path: "epoch_1-2-4/epoch_4proc.prv.gz", findings: "redundant_record ×15007 buffer_flush ×4", matched: 2556, parallel: 97.35,
+		balance: 98.69, collective: 456},
 	{path: "openmp_4/omp4.prv.gz", findings: "redundant_record ×114301 buffer_flush ×4"},
 	// The workers' events follow in a second part that begins again at an early time, with
 	// states that end before they begin; threads never leave their first function; there are
@@ -154,7 +162,8 @@ func checkCounts(t *testing.T, s *Source) {
 	got := tally{}
 	comms := 0
 	// What the types of COMPSs are called.
-	users := []string{"Task", "Runtime", "Task Transfers Request", "Storage API", "Events inside tasks", "Thread Identifier", "CPU affinity"}
+	users := []string{"Task", "Runtime", "Task Transfers Request", "Storage API", "Events inside tasks", "Thread Identifier",
+		"CPU affinity"}
 	for l := range s.Defs().Locations {
 		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
 			for i, k := range b.Flow.Kind {
@@ -191,9 +200,11 @@ func checkCounts(t *testing.T, s *Source) {
 		}
 	}
 	if comms != 2*want.lines["3"] || got.sent != want.sent || got.received != want.sent {
-		t.Errorf("%d ends of messages with %d and %d bytes; %d lines with %d bytes", comms, got.sent, got.received, want.lines["3"], want.sent)
+		t.Errorf("%d ends of messages with %d and %d bytes; %d lines with %d bytes", comms, got.sent, got.received, want.lines["3"],
+			want.sent)
 	}
-	if repeated := (want.mpiEnters - want.mpiLeaves) / 2; got.mpiEnters != want.mpiEnters-repeated || got.mpiLeaves != want.mpiLeaves+repeated {
+	if repeated := (want.mpiEnters - want.mpiLeaves) / 2; got.mpiEnters != want.mpiEnters-repeated ||
+		got.mpiLeaves != want.mpiLeaves+repeated {
 		t.Errorf("%d enters and %d leaves of MPI; %d and %d events", got.mpiEnters, got.mpiLeaves, want.mpiEnters, want.mpiLeaves)
 	}
 	if got.visits != want.visits || got.ends != want.ends {
@@ -204,7 +215,8 @@ func checkCounts(t *testing.T, s *Source) {
 	}
 	lines := fmt.Sprintf("state %d, event %d, communication %d, global communication %d, communicator %d, comment %d, bad %d",
 		want.lines["1"], want.lines["2"], want.lines["3"], want.lines["4"], want.lines["c"]+want.lines["i"], comments(want), want.lines["bad"])
-	for _, zero := range []string{"state 0", ", event 0", ", communication 0", ", global communication 0", ", communicator 0", ", comment 0", ", bad 0"} {
+	for _, zero := range []string{"state 0", ", event 0", ", communication 0", ", global communication 0", ", communicator 0",
+		", comment 0", ", bad 0"} {
 		lines = strings.Replace(lines, zero+",", ",", 1)
 		lines = strings.TrimSuffix(lines, zero)
 	}

@@ -179,7 +179,8 @@ func compareEvents(t *testing.T, src, back trace.Source) {
 		want := eventList(t, src, l, func(ticks int64) int64 { return d.Clock.Nanoseconds(ticks - start) })
 		got := eventList(t, back, trace.LocationID(n), func(ns int64) int64 { return ns })
 		usual := fmt.Sprintf("THREAD 1.%d.%d", place[l].task, place[l].thread)
-		if a, b := strings.TrimSpace(d.String(d.Locations[l].Name)), back.Defs().String(back.Defs().Locations[n].Name); a != b && (a != "" || b != usual) {
+		if a, b := strings.TrimSpace(d.String(d.Locations[l].Name)), back.Defs().String(back.Defs().Locations[n].Name); a != b &&
+			(a != "" || b != usual) {
 			t.Errorf("location %d is called %q, not %q", l, b, a)
 		}
 		for i := range max(len(want), len(got)) {
@@ -238,15 +239,18 @@ func eventList(t *testing.T, src trace.Source, l trace.LocationID, clock func(in
 					entered = 0
 					continue // a leave without enter cannot be written
 				}
-				out = append(out, fmt.Sprint(clock(b.Flow.Time[f]), b.Flow.Kind[f].Enters(), d.RegionName(b.Flow.Region[f]), site(d, &b.Flow, f)))
+				out = append(out, fmt.Sprint(clock(b.Flow.Time[f]), b.Flow.Kind[f].Enters(), d.RegionName(b.Flow.Region[f]),
+					site(d, &b.Flow, f)))
 				f++
 			case trace.TableP2P:
 				r := &b.P2P
-				out = append(out, fmt.Sprint(clock(r.Time[p]), r.Kind[p], r.Peer[p], " ", members(d, r.Comm[p]), " ", r.Tag[p], r.Bytes[p], r.Request[p]))
+				out = append(out, fmt.Sprint(clock(r.Time[p]), r.Kind[p], r.Peer[p], " ", members(d, r.Comm[p]), " ", r.Tag[p], r.Bytes[p],
+					r.Request[p]))
 				p++
 			case trace.TableColl:
 				r := &b.Coll
-				out = append(out, fmt.Sprint(clock(r.Time[c]), r.Kind[c], r.Op[c], members(d, r.Comm[c]), " ", r.Root[c], r.Sent[c], r.Received[c], r.Request[c]))
+				out = append(out, fmt.Sprint(clock(r.Time[c]), r.Kind[c], r.Op[c], members(d, r.Comm[c]), " ", r.Root[c], r.Sent[c],
+					r.Received[c], r.Request[c]))
 				c++
 			case trace.TableMetric:
 				seq := b.Metric.Seq[m]

@@ -15,7 +15,8 @@ import (
 // What is no regular file is not opened: beside the trace it is a finding, in its place the error.
 func TestSpecialFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.prv")
-	if err := errors.Join(os.WriteFile(path, ring(1000), 0o600), syscall.Mkfifo(stem(path)+".pcf", 0o600), os.Symlink("/dev/zero", stem(path)+".row")); err != nil {
+	if err := errors.Join(os.WriteFile(path, ring(1000), 0o600), syscall.Mkfifo(stem(path)+".pcf", 0o600),
+		os.Symlink("/dev/zero", stem(path)+".row")); err != nil {
 		t.Fatal(err)
 	}
 	s := openFor(t, path)

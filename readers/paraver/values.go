@@ -55,7 +55,8 @@ const firstOtherCall = 1000
 
 func newValues(d *trace.Defs, plain bool) *values {
 	v := &values{defs: d, used: make(marks, len(d.Regions)), callers: make(marks, len(d.Regions)),
-		metric: make(marks, len(d.MetricMembers)), texts: make(marks, len(d.Strings)), lines: make(marks, len(d.SourceLocations)), arguments: make(marks, maxArguments+1)}
+		metric: make(marks, len(d.MetricMembers)), texts: make(marks, len(d.Strings)), lines: make(marks,
+			len(d.SourceLocations)), arguments: make(marks, maxArguments+1)}
 	known := make(map[string]value)
 	for g, calls := range mpiCalls() {
 		for _, c := range calls {

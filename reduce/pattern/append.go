@@ -22,10 +22,12 @@ func appendEvent(out, b *trace.Batch, row trace.Row, time int64, attrs, attrsEnd
 		}
 	case trace.TableP2P:
 		p := &b.P2P
-		out.AddP2P(trace.P2PRow{Time: time, Kind: p.Kind[k], Peer: p.Peer[k], Comm: p.Comm[k], Tag: p.Tag[k], Bytes: p.Bytes[k], Request: p.Request[k]})
+		out.AddP2P(trace.P2PRow{Time: time, Kind: p.Kind[k], Peer: p.Peer[k], Comm: p.Comm[k], Tag: p.Tag[k], Bytes: p.Bytes[k],
+			Request: p.Request[k]})
 	case trace.TableColl:
 		c := &b.Coll
-		out.AddColl(trace.CollRow{Time: time, Kind: c.Kind[k], Op: c.Op[k], Comm: c.Comm[k], Root: c.Root[k], Sent: c.Sent[k], Received: c.Received[k], Request: c.Request[k]})
+		out.AddColl(trace.CollRow{Time: time, Kind: c.Kind[k], Op: c.Op[k], Comm: c.Comm[k], Root: c.Root[k], Sent: c.Sent[k],
+			Received: c.Received[k], Request: c.Request[k]})
 	case trace.TableMetric:
 		m := &b.Metric
 		out.AddMetric(time, m.Metric[k], m.Type[row.First:row.End], m.Value[row.First:row.End])

@@ -55,7 +55,8 @@ func (d *division) interval(l trace.LocationID, seq uint64, likely int) int {
 // divide cuts the run at a marker. The first location of a rank arrives at markers; the
 // others of its process are cut at the same times.
 func (f *finder) divide(ctx context.Context, m Marker) (*division, error) {
-	d := &division{marker: m, starts: make([]*spill.Table[start], len(f.t.Defs.Locations)), master: make([]trace.LocationID, len(f.t.Defs.Locations))}
+	d := &division{marker: m, starts: make([]*spill.Table[start], len(f.t.Defs.Locations)),
+		master: make([]trace.LocationID, len(f.t.Defs.Locations))}
 	masters := f.masters()
 	for l, rank := range f.t.Rank {
 		d.master[l] = trace.None
@@ -67,12 +68,14 @@ func (f *finder) divide(ctx context.Context, m Marker) (*division, error) {
 		if follow && len(f.t.Defs.Locations) == f.count {
 			break
 		}
-		_, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
+		_, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{},
+			error) {
 			master := d.master[l]
 			if master == trace.None || follow == (master == l) || follow && d.starts[master] == nil {
 				return struct{}{}, nil
 			}
-			s := &scan{finder: f, marker: m, starts: spill.NewTable[start](f.t.Store), w: f.shared.walker(l), vector: make([]uint64, len(f.t.Defs.Regions))}
+			s := &scan{finder: f, marker: m, starts: spill.NewTable[start](f.t.Store), w: f.shared.walker(l),
+				vector: make([]uint64, len(f.t.Defs.Regions))}
 			if follow {
 				s.follows = d.starts[master]
 			}

@@ -96,7 +96,8 @@ func records(t *testing.T, src trace.Source, l trace.LocationID) (out []record) 
 func TestRegenerated(t *testing.T) {
 	for _, p := range samples.Programs() {
 		for _, threads := range []int{1, 3} {
-			o := samples.Options{Program: p.Name, Ranks: 6, Iterations: 100, Seed: 3, Threads: threads, Plant: samples.Plant{Odd: 50, LateSender: 3000}}
+			o := samples.Options{Program: p.Name, Ranks: 6, Iterations: 100, Seed: 3, Threads: threads,
+				Plant: samples.Plant{Odd: 50, LateSender: 3000}}
 			t.Run(fmt.Sprintf("%s-%d", p.Name, threads), func(t *testing.T) { checkRegenerated(t, generate(t, o)) })
 		}
 	}
@@ -121,7 +122,8 @@ func checkRegenerated(t *testing.T, m *trace.Trace) {
 		l := trace.LocationID(l)
 		want, got := records(t, m.Source, l), records(t, again, l)
 		gone += uint64(len(want) - len(records(t, reduced, l)))
-		if says, said := again.Defs().Locations[l].Events, m.Defs.Locations[l].Events; len(want) != len(got) || said == uint64(len(want)) && says != said {
+		if says, said := again.Defs().Locations[l].Events, m.Defs.Locations[l].Events; len(want) != len(got) || said == uint64(len(want)) &&
+			says != said {
 			t.Fatalf("location %d has %d events, and says %d, want %d and %d", l, len(got), says, len(want), said)
 		}
 		last := int64(0)
@@ -186,7 +188,8 @@ func TestTimes(t *testing.T) {
 		begin, shortest, longest, off := int64(0), int64(math.MaxInt64), int64(0), int64(0)
 		for i := range want {
 			off = max(off, want[i].time-got[i].time, got[i].time-want[i].time)
-			if k := want[i].what; want[i].table != trace.TableFlow || trace.Kind(k[0]) != trace.KindEnter || m.Defs.RegionName(trace.RegionID(k[1])) != r.Site.Operation {
+			if k := want[i].what; want[i].table != trace.TableFlow || trace.Kind(k[0]) != trace.KindEnter ||
+				m.Defs.RegionName(trace.RegionID(k[1])) != r.Site.Operation {
 				continue
 			}
 			if got[i].time != want[i].time {
@@ -270,18 +273,21 @@ func TestMarkers(t *testing.T) {
 			}
 		}
 		if r.Intervals != c.intervals || odd != c.odd || share < c.least {
-			t.Errorf("%s, distance %d: %d intervals, odd is %d, %.2f is cut, want %d, %d, %.2f or more", c.marker, c.distance, r.Intervals, odd, share, c.intervals, c.odd, c.least)
+			t.Errorf("%s, distance %d: %d intervals, odd is %d, %.2f is cut, want %d, %d, %.2f or more", c.marker, c.distance, r.Intervals,
+				odd, share, c.intervals, c.odd, c.least)
 		}
 	}
 	if r, _ := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnTime, Ns: 16_000}}); r.Intervals < 95 || r.Intervals > 105 {
 		t.Errorf("a run of about 1.6 ms has %d intervals of 16 µs", r.Intervals)
 	}
-	near, reduced := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnCollective, Op: trace.CollAllreduce}, Alike: pattern.ByDistance, Distance: 1})
+	near, reduced := cut(t, m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnCollective, Op: trace.CollAllreduce},
+		Alike: pattern.ByDistance, Distance: 1})
 	again := regenerated(t, reduced, near.Repeats)
 	if a := again.Info().Approximations(); len(a) != 1 {
 		t.Errorf("that calls are those of others is not said: %q", a)
 	}
-	if _, err := pattern.Find(t.Context(), m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnRegion, Region: "nowhere"}}); err == nil {
+	if _, err := pattern.Find(t.Context(), m, pattern.Options{Marker: pattern.Marker{Kind: pattern.OnRegion,
+		Region: "nowhere"}}); err == nil {
 		t.Error("a marker that is not there: no error")
 	}
 	if _, err := pattern.ParseMarker("-5ms"); err == nil {
@@ -336,8 +342,9 @@ func TestCounters(t *testing.T) {
 		Regions:        []trace.Region{{Name: 0}, {Name: 1, Paradigm: trace.ParadigmMPI}},
 		LocationGroups: []trace.LocationGroup{{Kind: 1, Creator: trace.None}},
 		Locations:      []trace.Location{{Kind: trace.LocationCPUThread, Events: 60}},
-		MetricMembers:  []trace.MetricMember{{Mode: trace.MetricAccumulated, Value: trace.TypeUint64}, {Mode: trace.MetricAbsolutePoint, Value: trace.TypeDouble}},
-		Metrics:        []trace.Metric{{Members: []trace.MetricMemberID{0, 1}, Class: trace.None, Recorder: trace.None}},
+		MetricMembers: []trace.MetricMember{{Mode: trace.MetricAccumulated, Value: trace.TypeUint64},
+			{Mode: trace.MetricAbsolutePoint, Value: trace.TypeDouble}},
+		Metrics: []trace.Metric{{Members: []trace.MetricMemberID{0, 1}, Class: trace.None, Recorder: trace.None}},
 	}
 	b := &trace.Batch{}
 	b.Reset(0, 0)

@@ -75,7 +75,8 @@ func (g *regenerated) Events(ctx context.Context, l trace.LocationID) iter.Seq2[
 		return g.Source.Events(ctx, l)
 	}
 	return func(yield func(*trace.Batch, error) bool) {
-		w := &rewriter{counters: counters{defs: g.defs}, waiting: g.waiting, location: &r.Locations[l], runs: r.Runs, which: r.Which, times: r.times(l),
+		w := &rewriter{counters: counters{defs: g.defs}, waiting: g.waiting, location: &r.Locations[l], runs: r.Runs, which: r.Which,
+			times:  r.times(l),
 			models: make([]model, len(r.Locations[l].Kept)), variants: make(map[int]*variant), numbers: make(map[uint64]uint64), yield: yield}
 		w.out.Reset(l, 0)
 		for b, err := range g.Source.Events(ctx, l) {

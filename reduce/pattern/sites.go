@@ -96,7 +96,8 @@ type candidate struct {
 // cut; at equals, those that cut into the most intervals.
 func (f *finder) candidates(ctx context.Context) ([]candidate, error) {
 	masters := f.masters()
-	scans, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (*siteScan, error) {
+	scans, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (*siteScan,
+		error) {
 		if !masters[l] {
 			return nil, nil
 		}

@@ -81,7 +81,8 @@ func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 		fitted = "all calls"
 	}
 	d := plots.HistogramData{
-		Title:  fmt.Sprintf("%s: %s, laws fitted to %s", outcome.KeyName(k.Operation, k.Role, k.Processes, k.Bytes), words.Plural(int(k.Calls), "call", "calls"), fitted),
+		Title: fmt.Sprintf("%s: %s, laws fitted to %s", outcome.KeyName(k.Operation, k.Role, k.Processes, k.Bytes),
+			words.Plural(int(k.Calls), "call", "calls"), fitted),
 		XLabel: "duration of a call " + waits, Unit: plots.Nanoseconds,
 		Edges: make([]float64, b.N+1), Beyond: float64(beyond),
 		Marks: []plots.Mark{{Name: markOf(k), Value: float64(k.TMaxNs)}},
@@ -120,7 +121,8 @@ func modelPlot(r *fit.Result, i int, b fit.Bars) plots.Model {
 		by = r.Estimate
 	}
 	test := m.TestOf(by)
-	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted, Expected: r.Expected(i, by, b)}
+	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted,
+		Expected: r.Expected(i, by, b)}
 	if by > 0 {
 		out.Name += map[string]string{fit.ByAbsolute: ", least Σ|f-p|", fit.ByChiSquare: ", least χ²"}[m.Estimates[by].By]
 	}
@@ -167,7 +169,8 @@ func overheadByRank(a *analysis.Result, most int) (*plots.Figure, error) {
 
 // phasesPlot draws the efficiencies of phases against the time at which they begin.
 func phasesPlot(title string, a *analysis.Result) (*plots.Figure, error) {
-	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds}, Y: plots.Axis{Label: "efficiency"}}
+	d := plots.CurvesData{Title: "Efficiency of phases, " + title, X: plots.Axis{Label: "time", Unit: plots.Nanoseconds},
+		Y: plots.Axis{Label: "efficiency"}}
 	for _, of := range []struct {
 		name string
 		get  func(document.PhaseRow) *float64

@@ -19,7 +19,8 @@ func wideKey(first, spread int64) *document.OverheadKey {
 		s.Add(first + i%7 + i*i/100*(spread/100))
 	}
 	r := fit.Fit(s, fit.Options{Window: 1})
-	return &document.OverheadKey{Operation: "MPI_Send", Processes: 2, Calls: uint64(r.Calls), TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From, Fit: r}
+	return &document.OverheadKey{Operation: "MPI_Send", Processes: 2, Calls: uint64(r.Calls), TMinNs: r.TMin, TMaxNs: r.TMax, From: r.From,
+		Fit: r}
 }
 
 // TestHistogramOfAnyRange: one wrong bit in a time makes a call of years. What is drawn then,
@@ -63,7 +64,8 @@ func TestFileNames(t *testing.T) {
 	}
 	seen := map[string]string{}
 	long := strings.Repeat("x", 5000)
-	for _, name := range []string{"MPI_Send", "MPI Send", "MPI/Send", "../MPI_Send", "MPI_Send\x1b", "MPI_Send\x00", long, long + "y", "大"} {
+	for _, name := range []string{"MPI_Send", "MPI Send", "MPI/Send", "../MPI_Send", "MPI_Send\x1b", "MPI_Send\x00", long, long + "y",
+		"大"} {
 		file := fileName(name, "")
 		if other, ok := seen[file]; ok || len(file) > 100 || strings.ContainsAny(file, "/\x00\x1b ") {
 			t.Errorf("%.20q has the file name %q, as has %.20q", name, file, other)

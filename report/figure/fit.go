@@ -25,7 +25,8 @@ func Fit(ctx context.Context, d *outcome.Fit, p *fit.Profile, points map[string]
 		}
 		return err
 	}
-	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", words.OrNotRecorded(p.Machine), words.Share(p.Quantile), d.Way()), p)
+	f, err := costPlot(fmt.Sprintf("t_max of calls on %s, %s quantile; %s", words.OrNotRecorded(p.Machine), words.Share(p.Quantile),
+		d.Way()), p)
 	if err := draw("costs", f, err); err != nil {
 		return err
 	}
@@ -134,7 +135,8 @@ func surfaces(p *fit.Profile) (out []surface) {
 // surfacePlot draws T(p, b) in colours; what lies outside of what was measured stays white.
 func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
 	g := &rankGrid{rows: len(s.processes), columns: len(s.bytes)}
-	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", outcome.RoleName(s.operation, s.role), words.Share(p.Quantile)),
+	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", outcome.RoleName(s.operation, s.role),
+		words.Share(p.Quantile)),
 		Grid: g, RowLabel: "processes p", ColumnLabel: "bytes b", ScaleLabel: "t_max", Unit: plots.Nanoseconds, Log: true}
 	for _, processes := range s.processes {
 		d.Rows = append(d.Rows, words.Count(processes))

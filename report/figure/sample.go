@@ -9,7 +9,8 @@ import (
 
 // ranksPlot draws how many messages each sender has sampled: the paper's figure 9.
 func ranksPlot(title string, results []*sampling.Result) (*plots.Figure, error) {
-	d := plots.CurvesData{Title: "Messages sampled by sender: " + title, X: plots.Axis{Label: "rank"}, Y: plots.Axis{Label: "messages sampled", Log: true}}
+	d := plots.CurvesData{Title: "Messages sampled by sender: " + title, X: plots.Axis{Label: "rank"},
+		Y: plots.Axis{Label: "messages sampled", Log: true}}
 	for _, x := range results {
 		s := plots.Series{Name: x.Configuration}
 		for _, r := range x.Sampled.Ranks {
@@ -40,7 +41,8 @@ func spacePlot(title, scale string, x *sampling.Result, of func(*sampling.Catego
 // categoriesPlot draws how often each category is in the samples, and how often in truth, the most
 // frequent first.
 func categoriesPlot(title string, results []*sampling.Result) (*plots.Figure, error) {
-	d := plots.CurvesData{Title: "Categories of messages: " + title, X: plots.Axis{Label: "category, by its share of all messages"}, Y: plots.Axis{Label: "share of messages", Unit: plots.Share}}
+	d := plots.CurvesData{Title: "Categories of messages: " + title, X: plots.Axis{Label: "category, by its share of all messages"},
+		Y: plots.Axis{Label: "share of messages", Unit: plots.Share}}
 	truth := plots.Series{Name: "all messages"}
 	for i, c := range results[0].Categories {
 		truth.X, truth.Y = append(truth.X, float64(i+1)), append(truth.Y, c.Share)
@@ -77,7 +79,8 @@ func Sample(d *sampling.Document, add Add) error {
 	}
 	for _, x := range results {
 		figures = append(figures, drawing{"space-" + x.Configuration, func() (*plots.Figure, error) {
-			return spacePlot(x.Configuration+", sample space: "+title, "messages sampled", x, func(c *sampling.CategoryRow) uint64 { return c.Sampled })
+			return spacePlot(x.Configuration+", sample space: "+title, "messages sampled", x,
+				func(c *sampling.CategoryRow) uint64 { return c.Sampled })
 		}})
 	}
 	for _, f := range figures {

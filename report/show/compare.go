@@ -80,11 +80,13 @@ func verdict(doc *outcome.Compare) string {
 	case judged == 0:
 		return text + " No place has iterations enough to judge by."
 	case doc.Significant == 0 && r.Significant != nil && *r.Significant:
-		return text + fmt.Sprintf(" It is spread out: none of %s changed by more than noise alone.", words.Plural(judged, "time of places", "times of places"))
+		return text + fmt.Sprintf(" It is spread out: none of %s changed by more than noise alone.",
+			words.Plural(judged, "time of places", "times of places"))
 	case doc.Significant == 0:
 		return text + fmt.Sprintf(" None of %s changed by more than noise.", words.Plural(judged, "time of places", "times of places"))
 	}
-	return text + fmt.Sprintf(" %d of %s changed by more than noise.", doc.Significant, words.Plural(judged, "time of places", "times of places"))
+	return text + fmt.Sprintf(" %d of %s changed by more than noise.", doc.Significant,
+		words.Plural(judged, "time of places", "times of places"))
 }
 
 func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
@@ -141,7 +143,8 @@ func printChanges(out *report.Sections, doc *outcome.Compare) {
 		if c.Change != nil {
 			change = signedShare(*c.Change)
 		}
-		g.Add(words.Place(c.SourceLine), operation, what, report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A), report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
+		g.Add(words.Place(c.SourceLine), operation, what, report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A),
+			report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
 	}
 	count.Print(out.W, out.Width)
 	rest.Print(out.W, out.Width)
@@ -207,7 +210,8 @@ func records(out *report.Sections, r *outcome.Records) {
 	w := out.W
 	fmt.Fprintf(w, "\nRecords: %s in both, %s only in A, %s only in B\n",
 		words.Count(r.Paired.Paired), words.Count(r.Paired.OnlyA), words.Count(r.Paired.OnlyB))
-	g := &text.Grid{Heading: "Differences, B - A", Titles: []string{"<", "records", "least", "mean", "most", "σ", "spread", "full width at half maximum"}}
+	g := &text.Grid{Heading: "Differences, B - A", Titles: []string{"<", "records", "least", "mean", "most", "σ", "spread",
+		"full width at half maximum"}}
 	for _, s := range []struct {
 		name string
 		s    *outcome.Spread
@@ -219,7 +223,8 @@ func records(out *report.Sections, r *outcome.Records) {
 	}
 	g.Print(w, out.Width)
 	if q := r.Quality; q != nil {
-		text.Line(w, "Quality factors against %s: position %s, block %s", q.Repeat, words.Decimal(q.PositionFactor), words.Decimal(q.BlockFactor))
+		text.Line(w, "Quality factors against %s: position %s, block %s", q.Repeat, words.Decimal(q.PositionFactor),
+			words.Decimal(q.BlockFactor))
 	}
 }
 

@@ -32,7 +32,8 @@ func Compress(out *report.Sections, doc *outcome.Compress, output string) {
 	fmt.Fprintf(w, "\n  %s with %s\n", words.Plural(doc.Ranks.Ranks, "location", "locations"),
 		words.Plural(doc.Ranks.RankClasses, "different sequence of events", "different sequences of events"))
 	if doc.Error.Time.Max > 0 {
-		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", words.Time(doc.Error.Time.Max), words.Nanoseconds(doc.Error.Time.Mean))
+		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", words.Time(doc.Error.Time.Max),
+			words.Nanoseconds(doc.Error.Time.Mean))
 	}
 	printStatistics(doc, w)
 	if l := doc.Learned; l != nil {
@@ -43,7 +44,8 @@ func Compress(out *report.Sections, doc *outcome.Compress, output string) {
 		}
 		unlearnedGrid(heading, doc.Unlearned).Print(w, out.Width)
 		if doc.Unseen > 0 {
-			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n", words.Plural(int(doc.Unseen), "event", "events"))
+			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n",
+				words.Plural(int(doc.Unseen), "event", "events"))
 		}
 	}
 	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).Print(w, out.Width)
@@ -60,20 +62,23 @@ func printStatistics(doc *outcome.Compress, w io.Writer) {
 	d := s.Durations
 	fmt.Fprintf(w, "  %s of waiting for partners left out, to be made again\n", words.Time(s.WaitedNs))
 	if s.Guessed > 0 {
-		fmt.Fprintf(w, "  %s whose partners or tags were not learned: they will be guessed\n", words.Plural(int(s.Guessed), "message", "messages"))
+		fmt.Fprintf(w, "  %s whose partners or tags were not learned: they will be guessed\n",
+			words.Plural(int(s.Guessed), "message", "messages"))
 	}
 	if d.Kept == formulae.Laws.String() {
 		fmt.Fprintf(w, "  durations: fitted laws for %s of the calls and %s of the time, quantiles of samples for %s and %s, means for the rest\n",
 			words.Share(d.Fitted.Calls), words.Share(d.Fitted.Time), words.Share(d.Sampled.Calls), words.Share(d.Sampled.Time))
 	}
 	if f := s.Fields; f.Constructs > 0 {
-		fmt.Fprintf(w, "  %s of arguments and attributes, %s learned\n", words.Plural(int(f.Constructs), "sequence", "sequences"), words.Share(f.Static))
+		fmt.Fprintf(w, "  %s of arguments and attributes, %s learned\n", words.Plural(int(f.Constructs), "sequence", "sequences"),
+			words.Share(f.Static))
 	}
 	if s.Disordered > 0 {
 		fmt.Fprintf(w, "  %s whose order was not learned: it will be made up\n", words.Plural(int(s.Disordered), "event", "events"))
 	}
 	if s.DroppedEvents+s.DroppedAttributes > 0 {
-		fmt.Fprintf(w, "  not kept: %s, %s\n", words.Plural(int(s.DroppedEvents), "event", "events"), words.Plural(int(s.DroppedAttributes), "attribute", "attributes"))
+		fmt.Fprintf(w, "  not kept: %s, %s\n", words.Plural(int(s.DroppedEvents), "event", "events"),
+			words.Plural(int(s.DroppedAttributes), "attribute", "attributes"))
 	}
 }
 
@@ -105,7 +110,8 @@ func unlearnedGrid(heading string, list []formulae.Unlearned) *text.Grid {
 	g := &text.Grid{Heading: heading,
 		Titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
 	for _, u := range list {
-		g.Add(u.Category, atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site), words.Count(len(u.Locations)), words.Count(u.Values),
+		g.Add(u.Category, atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site), words.Count(len(u.Locations)),
+			words.Count(u.Values),
 			words.Share(float64(u.Described)/float64(max(u.Values, 1))), words.Share(u.Messages), words.Share(u.Bytes))
 	}
 	return g

@@ -14,7 +14,8 @@ import (
 // Fit prints what calls need, of the Top keys with the most calls.
 func Fit(out *report.Sections, d *outcome.Fit) {
 	report.PrintRebuilt(out.W, "Durations are a model's: a trace was ", d.Rebuilt)
-	fmt.Fprintln(out.W, text.Wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", words.Plural(len(d.Traces), "trace", "traces"), words.OrNotRecorded(d.Machine),
+	fmt.Fprintln(out.W, text.Wrap(fmt.Sprintf("%s made on %s by %s; %s; MPI: %s", words.Plural(len(d.Traces), "trace", "traces"),
+		words.OrNotRecorded(d.Machine),
 		words.OrNotRecorded(d.Creator), words.Plural(d.Processes, "process", "processes"), words.OrNotRecorded(d.Library)), out.Width, 2))
 	if len(d.Findings) > 0 {
 		report.PrintFindings(out.W, out.Width, "Findings", d.Findings)
@@ -49,7 +50,8 @@ func printEstimates(out *report.Sections, keys []document.OverheadKey) {
 					verdict += ", chosen"
 				}
 				lambda, offset := lambdaOf(law.Family, e.Params)
-				g.Add(k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Time(k.Fit.Histogram.Window), string(law.Family),
+				g.Add(k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Time(k.Fit.Histogram.Window),
+					string(law.Family),
 					e.By, lambda, offset, words.Decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), words.Decimal(&e.Test.P), verdict)
 			}
 		}

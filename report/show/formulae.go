@@ -38,7 +38,8 @@ func CallTrees(out *report.Sections, doc *outcome.CallTrees, defs *trace.Defs, o
 		printTree(w, t, out.Width)
 	}
 	if others > 0 {
-		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n", words.Plural(others, "different call tree is", "different call trees are"))
+		fmt.Fprintf(w, "\n%s not shown: --ranks selects, --json has all\n",
+			words.Plural(others, "different call tree is", "different call trees are"))
 	}
 	report.PrintFindings(w, out.Width, "Findings", doc.Findings)
 }
@@ -65,7 +66,8 @@ func treeHeading(defs *trace.Defs, t *formulae.AnnotatedTree) string {
 
 // formulaeGrid has a row for each sequence that is about communication (the paper's table 4).
 func formulaeGrid(t *formulae.AnnotatedTree, top int) *text.Grid {
-	g := &text.Grid{Heading: "Formulae of communication", Titles: []string{"<call path", "<sequence", "<kind", "values", "terms", "<formula"}}
+	g := &text.Grid{Heading: "Formulae of communication", Titles: []string{"<call path", "<sequence", "<kind", "values", "terms",
+		"<formula"}}
 	rows := 0
 	for n := range t.Nodes {
 		for _, s := range t.Nodes[n].Sequences {
@@ -124,7 +126,8 @@ func printTree(w io.Writer, t *formulae.AnnotatedTree, width int) {
 		strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), words.Count(n.Visits), words.Time(meanOf(n.InclusiveNs)), words.Time(meanOf(n.ExclusiveNs)))
+		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), words.Count(n.Visits), words.Time(meanOf(n.InclusiveNs)),
+			words.Time(meanOf(n.ExclusiveNs)))
 		for k := range n.Sequences {
 			s := &n.Sequences[k]
 			if s.Constant {

@@ -176,7 +176,8 @@ func printRanks(r *report.Sections, p *headers.Profile) {
 	if p.Layout.Bytes == int(headers.Layout96) {
 		third = "monitoring"
 	}
-	g := r.Grid(fmt.Sprintf(text.Modelled+"Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters, r.Of(len(p.Ranks), "ranks")),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters,
+		r.Of(len(p.Ranks), "ranks")),
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
 	g.Note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
 	for _, row := range shown {
@@ -210,7 +211,8 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 	if s == nil {
 		return
 	}
-	g := r.Grid(fmt.Sprintf(text.Modelled+"Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0], s.HopLimits[1]),
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0],
+		s.HopLimits[1]),
 		"<round", "readings", "other", "<newly masked", "<counter", "time")
 	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
 	if len(s.Rounds) == 0 {

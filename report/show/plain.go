@@ -32,12 +32,14 @@ func Explain(out *report.Sections, d *outcome.Explain, where string) {
 				title = k.String()
 			}
 		}
-		line(0, "%d. Rank %s waits %s in %s, from %s on: %s.", i+1, words.Rank(w.Rank), words.Time(w.TimeNs), called(w.Operation, w.SourceLine), at(w.StartNs), title)
+		line(0, "%d. Rank %s waits %s in %s, from %s on: %s.", i+1, words.Rank(w.Rank), words.Time(w.TimeNs),
+			called(w.Operation, w.SourceLine), at(w.StartNs), title)
 		if w.Cause.Operation == "" {
 			line(3, "What it waits for is recorded outside any call of rank %s.", words.Rank(w.Cause.Rank))
 			return
 		}
-		line(3, "It waits for rank %s, which is in %s at %s. Since the two last met, at %s, that rank took longer:", words.Rank(w.Cause.Rank), called(w.Cause.Operation, w.Cause.SourceLine),
+		line(3, "It waits for rank %s, which is in %s at %s. Since the two last met, at %s, that rank took longer:",
+			words.Rank(w.Cause.Rank), called(w.Cause.Operation, w.Cause.SourceLine),
 			at(w.Cause.EnterNs), at(w.OpenedNs))
 		for _, x := range w.Longer[:min(told, len(w.Longer))] {
 			line(6, "%s in %s", words.Time(x.TimeNs), called(x.Operation, x.SourceLine))
@@ -72,7 +74,8 @@ func called(operation field.Name, s field.SourceLine) string {
 // Convert prints what was written, and what was lost.
 func Convert(out *report.Sections, doc *outcome.Convert) {
 	report.PrintRebuilt(out.W, "", doc.Rebuilt)
-	text.Line(out.W, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat, words.Plural(int(doc.Events), "event", "events"))
+	text.Line(out.W, "%s (%s) → %s (%s): %s", doc.In, doc.InFormat, doc.Out, doc.OutFormat,
+		words.Plural(int(doc.Events), "event", "events"))
 	said := "times are copied as they are"
 	if doc.Clock != nil {
 		said = report.ClockLine(doc.Clock)

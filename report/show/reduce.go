@@ -27,7 +27,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 	text.Line(w, "Rules: %s", strings.Join(doc.Rules, "; "))
 	fmt.Fprintf(w, "Ranks: %s of %s\n", words.Count(doc.Ranks.After), words.Count(doc.Ranks.Before))
 	if doc.Out != "" {
-		text.Line(w, "Written: %s (%s), %s of %s", doc.Out, doc.Format, words.Bytes(uint64(*doc.Bytes.After)), words.Bytes(uint64(*doc.Bytes.Before)))
+		text.Line(w, "Written: %s (%s), %s of %s", doc.Out, doc.Format, words.Bytes(uint64(*doc.Bytes.After)),
+			words.Bytes(uint64(*doc.Bytes.Before)))
 		Lost(w, doc.Lost, "not in it: %s %s")
 	}
 	if doc.Target != nil {
@@ -47,7 +48,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 		}
 		if k.Messages+k.Partial > 0 {
 			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Gone with the ranks: both ends of %s with ranks that stay; their members of %s.",
-				words.Plural(int(k.Messages), "message", "messages"), words.Plural(int(k.Partial), "collective", "collectives")), out.Width, 0))
+				words.Plural(int(k.Messages), "message", "messages"), words.Plural(int(k.Partial), "collective",
+					"collectives")), out.Width, 0))
 		}
 	}
 	if doc.Text != "" {
@@ -118,7 +120,8 @@ func printBuffers(out *report.Sections, m *outcome.BufferModel) {
 }
 
 func printTarget(out *report.Sections, b *outcome.Target) {
-	g := &text.Grid{Heading: fmt.Sprintf("Tried for at most %s", words.Plural(int(b.Records), "record", "records")), Titles: []string{"<kind", "<mildest that fits", "records", "error"}}
+	g := &text.Grid{Heading: fmt.Sprintf("Tried for at most %s", words.Plural(int(b.Records), "record", "records")),
+		Titles: []string{"<kind", "<mildest that fits", "records", "error"}}
 	g.Note("The error is that of the certificate. Kinds that are never that small have none.")
 	for _, x := range b.Tries {
 		g.Add(x.Family, strings.Join(x.Rules, "; "), words.Count(x.Records), words.ShareOrDash(x.Error))
@@ -202,7 +205,8 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
 		words.Plural(found.Intervals, "interval", "intervals"), rows[0].Site))
 	for _, p := range rows[:min(out.Top, len(rows))] {
-		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept), words.Count(p.Regenerated))
+		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept),
+			words.Count(p.Regenerated))
 	}
 	g.Print(out.W, out.Width)
 	var notes []string
@@ -219,7 +223,8 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 		notes = append(notes, words.Plural(odd, "interval is", "intervals are")+" like no other")
 	}
 	if found.Refused > 0 {
-		notes = append(notes, words.Plural(found.Refused, "interval repeats", "intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
+		notes = append(notes, words.Plural(found.Refused, "interval repeats",
+			"intervals repeat")+" others but must stay, since messages, requests or collectives reach across")
 	}
 	if len(notes) > 0 {
 		fmt.Fprintln(out.W, text.Wrap(strings.Join(notes, "; ")+".", out.Width, 0))
@@ -244,7 +249,8 @@ func printHops(out *report.Sections, by string, rows []topology.Average) {
 
 // Regenerate prints what was made again.
 func Regenerate(out *report.Sections, doc *outcome.Regenerate) {
-	text.Line(out.W, "%s: %s became %s: %s of %s of each rank were made again", doc.Out, words.Plural(int(doc.Records.Before), "record", "records"),
+	text.Line(out.W, "%s: %s became %s: %s of %s of each rank were made again", doc.Out,
+		words.Plural(int(doc.Records.Before), "record", "records"),
 		words.Count(doc.Records.After), words.Count(doc.Again), words.Plural(doc.Intervals, "interval", "intervals"))
 	said := "each interval begins when it did; times of what was kept are as recorded"
 	if doc.Clock != nil {

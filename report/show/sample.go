@@ -47,7 +47,8 @@ func printPopulation(r *report.Sections, d *sampling.Document) {
 		r.Line("Restricted: %s take no part", words.Plural(int(x.Skipped), "send", "sends"))
 	}
 	if p.Unmatched > 0 {
-		r.Line("%s: nothing can be learned of them, sampled or not", words.Plural(int(p.Unmatched), "send that nobody receives", "sends that nobody receives"))
+		r.Line("%s: nothing can be learned of them, sampled or not", words.Plural(int(p.Unmatched), "send that nobody receives",
+			"sends that nobody receives"))
 	}
 	if p.Pooled > 0 {
 		r.Line("%s in pooled categories: a rank has too many to tell all apart", words.Plural(int(p.Pooled), "message", "messages"))
@@ -55,7 +56,8 @@ func printPopulation(r *report.Sections, d *sampling.Document) {
 }
 
 func printConfigurations(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all", text.Modelled+"latency", "bytes", "p", "<like random")
+	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all",
+		text.Modelled+"latency", "bytes", "p", "<like random")
 	g.Note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
 	for _, x := range results {
 		b := &x.Bias
@@ -70,7 +72,8 @@ func printConfigurations(r *report.Sections, results []*sampling.Result) {
 		case x.Sampled.Messages == 0:
 			verdict = "none sampled"
 		}
-		g.Add(x.Configuration, words.Count(x.Sampled.Messages), words.ShareOrDash(x.Sampled.Share), words.ShareOrDash(x.Coverage.Categories), words.ShareOrDash(x.Coverage.Messages),
+		g.Add(x.Configuration, words.Count(x.Sampled.Messages), words.ShareOrDash(x.Sampled.Share),
+			words.ShareOrDash(x.Coverage.Categories), words.ShareOrDash(x.Coverage.Messages),
 			words.ShareOrDash(b.AfterPause.Sampled), words.ShareOrDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
 	}
 	r.Show(g)
@@ -93,7 +96,8 @@ func off(x *float64) string {
 }
 
 func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid(text.Modelled+"What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth", "error", "<how")
+	g := r.Grid(text.Modelled+"What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth",
+		"error", "<how")
 	g.Note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
 	for _, x := range results {
 		e := &x.Estimates
@@ -102,7 +106,10 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 			of     string
 			e      *sampling.Estimate
 			format func(float64) string
-		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string { return words.Bytes(uint64(max(v, 0))) }}, {"latency", &e.Latency, words.Nanoseconds}} {
+		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string {
+			return words.Bytes(uint64(max(v,
+				0)))
+		}}, {"latency", &e.Latency, words.Nanoseconds}} {
 			cells := []string{"", row.of}
 			if i == 0 {
 				cells[0] = x.Configuration
@@ -116,7 +123,8 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 			}
 			how := ""
 			if i == 0 {
-				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted", sampling.Naive: "naive"}[e.Method]
+				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted",
+					sampling.Naive: "naive"}[e.Method]
 			}
 			g.Add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
 		}
@@ -163,7 +171,8 @@ func printCategories(r *report.Sections, x *sampling.Result) {
 	} else {
 		titles = append(titles, "mean", text.Modelled+"min", text.Modelled+"max")
 	}
-	g := r.Grid(fmt.Sprintf("%s%s: categories with the most messages%s", report.Mark(r.Analysis.Trace.Rebuilt), x.Configuration, r.Of(len(x.Categories), "categories")), titles...)
+	g := r.Grid(fmt.Sprintf("%s%s: categories with the most messages%s", report.Mark(r.Analysis.Trace.Rebuilt), x.Configuration,
+		r.Of(len(x.Categories), "categories")), titles...)
 	latencies := "of latencies the mean, minimum and maximum"
 	if x.Settings.Analysis == sampling.Freq.String() {
 		latencies = "how many have a latency in the decade that begins where the column says"
@@ -171,7 +180,8 @@ func printCategories(r *report.Sections, x *sampling.Result) {
 	g.Note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
 		". Never seen: " + words.Plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
 	for _, c := range shown {
-		cells := []string{c.ID[:8], words.Rank(c.From) + "→" + words.Rank(c.To), words.Bytes(c.Bytes), siteName(c.Send), receiveName(&c), words.Share(c.Share), words.ShareOrDash(c.SampledShare), off(c.MeanError)}
+		cells := []string{c.ID[:8], words.Rank(c.From) + "→" + words.Rank(c.To), words.Bytes(c.Bytes), siteName(c.Send), receiveName(&c),
+			words.Share(c.Share), words.ShareOrDash(c.SampledShare), off(c.MeanError)}
 		if x.Settings.Analysis == sampling.Freq.String() {
 			for _, class := range classes {
 				n := uint64(0)
@@ -236,7 +246,8 @@ func siteName(s *sampling.SiteRow) string {
 }
 
 func printAnalyses(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid(text.Modelled+"What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate", "95 % from", "to", "all messages", "in truth")
+	g := r.Grid(text.Modelled+"What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate",
+		"95 % from", "to", "all messages", "in truth")
 	g.Note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
 	orNone := func(v *float64) string {
 		if v == nil {
@@ -251,7 +262,8 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 		}
 		name := x.Configuration
 		for i, row := range []sampling.AnalysisRow{a.LateSender, a.LateReceiver} {
-			g.Add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High), words.Time(row.Messages), words.Time(row.True))
+			g.Add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High),
+				words.Time(row.Messages), words.Time(row.True))
 			name = ""
 		}
 		for _, row := range a.Overhead[:min(len(a.Overhead), r.Top)] {
@@ -304,7 +316,8 @@ func printPlan(r *report.Sections, p *sampling.Plan) {
 		case row.Reaches:
 			mark = "reaches it"
 		}
-		g.Add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), words.ShareOrDash(&row.Share), words.ShareOrDash(row.Messages), words.ShareOrDash(row.Bytes), words.ShareOrDash(row.Latency), mark)
+		g.Add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), words.ShareOrDash(&row.Share), words.ShareOrDash(row.Messages),
+			words.ShareOrDash(row.Bytes), words.ShareOrDash(row.Latency), mark)
 	}
 	r.Show(g)
 	if p.Chosen == "" {

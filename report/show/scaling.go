@@ -28,7 +28,8 @@ func Scaling(out *report.Sections, doc *outcome.Scaling) {
 		if doc.Mode == scaling.Weak {
 			same = "the same work for each process"
 		}
-		line("%s of %s: %s scaling, %s%s", words.Plural(len(doc.Runs), "run", "runs"), words.Plural(len(doc.Sizes), "size", "sizes"), doc.Mode, same, found)
+		line("%s of %s: %s scaling, %s%s", words.Plural(len(doc.Runs), "run", "runs"), words.Plural(len(doc.Sizes), "size", "sizes"),
+			doc.Mode, same, found)
 	default:
 		line("%s", words.Plural(len(doc.Runs), "run", "runs"))
 	}
@@ -113,8 +114,10 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 		fmt.Fprintln(out.W, text.Wrap(said+".", out.Width, 2))
 	}
 	last := len(doc.Sizes) - 1
-	g := &text.Grid{Heading: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, without what is called", words.Count(doc.At)),
-		Titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + words.Count(doc.At), "share", "at least", "at most", "error", "model"}}
+	g := &text.Grid{Heading: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, without what is called",
+		words.Count(doc.At)),
+		Titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + words.Count(doc.At), "share", "at least", "at most",
+			"error", "model"}}
 	g.Note("Error: of leave-one-out cross-validation, 0 to 200 %. At least, at most: in 95 of 100 measurements, if the form is right.")
 	for i := range doc.Models[:min(out.Top, len(doc.Models))] {
 		m := &doc.Models[i]
@@ -122,7 +125,8 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 		if m.Low != nil {
 			low, high = words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High)
 		}
-		g.Add(m.PlaceRow.Name(), words.Nanoseconds(m.Values[last]), words.Nanoseconds(m.Predicted), words.ShareOrDash(m.Share), low, high, words.Share(m.SMAPE), modelFormula(m))
+		g.Add(m.PlaceRow.Name(), words.Nanoseconds(m.Values[last]), words.Nanoseconds(m.Predicted), words.ShareOrDash(m.Share), low, high,
+			words.Share(m.SMAPE), modelFormula(m))
 	}
 	g.Print(out.W, out.Width)
 	if len(doc.Unmodelled) == 0 {

@@ -80,7 +80,8 @@ func compare(t *testing.T, name string, r *oracle.Result, truth *samples.Truth) 
 		}
 	}
 	got := [...]uint64{matched, size, sends, recvs, uint64(len(r.Collectives)), members}
-	want := [...]uint64{truth.Messages, truth.Bytes, truth.UnmatchedSends, truth.UnmatchedReceives, truth.Collectives, truth.CollectiveMembers}
+	want := [...]uint64{truth.Messages, truth.Bytes, truth.UnmatchedSends, truth.UnmatchedReceives, truth.Collectives,
+		truth.CollectiveMembers}
 	if got != want {
 		t.Errorf("%s: messages, bytes, lost sends and receives, collectives, members = %v, truth is %v", name, got, want)
 	}

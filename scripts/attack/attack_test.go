@@ -67,8 +67,10 @@ func sampleOf(t *testing.T) []*sample {
 	return []*sample{
 		{name: "ring", format: "otf2", files: files, open: []string{"."}, weight: 1},
 		{name: "ring", format: "tkf lossless", files: []file{{"x.tkf", tkf}}, open: []string{"x.tkf"}, weight: 1},
-		{name: "beside", format: "profile", files: []file{{"profile.json", []byte("{}")}, {"trace/x.json", []byte("[]")}}, open: []string{"trace"}, made: 1, weight: 1},
-		{name: "text", format: "json", files: []file{{"x.json", []byte("[{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}]\n")}}, open: []string{"x.json"}, weight: 1},
+		{name: "beside", format: "profile", files: []file{{"profile.json", []byte("{}")}, {"trace/x.json", []byte("[]")}},
+			open: []string{"trace"}, made: 1, weight: 1},
+		{name: "text", format: "json", files: []file{{"x.json", []byte("[{\"ph\":\"i\",\"ts\":1},\n{\"ph\":\"i\",\"ts\":2}]\n")}},
+			open: []string{"x.json"}, weight: 1},
 	}
 }
 
@@ -191,8 +193,9 @@ func TestVerdicts(t *testing.T) {
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {
 		text := sampleOf(t)[3]
-		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending, files: c.files,
-			plan: plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
+		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending,
+			files: c.files,
+			plan:  plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.
 		j.campaign.sound.Store(soundKey{text, "census", false}, func() (*baseline, error) { return new(baseline), nil })
 		if got, why := j.judge(t.Context()); got != c.want {
@@ -232,8 +235,9 @@ func TestBeside(t *testing.T) {
 	for want, makers := range map[outcome][]command{natural: nil, bad: {{args: []string{"fit"}}}} {
 		s := *sampleOf(t)[2]
 		s.makers = makers
-		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: ending{stdout: []byte(`{"x":2}`)},
-			plan: plan{sample: &s, document: true}, mutants: []mutant{{first, []byte("[]")}}}
+		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer},
+			ending: ending{stdout: []byte(`{"x":2}`)},
+			plan:   plan{sample: &s, document: true}, mutants: []mutant{{first, []byte("[]")}}}
 		j.campaign.sound.Store(soundKey{&s, "census", false}, func() (*baseline, error) { return new(baseline), nil })
 		if got, why := j.judge(t.Context()); got != want {
 			t.Errorf("made by %d commands: outcome %d (%s), want %d", len(makers), got, why, want)

@@ -41,7 +41,8 @@ const mostWait = 5 * time.Minute
 func start(ctx context.Context, dir string, limit time.Duration, program string, args []string, serves bool) (ending, error) {
 	timed, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
-	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ulimit -t %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9, limit/time.Second)
+	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ulimit -t %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9,
+		limit/time.Second)
 	cmd := exec.CommandContext(timed, "sh", append([]string{"-c", limits, program}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C.UTF-8", "TRACEKIT="+program)

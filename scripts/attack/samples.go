@@ -117,7 +117,8 @@ func writeParts(ctx context.Context, tracekit, trace, out string) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"convert", "--shard", "1/2", trace, out}, {"convert", "--shard", "2/2", trace, out}, {"combine", out}} {
+	for _, args := range [][]string{{"convert", "--shard", "1/2", trace, out}, {"convert", "--shard", "2/2", trace, out},
+		{"combine", out}} {
 		if text, err := exec.CommandContext(ctx, tracekit, append(args, "--quiet")...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
 		}
@@ -153,7 +154,8 @@ func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error
 			if err := writeFiles(dir, s.files); err != nil {
 				return nil, err
 			}
-			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit, append([]string{"info", "--counts", "--strict"}, under(dir, s.open)...)...).Run() == nil {
+			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit, append([]string{"info", "--counts", "--strict"},
+				under(dir, s.open)...)...).Run() == nil {
 				out = append(out, s)
 			}
 		}

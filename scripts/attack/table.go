@@ -54,7 +54,8 @@ func printTable(out io.Writer, results []result, seed uint64) int {
 			w.format, w.command = "**"+cmp.Or(w.format, "all")+"**", "**all**"
 		}
 		o := w.outcomes
-		fmt.Fprintf(out, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f s | %d MB |\n", w.format, w.command, w.runs,
+		fmt.Fprintf(out, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f s | %d MB |\n", w.format, w.command,
+			w.runs,
 			w.codes[0], w.codes[1], w.codes[3], w.codes[4], o[refused], o[same], o[announced], o[valued], o[natural], o[bad],
 			w.spent.Seconds(), w.peak/1e6)
 	}

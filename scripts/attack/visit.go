@@ -103,7 +103,10 @@ func visit(ctx context.Context, cmd *exec.Cmd, stdout io.Writer) (v visited, err
 // ask returns the answers to all queries that are kept, and which one is not as it should be.
 func ask(ctx context.Context, at string) (files []file, wrong string) {
 	transport := &http.Transport{DisableKeepAlives: true}
-	client := &http.Client{Transport: transport, Timeout: mostWait, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport, Timeout: mostWait, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	defer transport.CloseIdleConnections()
 	for _, q := range queries {
 		data, code, err := q.ask(ctx, client, at)

@@ -126,13 +126,15 @@ func TestKeysOfRequests(t *testing.T) {
 			other int
 		}{{&a, 1}, {&b, 0}} {
 			fmt.Fprintf(w.to, "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=1 ; %d Leave MPI_Irecv\n", at, at+1, at+2)
-			fmt.Fprintf(w.to, "  %d Enter MPI_Isend ; %d MpiIsend to=%d bytes=%d req=2 ; %d Leave MPI_Isend\n", at+3, at+4, w.other, bytes, at+5)
+			fmt.Fprintf(w.to, "  %d Enter MPI_Isend ; %d MpiIsend to=%d bytes=%d req=2 ; %d Leave MPI_Isend\n", at+3, at+4, w.other, bytes,
+				at+5)
 			if together {
 				fmt.Fprintf(w.to, "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d bytes=%d req=1 ; %d MpiIsendComplete req=2 ; %d Leave MPI_Waitall\n",
 					at+20, at+21, w.other, bytes, at+22, at+23)
 				continue
 			}
-			fmt.Fprintf(w.to, "  %d Enter MPI_Wait ; %d MpiIrecv from=%d bytes=%d req=1 ; %d Leave MPI_Wait\n", at+20, at+21, w.other, bytes, at+22)
+			fmt.Fprintf(w.to, "  %d Enter MPI_Wait ; %d MpiIrecv from=%d bytes=%d req=1 ; %d Leave MPI_Wait\n", at+20, at+21, w.other,
+				bytes, at+22)
 			fmt.Fprintf(w.to, "  %d Enter MPI_Wait ; %d MpiIsendComplete req=2 ; %d Leave MPI_Wait\n", at+23, at+24, at+25)
 		}
 		at += 100
@@ -145,7 +147,8 @@ func TestKeysOfRequests(t *testing.T) {
 		exchange(7000, true)
 	}
 	for i, to := range []*strings.Builder{&a, &b} {
-		fmt.Fprintf(to, "  %d Enter MPI_Sendrecv ; %d MpiSend to=%d bytes=16 ; %d MpiRecv from=%d bytes=16 ; %d Leave MPI_Sendrecv\n", at+10,
+		fmt.Fprintf(to, "  %d Enter MPI_Sendrecv ; %d MpiSend to=%d bytes=16 ; %d MpiRecv from=%d bytes=16 ; %d Leave MPI_Sendrecv\n",
+			at+10,
 			at+11, 1-i, at+20, 1-i, at+21)
 		fmt.Fprintf(to, "  %d Enter MPI_Ibcast ; %d NonBlockingCollectiveRequest req=9 ; %d Leave MPI_Ibcast\n", at+30, at+31, at+32)
 		fmt.Fprintf(to, "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=%d received=64 req=9 ; %d Leave MPI_Wait\n",
@@ -292,7 +295,8 @@ func TestVerdictNeedsDominance(t *testing.T) {
 	} {
 		_, a := overheadOf(t, text(tt.send, tt.recv), overhead.Options{Profile: profile(tt.unreliable)})
 		p := a.Overhead.Pairs[0]
-		if p.SendOverheadNs != int64(10*tt.send) || p.ReceiveOverheadNs != int64(10*tt.recv) || p.Verdict != tt.verdict || p.Reason != tt.reason {
+		if p.SendOverheadNs != int64(10*tt.send) || p.ReceiveOverheadNs != int64(10*tt.recv) || p.Verdict != tt.verdict ||
+			p.Reason != tt.reason {
 			t.Errorf("%d and %d, %s unreliable: %+v", tt.send, tt.recv, tt.unreliable, p)
 		}
 	}

@@ -188,8 +188,9 @@ func TestRelations(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for n := range programs {
 		all := samples.Programs()
-		o := samples.Options{Program: all[r.IntN(len(all))].Name, Ranks: 2 + r.IntN(7), Iterations: 1 + r.IntN(12), Seed: r.Uint64(), Threads: r.IntN(3),
-			Steady: r.IntN(2) == 0, Plant: samples.Plant{LateSender: r.Int64N(3) * 2000, Imbalance: r.Int64N(2) * 3000, Lost: r.IntN(2)}}
+		o := samples.Options{Program: all[r.IntN(len(all))].Name, Ranks: 2 + r.IntN(7), Iterations: 1 + r.IntN(12), Seed: r.Uint64(),
+			Threads: r.IntN(3),
+			Steady:  r.IntN(2) == 0, Plant: samples.Plant{LateSender: r.Int64N(3) * 2000, Imbalance: r.Int64N(2) * 3000, Lost: r.IntN(2)}}
 		src, _, err := samples.InMemory(t.Context(), o)
 		if err != nil {
 			continue // such a program needs more ranks, or has nothing to plant that into
@@ -199,7 +200,8 @@ func TestRelations(t *testing.T) {
 			c := same(src)
 			rel.change(c, r)
 			if got := said(t, c); !slices.Equal(want, got) {
-				t.Errorf("program %d, %s of %d ranks, %s: %s", n, o.Program, o.Ranks, rel.name, firstDifference([]byte(strings.Join(want, "\n")), []byte(strings.Join(got, "\n"))))
+				t.Errorf("program %d, %s of %d ranks, %s: %s", n, o.Program, o.Ranks, rel.name,
+					firstDifference([]byte(strings.Join(want, "\n")), []byte(strings.Join(got, "\n"))))
 			}
 		}
 	}

@@ -48,8 +48,8 @@ startup main  gains 20 critical_path_ns 20
 device_idle op launch gains 10 kernel_gaps_ns 10`,
 		},
 		{
-			// Between the kernels the host loads data 10..90, of which 40 in decode; the launch is at 90. Nothing is left of the time in which
-			// the device idles for other work of the host.
+			// Between the kernels the host loads data 10..90, of which 40 in decode; the launch is at 90. Nothing is left of the time in
+			// which the device idles for other work of the host.
 			"loading", oneDevice + `
 region 5 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 region 6 decode

@@ -34,8 +34,8 @@ func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]
 	return FindPart(ctx, t, a, a, math.MinInt64, math.MaxInt64, jobs)
 }
 
-// FindPart returns the causes in a part of the run, a window of corrected ticks of which the analysis a is, by what the whole run would gain if
-// what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
+// FindPart returns the causes in a part of the run, a window of corrected ticks of which the analysis a is, by what the whole run would
+// gain if what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
 func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, from, to int64, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a)
 	candidates := f.candidates()
@@ -160,7 +160,8 @@ type finder struct {
 }
 
 func newFinder(t *trace.Trace, a *analysis.Result) *finder {
-	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
+	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64),
+		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
 	for r, missing := range t.Missing() {
 		if !missing {
 			f.ranks = append(f.ranks, uint32(r))
@@ -249,7 +250,8 @@ func placeOf(row waitstate.Delay) field.Site {
 }
 
 // beside are the places that are none of the call tree.
-var beside = map[trace.PathID]string{profile.PathOutside: field.OutsideRegions, profile.PathFlush: field.BufferFlush, profile.PathOff: field.RecordingOff}
+var beside = map[trace.PathID]string{profile.PathOutside: field.OutsideRegions, profile.PathFlush: field.BufferFlush,
+	profile.PathOff: field.RecordingOff}
 
 // site returns the call paths of a place.
 func (f *finder) site(place field.Site) whatif.Place {

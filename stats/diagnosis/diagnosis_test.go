@@ -53,8 +53,10 @@ func TestPlanted(t *testing.T) {
 			{"late sender", samples.Plant{LateSender: ticks}, samples.Plant{LateSender: 1}, cause.Serialization, "compute", everyone},
 			{"late receiver", samples.Plant{LateReceiver: ticks}, samples.Plant{LateReceiver: 1}, cause.Serialization, "compute", everyone},
 			{"wrong order", samples.Plant{WrongOrder: ticks}, samples.Plant{WrongOrder: 1}, cause.Serialization, "compute", everyone},
-			{"early reduce", samples.Plant{EarlyReduce: ticks}, samples.Plant{EarlyReduce: ticks * 7 / 8}, cause.Imbalance, "compute", everyone},
-			{"late broadcast", samples.Plant{LateBroadcast: ticks}, samples.Plant{LateBroadcast: 1}, cause.Serialization, "compute", everyone},
+			{"early reduce", samples.Plant{EarlyReduce: ticks}, samples.Plant{EarlyReduce: ticks * 7 / 8}, cause.Imbalance, "compute",
+				everyone},
+			{"late broadcast", samples.Plant{LateBroadcast: ticks}, samples.Plant{LateBroadcast: 1}, cause.Serialization, "compute",
+				everyone},
 			{"critical path", samples.Plant{CriticalPath: ticks}, samples.Plant{CriticalPath: 1}, cause.Serialization, "compute", everyone},
 		} {
 			t.Run(p.Name+"/"+c.name, func(t *testing.T) {
@@ -74,14 +76,16 @@ func TestPlanted(t *testing.T) {
 				if string(first.Region) != c.region || first.Kind != c.kind || !slices.Equal(first.Ranks, c.ranks) {
 					t.Errorf("first is %s in %s on ranks %d", first.Kind, first.Region, first.Ranks)
 				}
-				if split := c.name != "imbalance" && slices.Contains(shared, p.Name); split != slices.Equal(first.Callers, []field.Name{"episode"}) {
+				if split := c.name != "imbalance" && slices.Contains(shared, p.Name); split != slices.Equal(first.Callers,
+					[]field.Name{"episode"}) {
 					t.Errorf("called from %q", first.Callers)
 				}
 				o.Plant = c.without
 				_, mended := diagnosed(t, o)
 				gain, want := *first.GainNs, a.Trace.DurationNs-mended.Trace.DurationNs
 				if math.Abs(float64(gain-want)) > margin*float64(want) {
-					t.Errorf("gain %d, the run without it is %d shorter (%+.2f %%): %s", gain, want, 100*(float64(gain)/float64(want)-1), first.Text)
+					t.Errorf("gain %d, the run without it is %d shorter (%+.2f %%): %s", gain, want, 100*(float64(gain)/float64(want)-1),
+						first.Text)
 				}
 			})
 		}
@@ -95,7 +99,8 @@ var everyone = []uint32{0, 1, 2, 3, 4, 5, 6, 7}
 func TestRotating(t *testing.T) {
 	causes, a := diagnosed(t, samples.Options{Program: "halo", Ranks: 16, Iterations: 50, Seed: 1, Plant: samples.Plant{LateSender: 5000}})
 	if len(causes) == 0 || causes[0].Region != "compute" || causes[0].Kind != cause.Serialization || *causes[0].GainNs < 49*5000 {
-		t.Errorf("of a run with efficiency %v, in which one rank after the other computes for 5 µs in 50 iterations, the causes are %+v", *a.Efficiency.ParallelEfficiency, causes)
+		t.Errorf("of a run with efficiency %v, in which one rank after the other computes for 5 µs in 50 iterations, the causes are %+v",
+			*a.Efficiency.ParallelEfficiency, causes)
 	}
 }
 

@@ -58,7 +58,8 @@ func (f *finder) at(p *place) candidate {
 	case len(in) <= max(1, all/8) && all > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where, words.Time(int64(mean(times, in))), f.waits(row))
+		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where,
+			words.Time(int64(mean(times, in))), f.waits(row))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = cause.Imbalance, likeOthers
 		c.most(p.path * (1 - there/here))
@@ -80,13 +81,15 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Kind, c.mended = cause.Imbalance, equalVisits
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, words.Time(times[low]), low, words.Time(times[high]), high, f.waits(row))
+		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, words.Time(times[low]),
+			low, words.Time(times[high]), high, f.waits(row))
 	default:
 		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
 		c.least = int64(varies * p.path)
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where, f.waits(row))
+		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where,
+			f.waits(row))
 	}
 	return c
 }
@@ -98,7 +101,8 @@ func (c *candidate) ofCulprits() string {
 	if first.often {
 		as = "others that are there as often"
 	}
-	text := fmt.Sprintf("%s %s %s as long in %s as %s, %s against %s", capital(ranksText(c.cause.Ranks)), one(c.cause.Ranks, "takes", "take"), factor(first.factor()),
+	text := fmt.Sprintf("%s %s %s as long in %s as %s, %s against %s", capital(ranksText(c.cause.Ranks)),
+		one(c.cause.Ranks, "takes", "take"), factor(first.factor()),
 		first.where, as, words.Time(int64(first.here)), words.Time(int64(first.there)))
 	for i, s := range c.slow[1:] {
 		if i == 2 {
@@ -232,7 +236,8 @@ func (f *finder) startup() (out []candidate) {
 		c.cause.Kind = cause.Startup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 		c.changes = []whatif.Change{whatif.Scale(f.site(place), 0)}
-		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.", place.Operation, words.Time(time), words.Time(f.run))
+		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.",
+			place.Operation, words.Time(time), words.Time(f.run))
 		c.mended = "Without it"
 		out = append(out, c)
 	}
@@ -248,7 +253,8 @@ func startsUp(operation field.Name) bool {
 // cannot be replayed.
 func (f *finder) late() []candidate {
 	time := f.critical[field.Site{SourceLine: field.SourceLine{Region: field.NotRecorded}}]
-	c := candidate{cause: cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: []uint32{}}, bound: time}
+	c := candidate{cause: cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: []uint32{}},
+		bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", words.Time(time))
 	if first, last, apart := f.begins(); apart > 0 {
@@ -293,12 +299,14 @@ func (f *finder) transfer() []candidate {
 		return nil
 	}
 	gain := r.RuntimeNs - *r.IdealRuntimeNs
-	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: gain, gain: gain, mended: "If they cost nothing but waiting"}
+	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: gain, gain: gain,
+		mended: "If they cost nothing but waiting"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
 	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine), words.Time(row.TimeNs))
+			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine),
+				words.Time(row.TimeNs))
 			break
 		}
 	}
@@ -319,7 +327,8 @@ func (f *finder) wrongOrder() []candidate {
 	c.cause.Kind, c.bound = cause.WrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
-	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.", calledAt(top.Operation, top.SourceLine))
+	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.",
+		calledAt(top.Operation, top.SourceLine))
 	c.mended, c.needed = "Taken as they come", true // if the replay then gets stuck, messages cannot be taken so
 	return []candidate{c}
 }
@@ -331,7 +340,8 @@ func (f *finder) candidate(row waitstate.Delay, ranks []uint32, path int64) cand
 	if ranks == nil {
 		ranks = []uint32{}
 	}
-	c := candidate{cause: cause.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs}, bound: path}
+	c := candidate{cause: cause.Cause{SourceLine: row.SourceLine, Operation: row.Operation, Ranks: ranks, WaitsCausedNs: row.TotalNs},
+		bound: path}
 	if others := int64(len(f.ranks) - 1); row.TotalNs > 0 && others > 0 {
 		c.bound = min(c.bound, 2*row.TotalNs/others)
 	}
@@ -493,7 +503,8 @@ func (f *finder) measurement() (out []candidate) {
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
-			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
+			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place),
+				1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
 			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
 				placeText(row.SourceLine), row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
 		default:

@@ -81,7 +81,8 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		return cmp.Compare(a.value, b.value)
 	})
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
-	c.Text = fmt.Sprintf("No single cause was found. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel), worst.name, words.Share(worst.value))
+	c.Text = fmt.Sprintf("No single cause was found. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel),
+		worst.name, words.Share(worst.value))
 	best := -1
 	for i, gain := range gains {
 		if gain > 0 && (best < 0 || gain > gains[best]) {
@@ -95,7 +96,8 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		if c.Operation != "" {
 			at = calledAt(string(c.Operation), c.SourceLine)
 		}
-		c.Text += fmt.Sprintf(" The largest lever is %s: if it took half the time, the run would be %s (%s) shorter.", at, words.Time(gains[best]), words.Share(share))
+		c.Text += fmt.Sprintf(" The largest lever is %s: if it took half the time, the run would be %s (%s) shorter.", at,
+			words.Time(gains[best]), words.Share(share))
 	}
 	return []cause.Cause{c}, nil
 }

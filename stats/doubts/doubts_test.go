@@ -51,14 +51,15 @@ func TestTimeSlices(t *testing.T) {
 		{"short", func(int) int { return 1000 + r.IntN(1000) }, 0},
 	} {
 		got := found(t, calls(c.duration), calls(c.duration))
-		if c.slice == 0 && len(got) > 0 || c.slice > 0 && (len(got) != 1 || got[0].Kind != document.TimeSlices || got[0].SliceNs != c.slice) {
+		if c.slice == 0 && len(got) > 0 || c.slice > 0 && (len(got) != 1 || got[0].Kind != document.TimeSlices ||
+			got[0].SliceNs != c.slice) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 }
 
-// TestSlowCollectives states that small collectives that mostly take milliseconds once all ranks are there are a doubt if some are fast: where
-// none is, the network may be slow; and that waiting for the last rank is none.
+// TestSlowCollectives states that small collectives that mostly take milliseconds once all ranks are there are a doubt if some are fast:
+// where none is, the network may be slow; and that waiting for the last rank is none.
 func TestSlowCollectives(t *testing.T) {
 	run := func(arrives, transfer func(i int) int) []document.Doubt {
 		var ranks [2]strings.Builder
@@ -73,7 +74,8 @@ func TestSlowCollectives(t *testing.T) {
 		return found(t, ranks[0].String(), ranks[1].String())
 	}
 	at := func(times ...int) func(int) int { return func(i int) int { return times[i%len(times)] } }
-	if got := run(at(0), at(20_000, 3_100_000, 5_700_000, 2_300_000)); len(got) != 1 || got[0].Kind != document.SlowCollectives || got[0].MedianNs < 2_000_000 {
+	if got := run(at(0), at(20_000, 3_100_000, 5_700_000, 2_300_000)); len(got) != 1 || got[0].Kind != document.SlowCollectives ||
+		got[0].MedianNs < 2_000_000 {
 		t.Errorf("slow collectives among fast ones: %+v", got)
 	}
 	if got := run(at(0), at(3_100_000, 5_700_000)); len(got) > 0 {

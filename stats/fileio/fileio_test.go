@@ -53,7 +53,8 @@ location 1 thread rank=1
 				o.Bytes, number(o.Bandwidth)))
 		}
 		for _, f := range x.Files {
-			got = append(got, fmt.Sprintf("file %s ranks %d calls %d in %d reads %d of %d writes %d of %d", f.File, f.Ranks, f.Calls, f.TimeNs,
+			got = append(got, fmt.Sprintf("file %s ranks %d calls %d in %d reads %d of %d writes %d of %d", f.File, f.Ranks, f.Calls,
+				f.TimeNs,
 				f.Reads, f.ReadBytes, f.Writes, f.WriteBytes))
 		}
 		for _, s := range x.Sizes {
@@ -125,8 +126,8 @@ location 1 thread rank=1
 	}
 }
 
-// TestMainThreads states how long ranks do nothing but work on files: on the master 30 of real_IO.yield, which calls compute for 50, and 10 of a
-// read within that; not what the worker reads meanwhile.
+// TestMainThreads states how long ranks do nothing but work on files: on the master 30 of real_IO.yield, which calls compute for 50, and 10
+// of a read within that; not what the worker reads meanwhile.
 func TestMainThreads(t *testing.T) {
 	tr := statstest.Merged(t, tracetest.MustParse(t, `
 process 0 rank0

@@ -217,7 +217,8 @@ func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.Locat
 	sum.Count++
 	sum.Time = numbers.Plus(sum.Time, clipped)
 	if sum.Top.takes(clipped) {
-		sum.Top.add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: call.Seq, Path: call.Path, Region: call.Region})
+		sum.Top.add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: call.Seq, Path: call.Path,
+			Region: call.Region})
 	}
 	return clipped
 }
@@ -256,7 +257,8 @@ func (w *Finder) startup(class trace.CallClass) {
 			continue
 		}
 		w.Calls[m.location].Note(m.call, w.T.Calls[m.location].Ptr(int(m.call)),
-			&Wait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: waitstate.AtStartup, MessageRow: trace.None})
+			&Wait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: waitstate.AtStartup,
+				MessageRow: trace.None})
 	}
 }
 

@@ -119,12 +119,14 @@ func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Mo
 		return nil, errors.New("a part of the run cannot be replayed, only all of it")
 	}
 	if r := a.Trace.Reduced; r != nil && r.LeftOut != nil {
-		return nil, fmt.Errorf("%.1f %% of the time was cut from this trace (%s): it cannot be replayed. Replay the whole trace", 100*r.CutShare, strings.Join(r.By, "; "))
+		return nil, fmt.Errorf("%.1f %% of the time was cut from this trace (%s): it cannot be replayed. Replay the whole trace",
+			100*r.CutShare, strings.Join(r.By, "; "))
 	}
 	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis is none of this trace")
 	}
-	m := &Model{t: t, from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead, locations: make([]location, len(t.Calls))}
+	m := &Model{t: t, from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead,
+		locations: make([]location, len(t.Calls))}
 	m.first, m.last = scope.Run(t)
 	m.aside, m.names, m.mpi = scope.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	m.deviceWaits = deviceWaits(t, m.names)

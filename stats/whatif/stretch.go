@@ -23,8 +23,8 @@ type innerKnot struct {
 	after int64
 }
 
-// inner finds by location when, with the changes, what happens between calls whose time changes: each region keeps its own time unless it is
-// changed itself. It goes over the events of these locations.
+// inner finds by location when, with the changes, what happens between calls whose time changes: each region keeps its own time unless it
+// is changed itself. It goes over the events of these locations.
 func (m *Model) inner(ctx context.Context, stretches []*spill.Table[stretch]) ([]*spill.Table[innerKnot], error) {
 	var only []trace.LocationID
 	for l, s := range stretches {

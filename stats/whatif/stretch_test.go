@@ -18,7 +18,8 @@ func TestRegionsKeepTheirTime(t *testing.T) {
 		fmt.Fprintf(&b, "process %d rank%d\nlocation %d rank%d process=%d kind=1\n  0 Enter main\n", r, r, r, r, r)
 		for i := range 5 {
 			at := 100 * i
-			fmt.Fprintf(&b, "  %d Enter smooth ; %d Leave smooth ; %d Enter relax ; %d Leave relax ; %d Enter smooth ; %d Leave smooth\n", at, at+30, at+30, at+50, at+50, at+60)
+			fmt.Fprintf(&b, "  %d Enter smooth ; %d Leave smooth ; %d Enter relax ; %d Leave relax ; %d Enter smooth ; %d Leave smooth\n",
+				at, at+30, at+30, at+50, at+50, at+60)
 			fmt.Fprintf(&b, "  %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier root=none ; %d Leave MPI_Barrier\n", at+70, at+70, at+90, at+90)
 		}
 		b.WriteString("  500 Leave main\n")

@@ -155,7 +155,8 @@ func (p *parser) p2p(b *trace.Batch, time int64, kind trace.Kind, args []word) e
 	if err != nil {
 		return err
 	}
-	fields := []trace.Field{field(peerKey(kind), &r.Peer, trace.None), field("tag", &r.Tag, 0), field("bytes", &r.Bytes, 0), field("req", &r.Request, 0)}
+	fields := []trace.Field{field(peerKey(kind), &r.Peer, trace.None), field("tag", &r.Tag, 0), field("bytes", &r.Bytes, 0),
+		field("req", &r.Request, 0)}
 	if err := p.set(fields, args); err != nil {
 		return err
 	}

@@ -29,8 +29,9 @@ func (p *parser) rank(id trace.LocationID, w word) error {
 		p.masters[rank] = id
 		p.ranks = max(p.ranks, rank+1)
 		l.Group = trace.LocationGroupID(len(d.LocationGroups))
-		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(l.Group), Kind: 1, Node: trace.None, Creator: trace.None,
-			Name: p.intern(fmt.Sprintf("MPI Rank %d", rank))})
+		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(l.Group), Kind: 1, Node: trace.None,
+			Creator: trace.None,
+			Name:    p.intern(fmt.Sprintf("MPI Rank %d", rank))})
 	}
 	if l.Name == trace.None {
 		l.Name = p.intern(p.threadName(l.Group))
@@ -66,8 +67,10 @@ func (p *parser) world() {
 	for r := range ranks {
 		ranks[r] = uint32(r)
 	}
-	d.Groups = append(d.Groups, trace.Group{Name: p.intern("MPI"), Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI, Members: locations})
-	d.Comms = append(d.Comms, trace.Comm{Name: p.intern("MPI_COMM_WORLD"), Group: p.group(trace.GroupComm, ranks), Remote: trace.None, Parent: trace.None})
+	d.Groups = append(d.Groups, trace.Group{Name: p.intern("MPI"), Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI,
+		Members: locations})
+	d.Comms = append(d.Comms, trace.Comm{Name: p.intern("MPI_COMM_WORLD"), Group: p.group(trace.GroupComm, ranks), Remote: trace.None,
+		Parent: trace.None})
 }
 
 func (p *parser) group(kind trace.GroupKind, members []uint32) trace.GroupID {

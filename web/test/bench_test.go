@@ -34,15 +34,16 @@ const moves = 180
 func (b *browser) pan() (drawn []float64) {
 	b.t.Helper()
 	x, y := b.at(0.3, 0.5)
-	b.run(chromedp.Evaluate("drawn.length = 0", nil), b.mouse(pointer.MousePressed, x, y), chromedp.ActionFunc(func(ctx context.Context) error {
-		for k := range moves {
-			at := x + 5*float64(min(k, moves-k))
-			if err := pointer.DispatchMouseEvent(pointer.MouseMoved, at, y).WithButton(pointer.Left).WithButtons(1).Do(ctx); err != nil {
-				return err
+	b.run(chromedp.Evaluate("drawn.length = 0", nil), b.mouse(pointer.MousePressed, x, y),
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			for k := range moves {
+				at := x + 5*float64(min(k, moves-k))
+				if err := pointer.DispatchMouseEvent(pointer.MouseMoved, at, y).WithButton(pointer.Left).WithButtons(1).Do(ctx); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}), b.mouse(pointer.MouseReleased, x, y), chromedp.Evaluate("drawn", &drawn))
+			return nil
+		}), b.mouse(pointer.MouseReleased, x, y), chromedp.Evaluate("drawn", &drawn))
 	return drawn
 }
 

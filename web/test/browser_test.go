@@ -41,7 +41,8 @@ func browse(t testing.TB, address string) *browser {
 	t.Helper()
 	b := newBrowser(t)
 	chromedp.ListenTarget(b.ctx, b.listen)
-	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address), chromedp.WaitVisible("canvas, [role=tablist]"))
+	b.run(network.Enable(), log.Enable(), chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address),
+		chromedp.WaitVisible("canvas, [role=tablist]"))
 	t.Cleanup(func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -49,7 +50,8 @@ func browse(t testing.TB, address string) *browser {
 			t.Error("console:", e)
 		}
 		for i, r := range b.requests {
-			if i > 0 && !strings.HasPrefix(r, address+"tile?") && !strings.HasPrefix(r, address+"curves?") && !strings.HasPrefix(r, address+"1/tile?") {
+			if i > 0 && !strings.HasPrefix(r, address+"tile?") && !strings.HasPrefix(r, address+"curves?") &&
+				!strings.HasPrefix(r, address+"1/tile?") {
 				t.Errorf("the page asks for %s", r)
 			}
 		}
@@ -75,7 +77,8 @@ func chromium(t testing.TB) string {
 // newBrowser starts a real browser.
 func newBrowser(t testing.TB) *browser {
 	t.Helper()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.Flag("disable-gpu", true))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
@@ -173,7 +176,8 @@ func TestPageInBrowser(t *testing.T) {
 	b.until(firstTexts, "gamma,alpha,beta")
 	x0, y := b.at(0.7, 0.25)
 	x1, _ := b.at(0.9, 0.25)
-	b.run(b.mouse(pointer.MousePressed, x0, y, pointer.ModifierShift), b.mouse(pointer.MouseMoved, x1, y, pointer.ModifierShift), b.mouse(pointer.MouseReleased, x1, y, pointer.ModifierShift))
+	b.run(b.mouse(pointer.MousePressed, x0, y, pointer.ModifierShift), b.mouse(pointer.MouseMoved, x1, y, pointer.ModifierShift),
+		b.mouse(pointer.MouseReleased, x1, y, pointer.ModifierShift))
 	b.until(`document.querySelector("tbody tr td:nth-child(2)").innerText`, "20.0 ms")
 	b.until(firstTexts, "beta,gamma")
 
@@ -213,7 +217,8 @@ func TestPageInBrowser(t *testing.T) {
 func TestPageShowsTheCause(t *testing.T) {
 	dir := made(t, "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o halo", "report halo -o halo.html")
 	b := browse(t, "file://"+filepath.Join(dir, "halo.html"))
-	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") || !strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
+	if got := b.eval(`document.querySelector(".causes li").innerText`); !strings.Contains(got, "imbalance") ||
+		!strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
 		t.Errorf("the first cause is %q", got)
 	}
 	b.run(chromedp.Click(".causes li button"))
@@ -224,7 +229,8 @@ func TestPageShowsTheCause(t *testing.T) {
 		b.until(`document.documentElement.scrollWidth <= innerWidth`, "true")
 		time.Sleep(100 * time.Millisecond) // the next frame is drawn
 		var shot []byte
-		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}), chromedp.CaptureScreenshot(&shot))
+		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}),
+			chromedp.CaptureScreenshot(&shot))
 		looks(t, fmt.Sprintf("testdata/page-%d.png", size[0]), shot)
 	}
 }
@@ -233,7 +239,8 @@ func TestPageShowsTheCause(t *testing.T) {
 func TestPrintIsLight(t *testing.T) {
 	dir := made(t, "generate halo --ranks 4 --iterations 3 -o halo", "report halo -o halo.html")
 	b := newBrowser(t)
-	b.run(chromedp.Navigate("file://"+filepath.Join(dir, "halo.html")), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	b.run(chromedp.Navigate("file://"+filepath.Join(dir, "halo.html")),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
 	b.until(`document.querySelector("canvas") != null`, "true")
 	// The brightest of what is drawn where names stand, left of the bars.
 	const ink = `(c => Math.max(...c.getContext("2d").getImageData(0, 30, 130, 60).data.filter((v, i, all) => i % 4 == 0 && all[i + 3] == 255)))(document.querySelector("canvas"))`

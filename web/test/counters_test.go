@@ -107,7 +107,8 @@ func TestServedCounters(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`[{"ph":"X","pid":0,"tid":0,"ts":0,"dur":1000000,"name":"alpha"}`)
 	for k := range 100_000 { // 10 µs each, counting 0 to 9 again and again
-		text.WriteString(`,{"ph":"C","pid":0,"tid":0,"ts":` + strconv.Itoa(10*k) + `,"name":"step","args":{"value":` + strconv.Itoa(k%10) + `}}`)
+		text.WriteString(`,{"ph":"C","pid":0,"tid":0,"ts":` + strconv.Itoa(10*k) + `,"name":"step","args":{"value":` + strconv.Itoa(k%10) +
+			`}}`)
 	}
 	text.WriteString("]")
 	writeFile(t, filepath.Join(dir, "steps.json"), text.String())

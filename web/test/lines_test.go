@@ -67,7 +67,8 @@ func TestPageShowsLinesAndSource(t *testing.T) {
 	}
 
 	b.tab("tab=communication")
-	for _, c := range []struct{ matrix, want string }{{"messages", "Messages from"}, {"time", "Latency from"}, {"waits", "Waiting from"}, {"bytes", "Bytes from"}} {
+	for _, c := range []struct{ matrix, want string }{{"messages", "Messages from"}, {"time", "Latency from"}, {"waits", "Waiting from"},
+		{"bytes", "Bytes from"}} {
 		b.tab("tab=communication&matrix=" + c.matrix)
 		b.until(`document.querySelector(".matrix figcaption").innerText.startsWith("`+c.want+`")`, "true")
 	}

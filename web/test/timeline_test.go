@@ -35,7 +35,8 @@ func (b *browser) drag(x0, y0, x1, y1 float64) {
 	b.t.Helper()
 	px, py := b.at(x0, y0)
 	qx, qy := b.at(x1, y1)
-	b.run(b.mouse(pointer.MousePressed, px, py), b.mouse(pointer.MouseMoved, (px+qx)/2, (py+qy)/2), b.mouse(pointer.MouseMoved, qx, qy), b.mouse(pointer.MouseReleased, qx, qy))
+	b.run(b.mouse(pointer.MousePressed, px, py), b.mouse(pointer.MouseMoved, (px+qx)/2, (py+qy)/2), b.mouse(pointer.MouseMoved, qx, qy),
+		b.mouse(pointer.MouseReleased, qx, qy))
 }
 
 // TestRowsAreChosen: dragging over the names shows these rows, keys show fewer and others, the address

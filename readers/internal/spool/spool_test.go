@@ -53,7 +53,8 @@ func put(s *Stream, it item) {
 	case 3:
 		s.AddRequest(it.time, trace.KindMpiIsendComplete, it.id)
 	case 4:
-		s.AddColl(trace.CollRow{Time: it.time, Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Comm: 1, Root: 2, Sent: it.id, Received: 4, Request: 5})
+		s.AddColl(trace.CollRow{Time: it.time, Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Comm: 1, Root: 2, Sent: it.id,
+			Received: 4, Request: 5})
 	case 5:
 		s.AddMetric(it.time, 3, []trace.ValueType{trace.TypeUint64, trace.TypeDouble}, []uint64{it.id, 9})
 	case 6:
@@ -82,7 +83,8 @@ func want(loc trace.LocationID, items []item) *trace.Batch {
 		case 3:
 			b.AddRequest(it.time, trace.KindMpiIsendComplete, it.id)
 		case 4:
-			b.AddColl(trace.CollRow{Time: it.time, Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Comm: 1, Root: 2, Sent: it.id, Received: 4, Request: 5})
+			b.AddColl(trace.CollRow{Time: it.time, Kind: trace.KindCollectiveEnd, Op: trace.CollAllreduce, Comm: 1, Root: 2, Sent: it.id,
+				Received: 4, Request: 5})
 		case 5:
 			b.AddMetric(it.time, 3, []trace.ValueType{trace.TypeUint64, trace.TypeDouble}, []uint64{it.id, 9})
 		case 6:

@@ -24,7 +24,8 @@ func (x *Result) Source() trace.Source {
 	}
 	about := t.Source.Info()
 	about.Properties = about.Reduced([]string{"sample " + x.Configuration}, cut/max(1, whole))
-	about.Properties[trace.PropertySample] = trace.Sample{Strategy: x.Settings.Strategy, Sampled: x.Sampled.Messages, Of: x.Population.Messages}.String()
+	about.Properties[trace.PropertySample] = trace.Sample{Strategy: x.Settings.Strategy, Sampled: x.Sampled.Messages,
+		Of: x.Population.Messages}.String()
 	return &source{t.Source, x, about}
 }
 
