@@ -114,8 +114,7 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 	model := opts.fitOptions(m.tick)
 	groups := fit.Groups(m.Samples)
 	groups, err := engine.Map(ctx, opts.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) {
-		return groups[i].Fit(model),
-			nil
+		return groups[i].Fit(model), nil
 	})
 	if err != nil {
 		return err
