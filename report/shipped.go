@@ -14,11 +14,13 @@ type Shipped struct {
 	Waits     map[string]string      `json:"waits"` // titles of wait states by their keys
 	Kernels   []Kernel               `json:"kernels"`
 	HostWaits []accelerator.HostWait `json:"host_waits"`
+	Doubts    []string               `json:"doubts,omitempty"` // what makes all else doubtful, and what to do about it
 }
 
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
-	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices)}
+	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
+		Doubts: doubtLines(a.Doubts)}
 	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		s.Waits[k.Info().Key] = k.Info().Title
 	}

@@ -193,7 +193,8 @@ function Header({ doc, length, runs, run }: { doc: Document; length: number; run
     {runs.length > 1 && <RunLabel runs={runs} run={run} />}
     {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
     {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
-    <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>
+    {more(doc).doubts && <p class="warning">{more(doc).doubts!.join(' ')}</p>}
+    {(lost.length > 0 || !more(doc).doubts) && <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>}
     <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b>{name}</li>)}</ul>
   </header>
 }

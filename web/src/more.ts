@@ -30,6 +30,7 @@ export interface More {
   kernels: any[] | null
   kernels_of: number // how many there are: the first are kept
   host_waits: any[] | null
+  doubts?: string[] // what makes all else doubtful
   lines: LineCalls[]; lines_of: number
   grids: Grid[]
   sources: SourceFile[] | null
