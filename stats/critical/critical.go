@@ -69,15 +69,15 @@ func (c *Finder) Run(ctx context.Context) error {
 	return nil
 }
 
-// end returns the location with the latest last event of any rank, of several the first. If
+// end returns the location with the latest last event of any rank, of several the first in trace.Trace.Order. If
 // the ranks have no events, it is the latest location of all.
 func (c *Finder) end() trace.LocationID {
-	at := trace.LocationID(trace.None)
+	at, order := trace.LocationID(trace.None), c.t.Order()
 	later := func(l trace.LocationID, s trace.Span) bool {
 		if at == trace.None || c.ranked(l) != c.ranked(at) {
 			return at == trace.None || c.ranked(l)
 		}
-		return s.Last > c.t.Span[at].Last
+		return s.Last > c.t.Span[at].Last || s.Last == c.t.Span[at].Last && order[l] < order[at]
 	}
 	for l, s := range c.t.Span {
 		if s.Events > 0 && !c.scope.Aside[l] && later(trace.LocationID(l), s) {
