@@ -102,7 +102,7 @@ func figureText(metric string, v *float64) string {
 	return words.Number(v)
 }
 
-// Reduce shows what measuring would have cost, beside what the paper has measured.
+// printBuffers shows what measuring would have cost, beside what the paper has measured.
 func printBuffers(out *report.Sections, m *outcome.BufferModel) {
 	g := &text.Grid{Heading: "What the measurement would have cost", Titles: []string{"<", "records", "data", "flushes", "run time"}}
 	g.Note(fmt.Sprintf("A model: records of %s in buffers of %s, %s for each flush of a full one, %s for each record; the disk takes %s a second from all. "+
@@ -243,7 +243,7 @@ func printHops(out *report.Sections, by string, rows []topology.Average) {
 	}
 	g.Print(out.W, out.Width)
 	if len(rows) > out.Top {
-		fmt.Fprintln(out.W, words.Plural(len(rows)-out.Top, "more rank", "more ranks")+" (--out.Top).")
+		fmt.Fprintln(out.W, words.Plural(len(rows)-out.Top, "more rank", "more ranks")+" (--top).")
 	}
 }
 
