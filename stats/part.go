@@ -21,11 +21,13 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 			return err
 		}
 	}
-	whole, err := analysis.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Overhead: opts.Overhead})
-	if err != nil {
-		return err
-	}
-	if err = diagnose(part, func() ([]cause.Cause, error) {
+	if err := diagnose(part, func() (_ []cause.Cause, err error) {
+		whole := part
+		if part.Selection != nil {
+			if whole, err = analysis.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Overhead: opts.Overhead}); err != nil {
+				return nil, err
+			}
+		}
 		return diagnosis.FindPart(ctx, t, part, whole, from, to, opts.Jobs)
 	}); err != nil {
 		return err
