@@ -7,9 +7,10 @@ type Doubt struct {
 	Operation string    `json:"operation,omitempty"` // of slow collectives
 	Instances uint64    `json:"instances"`           // of calls or collectives that were looked at
 	SliceNs   int64     `json:"slice_ns,omitempty"`
-	Share     *float64  `json:"share,omitempty"`     // of calls that last a multiple of it
-	FastNs    int64     `json:"fast_ns,omitempty"`   // what one collective in ten does not exceed, from the arrival of the last rank until all have left
-	MedianNs  int64     `json:"median_ns,omitempty"` //
+	Share     *float64  `json:"share,omitempty"` // of calls that last a multiple of it
+	// of collectives, from the arrival of the last rank until all have left: what one in ten does not exceed, and one in two
+	FastNs   int64 `json:"fast_ns,omitempty"`
+	MedianNs int64 `json:"median_ns,omitempty"`
 }
 
 // A DoubtKind says what the sign is.

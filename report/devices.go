@@ -35,8 +35,8 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 		for _, s := range []struct {
 			sum *int64
 			ns  int64
-		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs}, {&idle,
-			x.IdleNs},
+		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs},
+			{&idle, x.IdleNs},
 			{&host, x.IdleCauses.HostBoundNs}, {&gaps, x.IdleCauses.KernelGapsNs}, {&waiting, x.IdleCauses.CollectiveWaitNs}} {
 			*s.sum = numbers.Plus(*s.sum, s.ns)
 		}

@@ -87,7 +87,7 @@ var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, F
 // has reports whether a face shows a column.
 func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
 
-// A Row is a Row of the document and what it lies in, the innermost first.
+// A Row is a row of the document and what it lies in, the innermost first.
 type Row []any
 
 // rowsOf makes rows of a list of the document.

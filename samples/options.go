@@ -136,8 +136,8 @@ func (o Options) check() error {
 		value int64
 	}{{"compute", o.Compute}, {"bytes", o.Bytes}, {"late sender", p.LateSender}, {"late receiver", p.LateReceiver},
 		{"wrong order", p.WrongOrder}, {"early reduce", p.EarlyReduce}, {"late broadcast", p.LateBroadcast},
-		{"latency", o.Network.Latency}, {"bytes per tick", o.Network.BytesPerTick}, {"imbalance", p.Imbalance}, {"critical path",
-			p.CriticalPath}, {"lost", int64(p.Lost)}, {"skew", p.Skew}} {
+		{"latency", o.Network.Latency}, {"bytes per tick", o.Network.BytesPerTick}, {"imbalance", p.Imbalance},
+		{"critical path", p.CriticalPath}, {"lost", int64(p.Lost)}, {"skew", p.Skew}} {
 		if a.value < 0 || a.value > maxTicks {
 			return fmt.Errorf("%s is %d: it may be 0 to %d", a.name, a.value, int64(maxTicks))
 		}

@@ -77,7 +77,6 @@ steps, of long tables the first rows are kept, and the page says so.`,
 // pageRows is how many rows the lists of a page's document have that are bounded.
 const pageRows = 100
 
-// validate checks every flag before any file is opened.
 // parsePageSize reads how large a page may be.
 func parsePageSize(text string) (int64, error) {
 	n, err := cli.ParseSize(text)
@@ -87,6 +86,7 @@ func parsePageSize(text string) (int64, error) {
 	return n, err
 }
 
+// validate checks every flag before any file is opened.
 func (o *reportOptions) validate() error {
 	if o.output == "" {
 		return usagef("report: name the page with -o FILE.html")

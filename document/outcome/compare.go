@@ -129,11 +129,11 @@ type Quality struct {
 
 // factor returns reference/spread as the paper's table 6 computes it, nil if there is no
 // spread to divide by.
-func factor(reference, Spread float64) *float64 {
-	if Spread == 0 {
+func factor(reference, spread float64) *float64 {
+	if spread == 0 {
 		return nil
 	}
-	f := reference / Spread
+	f := reference / spread
 	return &f
 }
 

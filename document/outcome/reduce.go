@@ -44,7 +44,7 @@ type Reduce struct {
 	Lost        map[string]uint64  `json:"lost,omitempty"`         // not representable in the format
 }
 
-// A change is a value of the full and of the reduced trace.
+// A Change is a value of the full and of the reduced trace.
 type Change[T any] struct {
 	Before T `json:"before"`
 	After  T `json:"after"`

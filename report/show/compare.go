@@ -205,7 +205,7 @@ func printResults(out *report.Sections, doc *outcome.Compare) {
 	g.Print(out.W, out.Width)
 }
 
-// Compare prints the spreads, and the quality factors if there are any.
+// records prints the spreads, and the quality factors if there are any.
 func records(out *report.Sections, r *outcome.Records) {
 	w := out.W
 	fmt.Fprintf(w, "\nRecords: %s in both, %s only in A, %s only in B\n",

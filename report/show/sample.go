@@ -106,10 +106,11 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 			of     string
 			e      *sampling.Estimate
 			format func(float64) string
-		}{{"messages", &e.Messages, number}, {"bytes", &e.Bytes, func(v float64) string {
-			return words.Bytes(uint64(max(v,
-				0)))
-		}}, {"latency", &e.Latency, words.Nanoseconds}} {
+		}{
+			{"messages", &e.Messages, number},
+			{"bytes", &e.Bytes, func(v float64) string { return words.Bytes(uint64(max(v, 0))) }},
+			{"latency", &e.Latency, words.Nanoseconds},
+		} {
 			cells := []string{"", row.of}
 			if i == 0 {
 				cells[0] = x.Configuration

@@ -503,8 +503,8 @@ func (f *finder) measurement() (out []candidate) {
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
-			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place),
-				1-part)}, "If it were left out of the measurement, and recording a visit takes that long"
+			c.changes = []whatif.Change{whatif.Scale(f.site(place), 1-part)}
+			c.mended = "If it were left out of the measurement, and recording a visit takes that long"
 			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
 				placeText(row.SourceLine), row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
 		default:

@@ -70,16 +70,12 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		return nil, err
 	}
 	parallel, balance, serialization, transfer := f.efficiencyOf()
-	parts := []struct {
+	type factor struct {
 		name  string
 		value float64
-	}{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}}
-	worst := slices.MinFunc(parts, func(a, b struct {
-		name  string
-		value float64
-	}) int {
-		return cmp.Compare(a.value, b.value)
-	})
+	}
+	worst := slices.MinFunc([]factor{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}},
+		func(a, b factor) int { return cmp.Compare(a.value, b.value) })
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
 	c.Text = fmt.Sprintf("No single cause was found. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel),
 		worst.name, words.Share(worst.value))

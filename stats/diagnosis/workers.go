@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -26,9 +27,8 @@ func (f *finder) workers() []candidate {
 			}
 		}
 	}
-	var all waitstate.Delay
 	var most *waitstate.Delay
-	caused := place{row: all}
+	var caused place
 	for i := range f.a.Delays {
 		row := &f.a.Delays[i]
 		caused.addCost(*row)
@@ -40,10 +40,7 @@ func (f *finder) workers() []candidate {
 		return nil
 	}
 	slices.SortFunc(caused.row.Ranks, func(a, b field.RankTime) int {
-		if a.TimeNs != b.TimeNs {
-			return int(min(1, max(-1, b.TimeNs-a.TimeNs)))
-		}
-		return int(a.Rank) - int(b.Rank)
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Rank, b.Rank))
 	})
 	ranks := culprits(caused.row)
 	c := f.candidate(caused.row, ranks, waited/int64(len(f.ranks)))

@@ -85,7 +85,7 @@ func timeSlices(t *trace.Trace) *document.Doubt {
 
 const (
 	tiny           = 1 << 10   // bytes a rank: such a collective takes as long as the latency of a network
-	leastInstances = 20        //
+	leastInstances = 20        // of an operation
 	fast           = 100_000   // ns: as one in ten is
 	slow           = 1_000_000 // ns: as half of them are
 )

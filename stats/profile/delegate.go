@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"slices"
 
 	"tracekit/spill"
 	"tracekit/trace"
@@ -62,23 +63,20 @@ func (w *workerCalls) at() int64 {
 	if w.n >= 2*w.calls.Len() {
 		return math.MaxInt64
 	}
-	if call := w.calls.Ptr(w.n / 2); w.n%2 == 1 {
-		return call.Leave
-	} else {
+	call := w.calls.Ptr(w.n / 2)
+	if w.n%2 == 0 {
 		return call.Enter
 	}
+	return call.Leave
 }
 
 // Delegated returns segments in which what a master thread does stands in the place of time that a worker spends outside of any region.
 // Of a wait of the master there is the call that waits.
 func Delegated(t *trace.Trace, segments []*Segments) []*Segments {
-	out := segments
+	out := slices.Clone(segments)
 	for l, master := range MasterOf(t) {
 		if master == trace.None || segments[l].Rows.Len() == 0 {
 			continue
-		}
-		if &out[0] == &segments[0] {
-			out = append([]*Segments(nil), segments...)
 		}
 		out[l] = segments[l].delegated(segments[master], len(t.Tree.Nodes))
 	}

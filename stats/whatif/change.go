@@ -225,6 +225,10 @@ func (m *Model) inMPI(p trace.PathID) bool {
 	return false
 }
 
+// Within has changes of time act on what passes within a window of corrected ticks alone: on calls that are entered then, and on what
+// follows them until the next ones.
+func (m *Model) Within(from, to int64) { m.from, m.to = from, to }
+
 // walk visits the time that a location spends between calls, and the own times of calls. It calls
 // piece for each time above 0 in the call paths of slots, and end with each call that is entered or
 // left. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is entered
