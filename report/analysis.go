@@ -25,32 +25,6 @@ type Sections struct {
 	Sites    bool   // it is known of some call where it is made
 }
 
-// Print prints all sections of an analysis.
-func (r *Sections) Print() {
-	r.Sites = r.Located()
-	r.Header()
-	r.doubts()
-	r.devices()
-	r.filesFirst()
-	r.Findings()
-	r.diagnosis()
-	r.deviceDetails()
-	r.fileIO()
-	r.efficiency()
-	r.phases()
-	r.waitStates()
-	r.delays()
-	r.criticalPath()
-	r.lines()
-	r.overhead()
-	r.callSites()
-	r.profile()
-	r.counterSeries()
-	r.collectives()
-	r.messages()
-	fmt.Fprintln(r.W, "\n'tracekit help terms' explains the words of this report.")
-}
-
 // Grid begins a table.
 func (r *Sections) Grid(heading string, titles ...string) *text.Grid {
 	return &text.Grid{Heading: heading, Titles: titles}
@@ -248,8 +222,7 @@ func formatPlace(p *field.Place) string {
 
 func (r *Sections) efficiency() {
 	e := r.Analysis.Efficiency
-	r.threads()
-	if e == nil && r.Analysis.Threads != nil {
+	if e == nil && (r.Analysis.Threads != nil || len(r.Analysis.Devices) > 0 || r.Analysis.FileIO != nil) {
 		return
 	}
 	if e == nil {
@@ -379,39 +352,41 @@ func (r *Sections) diagnosis() {
 	if causes == nil {
 		return
 	}
-	what := "run"
-	if r.Analysis.Selection != nil {
-		what = "selected part"
-	}
-	fmt.Fprintf(r.W, "\n%sWhy the %s is not shorter\n", Mark(r.Analysis.Trace.Rebuilt), what)
+	fmt.Fprintf(r.W, "\n%sWhat to fix\n", Mark(r.Analysis.Trace.Rebuilt))
 	if s := r.Analysis.Selection; s != nil {
-		r.Line("A gain is what the whole run would be shorter if this part alone were changed. The network and the order of messages are judged for whole runs only.")
+		r.Line("A saving is of the whole run, if this part alone were changed. The network and the order of messages are judged for whole runs only.")
 		if len(s.Ranks) > 0 {
 			r.Line("Causes are those of all ranks that concern the selected ones.")
 		}
 	}
-	if len(causes) == 0 && len(r.Analysis.Devices) > 0 {
-		r.Line("Nothing is worth fixing but what devices compute: what hosts, gaps, communication and copies have of the critical path is below 1 %% of it.")
-		return
-	}
-	if len(causes) == 0 && r.Analysis.Efficiency == nil {
-		r.Line("Nothing is worth fixing: neither serial parts nor waits at barriers of threads take 1 %% of it.")
-		return
-	}
 	if len(causes) == 0 {
-		r.Line("Nothing is worth fixing: by the replay of the run, mending none of the causes that are looked for would gain 1 %% of it.")
+		r.Line("%s", r.nothing(false))
 		return
 	}
 	for i, c := range causes[:min(r.Top, len(causes))] {
-		fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf("%2d. %s", i+1, c.Text), r.Width, 4))
+		r.cause(i+1, &c)
 	}
 	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
 	if slow && r.Analysis.Efficiency != nil && slices.ContainsFunc(r.Analysis.Findings,
 		func(f document.Finding) bool { return f.Severity != "info" }) {
-		r.Line("Records are lost (see the findings): what a call has waited for may be among them, and the call looks slow then.")
+		r.Line("Records are lost (see the findings): a call that seems slow may have waited for one of them.")
 	}
 	if len(causes) > 1 {
-		r.Line("Each gain stands alone; they do not add up.")
+		r.Line("Savings overlap: do not add them.")
+	}
+}
+
+// cause prints one cause: its headline, what shows it, what a change would save, and what to try.
+func (r *Sections) cause(n int, c *cause.Cause) {
+	fmt.Fprintln(r.W, text.Wrap(fmt.Sprintf("%2d. %s", n, c.Headline), r.Width, 4))
+	said := []string{c.Text, c.Change}
+	if c.Try != "" {
+		said = append(said, "Try: "+c.Try)
+	}
+	for _, line := range said {
+		if line != "" {
+			fmt.Fprintln(r.W, text.Wrap("    "+line, r.Width, 4))
+		}
 	}
 }
 

@@ -124,7 +124,6 @@ func (r *Sections) deviceDetails() {
 	if len(r.Analysis.Devices) == 0 {
 		return
 	}
-	r.devicePath()
 	r.deviceGaps()
 	r.idleBefore()
 	r.deviceKernels()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/words"
@@ -22,19 +23,24 @@ func (r *Sections) filesFirst() {
 		return
 	}
 	fmt.Fprintln(r.W)
-	r.Line("%s", fileVerdict(io, r.Analysis.Trace))
+	r.Line("%s", strings.Join(fileVerdict(io, r.Analysis.Trace), " "))
 }
 
-func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
-	text := fmt.Sprintf("Files: %s take %s", words.Plural(int(io.Calls), "call", "calls"), words.Time(io.TimeNs))
-	if ranks := t.Processes - t.ProcessesMissing; ranks > 0 && t.DurationNs > 0 {
-		text += fmt.Sprintf(", %s of the time of all ranks", words.PartOf(io.TimeNs, t.DurationNs*int64(ranks)))
+// fileVerdict says in sentences how long a program works on files, whether it waits for them, and what costs most.
+func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
+	whole := t.DurationNs * int64(t.Processes-t.ProcessesMissing)
+	said := []string{fmt.Sprintf("%s on files take %s.", words.Plural(int(io.Calls), "call", "calls"), words.Time(io.TimeNs))}
+	if whole > 0 {
+		waits := "."
+		if littleTime*io.MainNs < whole {
+			waits = ": the run does not wait for files."
+		}
+		said = append(said, fmt.Sprintf("Main threads work on files for %s, %s of their time%s", words.Time(io.MainNs), words.PartOf(io.MainNs, whole), waits))
 	}
-	text += mainThreads(io, t)
 	if len(io.Sizes) > 0 {
-		text += fmt.Sprintf("; %s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes))
+		said = append(said, fmt.Sprintf("%s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes)))
 	} else {
-		text += "; how many bytes they move is not recorded."
+		said = append(said, "How many bytes they move is not recorded.")
 	}
 	var all, small uint64
 	var smallNs, allNs int64
@@ -45,29 +51,15 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) string {
 		}
 	}
 	if small*2 > all && smallNs*smallShare >= allNs {
-		text += fmt.Sprintf(" %s of %s accesses move less than %s and take %s of their time: fewer, larger ones would gain most of it.",
-			words.Count(small), words.Count(all), words.Bytes(smallAccess), words.PartOf(smallNs, allNs))
+		said = append(said, fmt.Sprintf("%s of %s accesses move less than %s and take %s of their time. Try: fewer and larger accesses.",
+			words.Count(small), words.Count(all), words.Bytes(smallAccess), words.PartOf(smallNs, allNs)))
 	}
 	if len(io.Operations) > 0 {
 		if o := io.Operations[0]; o.Kind == "other" {
-			text += fmt.Sprintf(" The most time goes not to data but to %s (%s).", o.Operation, words.PartOf(o.TimeNs, io.TimeNs))
+			said = append(said, fmt.Sprintf("Most of the time goes to %s (%s), not to data.", o.Operation, words.PartOf(o.TimeNs, io.TimeNs)))
 		}
 	}
-	return text
-}
-
-// mainThreads says how much of the time of calls on files ranks do nothing else.
-func mainThreads(io *document.FileIO, t document.TraceInfo) string {
-	ranks := t.Processes - t.ProcessesMissing
-	if ranks == 0 || t.DurationNs == 0 {
-		return ""
-	}
-	text := fmt.Sprintf(". On main threads, which do nothing else meanwhile, it is %s, %s of their time", words.Time(io.MainNs),
-		words.PartOf(io.MainNs, t.DurationNs*int64(ranks)))
-	if littleTime*io.MainNs < t.DurationNs*int64(ranks) {
-		text += ": files are not what the run waits for"
-	}
-	return text
+	return said
 }
 
 // littleTime is the part of the time of main threads below which files are no problem: a twentieth.

@@ -35,6 +35,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	default:
 		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
 	}
+	for i := range a.Diagnosis {
+		a.Diagnosis[i].Advise(len(a.Doubts) > 0)
+	}
 	return a, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +35,9 @@ type analyzeOptions struct {
 	perLine  bool // count the calls of lines, for a page
 	profile  string
 	top      int
+	sections []string // to print; none: the first screen
+	full     bool     // print all sections
+	startup  bool     // it counts as a part of the run
 	outDir   string
 	force    bool
 	shard    shardFlag
@@ -81,6 +86,10 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	addAnalysisFlags(set, o)
+	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` instead of the summary: "+
+		strings.Join(report.SectionNames(), ", ")+" or all")
+	set.BoolVar(&o.full, "full", false, "print all sections")
+	set.BoolVar(&o.startup, "with-startup", false, "count startup (MPI_Init, devices) as a part of the run in the summary")
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	cli.VarP(set, &o.outDir, cli.Directory(), "output", "o", "", "also write report, document, plots and tables into this `directory`")
 	set.BoolVar(&o.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
@@ -173,7 +182,18 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
 		Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
-	r.Print()
+	switch {
+	case opts.full || slices.Contains(opts.sections, "all"):
+		r.Print()
+	case len(opts.sections) > 0:
+		r.Print(opts.sections...)
+	default:
+		o := report.Overview{Sections: r, WithStartup: opts.startup, Terminal: io.Terminal, Colors: io.Colors}
+		if len(opts.paths) == 1 {
+			o.Path = opts.paths[0]
+		}
+		o.Print()
+	}
 	if opts.outDir != "" {
 		fmt.Fprintln(io.Out)
 		text.Line(io.Out, "Report, plots and tables: %s", opts.outDir)

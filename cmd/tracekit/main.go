@@ -49,6 +49,9 @@ func untilSignal(io *streams, args []string) int {
 func run(ctx context.Context, io *streams, args []string) int {
 	own, out := *io, &sticky{w: io.Out}
 	own.Out, own.Err, own.Bar = text.Writer{W: out}, text.Writer{W: io.Err}, io.Err
+	if own.OutTTY {
+		own.Terminal = out
+	}
 	root := newRoot(&own)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -13,6 +13,9 @@ import (
 type streams struct {
 	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
 	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
+	Terminal io.Writer // standard output as it is, if it is a terminal; set by run
+	OutTTY   bool      // standard output is a terminal
+	Colors   bool      // of it may be used
 	ErrTTY   bool      // standard error is a terminal: progress may be drawn
 	Width    int       // of the terminal, in columns
 }
@@ -35,6 +38,8 @@ func (s *sticky) Write(p []byte) (int, error) {
 func osStreams() *streams {
 	return &streams{
 		Out: os.Stdout, Err: os.Stderr,
+		OutTTY: isatty.IsTerminal(os.Stdout.Fd()),
+		Colors: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		Width:  terminalWidth(),
 	}

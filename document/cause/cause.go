@@ -4,8 +4,7 @@ import "tracekit/document/field"
 
 // A Cause is why the run is not shorter, and what mending it would gain: the causes with the
 // most gain first. GainNs is by how much the calibrated replay of the run (DEFINITIONS 2.11)
-// is shorter with the change that Evidence and Text tell; null if the run cannot be replayed. Gains
-// do not add up.
+// is shorter with Change; null if the run cannot be replayed. Gains do not add up.
 type Cause struct {
 	Kind Kind `json:"kind"`
 	field.SourceLine
@@ -15,8 +14,11 @@ type Cause struct {
 	WaitsCausedNs int64              `json:"waits_caused_ns"`   // sum over ranks
 	GainNs        *int64             `json:"gain_ns"`
 	GainShare     *float64           `json:"gain_share"` // of the run time
-	Text          string             `json:"text"`       // one sentence or two
-	Evidence      map[string]float64 `json:"evidence"`
+	Headline      string             `json:"headline"`   // what is wrong, at most ten words
+	Text          string             `json:"text"`       // what shows it
+	Change        string             `json:"change"`     // what GainNs assumes, and the gain; "" if there is none
+	Try           string             `json:"try"`        // what to do about it; "" where the evidence does not tell
+	Evidence      map[string]float64 `json:"evidence"`   // the numbers of Text
 }
 
 // A Kind says what is wrong.

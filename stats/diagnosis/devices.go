@@ -11,6 +11,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/stats/analysis"
+	"tracekit/trace"
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
@@ -19,8 +20,9 @@ import (
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
 	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.gaps(), f.lateRanks(),
-		f.exposed("communication", "communicate", "communicates", f.communication-f.causes.CollectiveWaitNs),
-		f.exposed("memory", "copy", "copies", f.memory)), nil)
+		f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
+			f.communication-f.causes.CollectiveWaitNs),
+		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory)), nil)
 }
 
 // A deviceFinder has what all devices do, in ns.
@@ -79,9 +81,9 @@ func (f *deviceFinder) who(plural, singular string) string {
 // of puts a time into relation to that of all devices.
 func (f *deviceFinder) of(ns int64) string {
 	if len(f.a.Devices) > 1 {
-		return fmt.Sprintf("%s in the sum, %.1f %% of their time", words.Time(ns), 100*float64(ns)/float64(f.whole))
+		return fmt.Sprintf("%s together (%.1f %% of their time)", words.Time(ns), 100*float64(ns)/float64(f.whole))
 	}
-	return fmt.Sprintf("%s of the run's %s", words.Time(ns), words.Time(f.run))
+	return fmt.Sprintf("%s of %s", words.Time(ns), words.Time(f.run))
 }
 
 // cause completes a cause by what mending it gains at most; none if that is too little.
@@ -94,7 +96,7 @@ func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.C
 		c.Ranks = []uint32{}
 	}
 	c.GainNs, c.GainShare = &gain, &share
-	c.Text += fmt.Sprintf(" %s, the run would take at most %s (%.1f %%) less.", mended, words.Time(gain), 100*share)
+	c.Change = fmt.Sprintf("%s, the run would be at most %s (%.1f %%) shorter.", mended, words.Time(gain), 100*share)
 	return []cause.Cause{c}
 }
 
@@ -104,12 +106,15 @@ func (f *deviceFinder) late() []cause.Cause {
 	if row == nil || f.a.Trace.Processes < 2 {
 		return nil
 	}
-	ranks := []uint32{uint32(row.MaxRank)}
-	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: ranks,
-		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)},
-		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, "+
-			"perhaps only that its recording begins late.",
-			ranksText(ranks), words.Time(row.TimeNs))}, row.TimeNs, "If it had come with the others")
+	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded},
+		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)}}
+	c.Headline = "The records of the files start at different times"
+	if row.MaxRank != trace.None {
+		c.Ranks = []uint32{uint32(row.MaxRank)}
+		c.Headline = fmt.Sprintf("The records of %s start late", ranksText(c.Ranks))
+	}
+	c.Text = fmt.Sprintf("They start %s after the first of all, and others wait for them. What passes until then is not recorded.", words.Time(row.TimeNs))
+	return f.cause(c, row.TimeNs, "If all had started together")
 }
 
 // before judges that the first work of a device does not begin when it is launched: what it does
@@ -120,8 +125,8 @@ func (f *deviceFinder) before() []cause.Cause {
 		return nil
 	}
 	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{}, Evidence: map[string]float64{"critical_path_ns": float64(first)},
-		Text: fmt.Sprintf("The first work of %s begins %s after its launch: perhaps it does until then what was launched before the "+
-			"recording, which is not known.", f.a.Devices[0].Device, words.Time(first))}}
+		Headline: fmt.Sprintf("%s starts its first work long after the launch", f.a.Devices[0].Device),
+		Text:     fmt.Sprintf("%s pass until then. The device may still execute what was launched before the recording.", words.Time(first))}}
 }
 
 // startup judges what passes on hosts before the first work of their devices, as MPI_Init is judged.
@@ -132,9 +137,9 @@ func (f *deviceFinder) startup() []cause.Cause {
 	}
 	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"critical_path_ns": float64(f.path["startup"])}}
-	c.Text = fmt.Sprintf("Device startup takes %s of the critical path, before %s first work; most of it passes in %s (%s).",
-		words.Time(f.path["startup"]),
-		f.verb("the devices'", "the device's"), shortName(row.Name), words.Time(row.TimeNs))
+	c.Headline = "Device startup, mostly " + shortName(row.Name)
+	c.Text = fmt.Sprintf("%s of the critical path pass before the first work of %s; %s of it in %s.", words.Time(f.path["startup"]),
+		f.verb("the devices", "the device"), words.Time(row.TimeNs), shortName(row.Name))
 	return f.cause(c, min(f.path["startup"], f.spare), "If it took no time")
 }
 
@@ -147,13 +152,14 @@ func (f *deviceFinder) loading() []cause.Cause {
 	path, loader := f.path["loading"], f.a.DevicePath.Loader
 	c := cause.Cause{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: loader},
 		Evidence: map[string]float64{"critical_path_ns": float64(path)}}
-	c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s; most of it in %s, %s.", words.Time(path),
-		shortName(string(loader)), shortName(row.Name), words.Time(row.TimeNs))
+	c.Headline = "Devices wait for input: data loading"
+	c.Text = fmt.Sprintf("%s of the critical path pass in %s", words.Time(path), shortName(string(loader)))
 	if row.Name == string(loader) {
-		c.Text = fmt.Sprintf("Data loading takes %s of the critical path, in %s, which takes %s of that itself.", words.Time(path),
-			shortName(row.Name), words.Time(row.TimeNs))
+		c.Text += fmt.Sprintf(", %s of it in the loader itself.", words.Time(row.TimeNs))
+	} else {
+		c.Text += fmt.Sprintf(", mostly %s (%s).", shortName(row.Name), words.Time(row.TimeNs))
 	}
-	return f.cause(c, min(path, f.spare), "If input were there in time")
+	return f.cause(c, min(path, f.spare), "If input were always ready")
 }
 
 // unknown says that launches are not recorded, so that it is unknown why devices idle.
@@ -172,9 +178,9 @@ func (f *deviceFinder) unknown() []cause.Cause {
 	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{},
 		Evidence: map[string]float64{"unknown_ns": float64(f.causes.UnknownNs), "kernels": float64(f.kernels),
 			"without_launch": float64(without)},
-		Text: fmt.Sprintf("No record says what launches %s of %s kernels and copies: why %s idle for %s is unknown. Record the calls of the "+
-			"runtime (CUDA or HIP) with their correlation.",
-			words.Count(without), words.Count(f.kernels), f.verb("devices", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))}}
+		Headline: "Launches are not recorded",
+		Text: fmt.Sprintf("%s of %s kernels and copies have no launch record. Why %s idle for %s is unknown.",
+			words.Count(without), words.Count(f.kernels), f.verb("devices are", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))}}
 }
 
 func count(kernels []accelerator.Kernel) (n uint64) {
@@ -205,8 +211,8 @@ func (f *deviceFinder) turns() []cause.Cause {
 	if row := f.onPath("compute"); row != nil {
 		c.Operation = field.Name(row.Name)
 	}
-	c.Text = fmt.Sprintf("Devices take turns: for %s of the %s in which any of the %d devices works, only one does.", words.Time(one),
-		words.Time(some), len(f.a.Devices))
+	c.Headline = "Devices take turns instead of working together"
+	c.Text = fmt.Sprintf("Some of %d devices works for %s; for %s of that only one does.", len(f.a.Devices), words.Time(some), words.Time(one))
 	return f.cause(c, min(some-busiest, kernels), "If they worked at the same time")
 }
 
@@ -216,24 +222,23 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	c := cause.Cause{Kind: cause.DeviceIdle,
 		Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "after_ns": float64(f.after),
 			"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
-	c.Text = fmt.Sprintf("%s: %s nothing to do, since nothing is launched, for %s",
-		f.verb("Hosts do not keep up", "The host does not keep up"), f.who("have", "has"), f.of(nothing))
+	c.Headline = f.verb("Hosts launch too slowly: devices idle", "The host launches too slowly: the device idles")
+	c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", f.who("have", "has"), f.of(nothing),
+		words.Time(f.work/int64(max(1, f.kernels))))
 	if 20*f.after >= nothing {
-		c.Text += fmt.Sprintf(" (after the last work %s)", words.Time(f.after))
+		c.Text += fmt.Sprintf(" %s pass after the last work.", words.Time(f.after))
 	}
-	c.Text += fmt.Sprintf("; what is executed lasts %s in the mean.", words.Time(f.work/int64(max(1, f.kernels))))
 	rest := f.known - f.path["loading"] // which is a cause of its own
 	if 2*rest < f.known {
-		c.Text += " Most of that is data loading, which is a cause of its own."
+		c.Text += " Most of that is data loading."
 	} else if 20*f.causes.HostBoundNs >= nothing {
 		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
 		c.Region, c.Operation = site.Operator, site.Call
-		c.Text += fmt.Sprintf(" In between most passes before what %s launches, %s (%s each).", launcher(site), words.Time(site.HostBoundNs),
+		c.Text += fmt.Sprintf(" Most idle time precedes work launched by %s: %s, %s each.", launcher(site), words.Time(site.HostBoundNs),
 			words.Time(site.HostBoundNs/n))
 	}
 	if row := f.onPath("host"); row != nil {
-		c.Text += fmt.Sprintf(" %s, %s of the critical path.",
-			f.verb("What hosts do meanwhile is", "What it does meanwhile is")+" most in "+shortName(row.Name), words.Time(row.TimeNs))
+		c.Text += fmt.Sprintf(" Hosts spend most of it in %s (%s).", shortName(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
 }
@@ -247,20 +252,20 @@ func (f *deviceFinder) gaps() []cause.Cause {
 	site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.KernelGapsNs })
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: site.Operator}, Operation: site.Call,
 		Evidence: map[string]float64{"kernel_gaps_ns": float64(queued), "critical_path_ns": float64(path)}}
-	c.Text = fmt.Sprintf("What is launched does not begin: %s nothing meanwhile for %s.", f.who("do", "does"), f.of(queued))
+	c.Headline = "Launched work starts late"
+	c.Text = fmt.Sprintf("%s while work is queued, for %s.", f.who("idle", "idles"), f.of(queued))
 	longest, on := f.longestGap()
 	if t := longest.KernelGapsNs; 2*t >= queued {
-		c.Text += fmt.Sprintf(" %s of it is one gap on %s, before %s", words.Time(t), on, shortName(longest.Before))
+		c.Text += fmt.Sprintf(" %s of it is one gap on %s before %s", words.Time(t), on, shortName(longest.Before))
 		if longest.LaunchedFrom != "" {
-			c.Text += ", which " + shortName(string(longest.LaunchedFrom)) + " launches"
+			c.Text += ", launched by " + shortName(string(longest.LaunchedFrom))
 		}
-		c.Text += ": it waits for an event, a copy or another stream, or for the device to be ready."
+		c.Text += "."
 	} else {
-		c.Text += fmt.Sprintf(" Most passes before what %s launches, %s (%s each): it takes that long from launch to begin, or waits for "+
-			"another stream or device.",
-			launcher(site), words.Time(site.KernelGapsNs), words.Time(site.KernelGapsNs/n))
+		c.Text += fmt.Sprintf(" Most of it precedes work launched by %s: %s, %s each.", launcher(site), words.Time(site.KernelGapsNs),
+			words.Time(site.KernelGapsNs/n))
 	}
-	return f.cause(c, min(path, f.spare, queued), "If each began at once")
+	return f.cause(c, min(path, f.spare, queued), "If each kernel started at once")
 }
 
 // lateRanks judges that devices wait in collectives for those that come last.
@@ -289,10 +294,10 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Ranks = slices.Compact(c.Ranks)
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
-	c.Text = fmt.Sprintf("Ranks come late to collectives: %s, and nothing else, for %s. %s of that is for %s, last %d times; %s.",
-		f.who("wait", "waits"), f.of(wait),
-		fmt.Sprintf("%.0f %%", 100*float64(c.WaitsCausedNs)/float64(caused)), ranksText(c.Ranks), last, f.computing(c.Ranks))
-	return f.cause(c, wait/int64(len(f.a.Devices)), "If all came together, as late as they do in the mean")
+	c.Headline = fmt.Sprintf("%s %s late to collectives", capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
+	c.Text = fmt.Sprintf("%s there for %s; %s cause %.0f %% of it, as the last %d times. %s", f.who("wait", "waits"), f.of(wait),
+		ranksText(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
+	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
 }
 
 // computing says whether ranks come late because they compute longer than others.
@@ -307,24 +312,24 @@ func (f *deviceFinder) computing(ranks []uint32) string {
 		times[of] = append(times[of], d.ComputeNs)
 	}
 	others, theirs := sum(times[0])/float64(max(1, len(times[0]))), sum(times[1])/float64(max(1, len(times[1])))
-	against := fmt.Sprintf("%s against %s", words.Time(int64(theirs)), words.Time(int64(others)))
+	against := fmt.Sprintf("(%s, others %s)", words.Time(int64(theirs)), words.Time(int64(others)))
 	if theirs > unlike*others {
-		return fmt.Sprintf("%s longer than the others (%s)", one(ranks, "it computes", "they compute"), against)
+		return fmt.Sprintf("%s longer than the others %s.", one(ranks, "It computes", "They compute"), against)
 	}
-	return fmt.Sprintf("not that %s longer than the others (%s)", one(ranks, "it computes", "they compute"), against)
+	return fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against)
 }
 
 // exposed judges what devices do beside computing while they compute nothing.
-func (f *deviceFinder) exposed(kind, plural, singular string, ns int64) []cause.Cause {
+func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns int64) []cause.Cause {
 	row := f.onPath(kind)
 	if row == nil {
 		return nil
 	}
 	c := cause.Cause{Kind: cause.Transfer, Operation: field.Name(row.Name),
 		Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
-	c.Text = fmt.Sprintf("%s and %s nothing for %s; the critical path has most in %s, %d times, %s.", f.who(plural, singular),
-		f.verb("compute", "computes"), f.of(ns),
-		shortName(row.Name), row.Count, words.Time(row.TimeNs))
+	c.Headline = headline
+	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
+		f.verb("compute", "computes"), f.of(ns), shortName(row.Name), words.Time(row.TimeNs), words.Plural(int(row.Count), "execution", "executions"))
 	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
 }
 

@@ -65,7 +65,7 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		if err != nil {
 			return nil, err
 		}
-		return append(causes, lever...), nil
+		return Join(lever, nil), nil
 	}
 	return Join(causes, nil), nil
 }
@@ -84,9 +84,11 @@ func Join(a, b []cause.Cause) []cause.Cause {
 // if the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*cause.Cause, error) {
 	cause, gain, run := c.cause, c.gain, f.run
-	if cause.Text = c.text; c.slow != nil {
-		cause.Text = c.ofCulprits()
+	if c.slow != nil {
+		c.ofCulprits()
+		cause.Headline = c.cause.Headline
 	}
+	cause.Text = c.text
 	switch {
 	case len(c.changes) > 0:
 		p, err := m.Predict(ctx, c.changes...)
@@ -95,7 +97,7 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 		case errors.As(err, &stuck) && c.needed:
 			return nil, nil
 		case errors.As(err, &stuck):
-			cause.Text += " What mending that would gain cannot be said: " + err.Error() + "."
+			cause.Change = "The saving is unknown: " + err.Error() + "."
 			return &cause, nil
 		case ctx.Err() != nil:
 			return nil, err
@@ -111,7 +113,7 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 	}
 	share := float64(gain) / float64(run)
 	cause.GainNs, cause.GainShare = &gain, &share
-	cause.Text += f.gains(c, gain, share)
+	cause.Change = f.gains(c, gain, share)
 	return &cause, nil
 }
 
@@ -140,9 +142,9 @@ type candidate struct {
 	least   int64           // what it must gain, ns
 	gain    int64           // if it is known without changes
 	changes []whatif.Change // that mend it; empty: none that the replay could judge
-	text    string          // what is wrong; with culprits, who waits for them
+	text    string          // evidence
 	slow    []slowness      // of culprits, the place that may gain most first
-	mended  string          // how it would be: "Shared equally"
+	mended  string          // the change: "If it took no time"
 }
 
 // A finder finds candidates.

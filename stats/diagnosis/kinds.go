@@ -26,9 +26,8 @@ const (
 // How places outside MPI are mended.
 const (
 	noTime      = "If it took no time"
-	likeOthers  = "With the time of the others"
-	sharedByAll = "Shared by all ranks each time"
-	equalVisits = "Shared equally at each visit"
+	sharedByAll = "If all ranks shared this work"
+	equalVisits = "If each visit took the mean of all ranks"
 )
 
 // at judges a place outside MPI that makes others wait.
@@ -43,12 +42,9 @@ func (f *finder) at(p *place) candidate {
 	for _, caller := range p.callers {
 		c.cause.Callers = append(c.cause.Callers, caller.Region)
 	}
-	where, in := placeText(row.SourceLine)+calledFrom(p.callers), f.visitors(times)
-	if f.meets[string(row.Region)] {
-		where += ", where threads wait for each other,"
-	}
+	where, in := placeText(row.SourceLine), f.visitors(times)
 	if row.Region == field.OutsideRegions && f.forks(times, in) {
-		where = "forking and joining threads, outside of any region,"
+		where = "forking and joining threads"
 	}
 	busy := sum(times) / max(1, p.path)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}
@@ -58,60 +54,66 @@ func (f *finder) at(p *place) candidate {
 	case len(in) <= max(1, all/8) && all > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.text = fmt.Sprintf("Only %s %s in %s, for %s: %s.", ranksText(in), one(in, "is", "are"), where,
-			words.Time(int64(mean(times, in))), f.waits(row))
+		c.cause.Headline = fmt.Sprintf("Only %s %s in %s", fewRanks(in), one(in, "is", "are"), where)
+		c.text = fmt.Sprintf("%s %s there for %s. ", capital(ranksText(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
-		c.cause.Kind, c.mended = cause.Imbalance, likeOthers
+		c.cause.Kind = cause.Imbalance
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest)}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
-		if c.text = f.waits(row); len(ranks) < len(guilty) { // others make wait for it as well
-			c.text = f.waitsFor(row, "what is done there")
-		}
 	case f.inTurn(p, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.text = fmt.Sprintf("One rank after the other is in %s, for %s in all: %s.", where, words.Time(int64(sum(times))), f.waits(row))
+		c.cause.Headline = "Ranks take turns in " + where
+		c.text = fmt.Sprintf("All ranks together are there for %s, %.3g of %d at a time. ", words.Time(int64(sum(times))), busy, all)
 	case absent > float64(2*p.unequal) && absent > (1-1/unlike)*p.path && together(row):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Imbalance, in, sharedByAll
 		c.most(absent)
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}
-		c.text = fmt.Sprintf("Not all ranks are in %s at a time, %.3g of %d in the mean: %s.", where, busy, all, f.waits(row))
+		c.cause.Headline = "Only some ranks at a time work in " + where
+		c.text = fmt.Sprintf("On average %.3g of %d ranks are there. ", busy, all)
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind, c.mended = cause.Imbalance, equalVisits
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.text = fmt.Sprintf("The ranks take unequally long in %s, from %s on rank %d to %s on rank %d: %s.", where, words.Time(times[low]),
-			low, words.Time(times[high]), high, f.waits(row))
+		c.cause.Headline = fmt.Sprintf("Work in %s is uneven", where)
+		c.text = fmt.Sprintf("From %s (rank %d) to %s (rank %d). ", words.Time(times[low]), low, words.Time(times[high]), high)
 	default:
 		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
 		c.least = int64(varies * p.path)
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.text = fmt.Sprintf("Now this and now that rank takes longer in %s, though all take about equally long in the sum: %s.", where,
-			f.waits(row))
+		c.cause.Headline = fmt.Sprintf("A different rank is slow in %s each time", where)
+		c.text = "The totals of the ranks are about equal. "
+	}
+	c.text += f.waits(row) + calledFrom(p.callers)
+	if f.meets[string(row.Region)] {
+		c.text += " Threads wait for each other there."
 	}
 	return c
 }
 
 // ofCulprits says what is wrong with ranks that take longer than others.
-func (c *candidate) ofCulprits() string {
-	first := c.slow[0]
-	as := "the others"
+func (c *candidate) ofCulprits() {
+	first, ranks := c.slow[0], c.cause.Ranks
+	others := "other ranks"
 	if first.often {
-		as = "others that are there as often"
+		others = "other ranks that visit it as often"
 	}
-	text := fmt.Sprintf("%s %s %s as long in %s as %s, %s against %s", capital(ranksText(c.cause.Ranks)),
-		one(c.cause.Ranks, "takes", "take"), factor(first.factor()),
-		first.where, as, words.Time(int64(first.here)), words.Time(int64(first.there)))
+	c.cause.Headline = fmt.Sprintf("%s %s slow in %s", capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where)
+	text := fmt.Sprintf("%s, %s %s (%s)", words.Time(int64(first.here)), others, words.Time(int64(first.there)), factor(first.factor()))
 	for i, s := range c.slow[1:] {
 		if i == 2 {
-			text += fmt.Sprintf(", and so in %d more places", len(c.slow)-1-i)
+			text += fmt.Sprintf(", and %d more places", len(c.slow)-1-i)
 			break
 		}
-		text += fmt.Sprintf(", and %s in %s", factor(s.factor()), s.where)
+		text += fmt.Sprintf("; %s in %s", factor(s.factor()), s.where)
 	}
-	return text + ": " + c.text + "."
+	if len(ranks) > fewest {
+		text += "; " + ranksText(ranks)
+	}
+	c.text = text + ". " + c.text
+	c.mended = fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 }
 
 // inTurn reports whether hardly more than one rank is at a place at a time; or fewer than half of
@@ -202,19 +204,16 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(path)}
 	c.bound = min(c.bound, slow)
 	c.changes = changes
-	c.mended = fmt.Sprintf("If none took longer than %.4g of 100 like ones need", 100*f.quantile())
-	where, what := "of "+names[0], "it"
+	c.mended = fmt.Sprintf("If every call were as fast as the fastest %.4g %% of comparable calls", 100*f.quantile())
+	c.cause.Headline = "Some calls of " + names[0] + " are slower than comparable calls"
 	if n := len(rows); n > 1 {
-		where, what = fmt.Sprintf("at %d places", n), "them"
+		c.cause.Headline = fmt.Sprintf("Some calls at %d places are slower than comparable calls", n)
+		if c.text = listed(names); n > mostPlaces {
+			c.text = "Among them " + c.text
+		}
+		c.text += ". "
 	}
-	c.text = fmt.Sprintf("Calls %s take longer than like ones, even without waiting", where)
-	switch n := len(rows); {
-	case n > mostPlaces:
-		c.text += ", among them " + listed(names)
-	case n > 1:
-		c.text += ", " + listed(names)
-	}
-	c.text += ": " + f.waitsFor(all.row, what) + "."
+	c.text += f.waits(all.row)
 	return c
 }
 
@@ -236,9 +235,9 @@ func (f *finder) startup() (out []candidate) {
 		c.cause.Kind = cause.Startup
 		c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 		c.changes = []whatif.Change{whatif.Scale(f.site(place), 0)}
-		c.text = fmt.Sprintf("%s takes %s of the run's %s: a longer run, or the part behind it (--from), says more of the program.",
-			place.Operation, words.Time(time), words.Time(f.run))
-		c.mended = "Without it"
+		c.cause.Headline = fmt.Sprintf("Startup: %s", place.Operation)
+		c.text = fmt.Sprintf("%s takes %s of %s.", place.Operation, words.Time(time), words.Time(f.run))
+		c.mended = "Without " + string(place.Operation)
 		out = append(out, c)
 	}
 	return out
@@ -256,9 +255,10 @@ func (f *finder) late() []candidate {
 	c := candidate{cause: cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: []uint32{}},
 		bound: time}
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
-	c.text = fmt.Sprintf("The ranks do not begin together: %s of the critical path passes before the first event of the rank that it begins on.", words.Time(time))
+	c.cause.Headline = "Ranks start at different times"
+	c.text = fmt.Sprintf("%s of the critical path pass before the first event of the rank it starts on.", words.Time(time))
 	if first, last, apart := f.begins(); apart > 0 {
-		c.text += fmt.Sprintf(" The records of rank %d begin last, %s after those of rank %d.", last, words.Time(apart), first)
+		c.text += fmt.Sprintf(" The records of rank %d start last, %s after those of rank %d.", last, words.Time(apart), first)
 	}
 	return []candidate{c}
 }
@@ -300,17 +300,18 @@ func (f *finder) transfer() []candidate {
 	}
 	gain := r.RuntimeNs - *r.IdealRuntimeNs
 	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: gain, gain: gain,
-		mended: "If they cost nothing but waiting"}
+		mended: "If calls took no time beyond their waits"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
-	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
+	c.cause.Headline = "Time inside calls, not waiting"
+	c.text = "Calls transfer data, or the machine is busy."
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine),
-				words.Time(row.TimeNs))
+			c.cause.SourceLine, c.cause.Operation = row.SourceLine, row.Operation
+			c.cause.Headline = fmt.Sprintf("Time inside calls, not waiting: mostly %s", row.Operation)
+			c.text = fmt.Sprintf("%s of the critical path pass in %s. ", words.Time(row.TimeNs), calledAt(string(row.Operation), row.SourceLine)) + c.text
 			break
 		}
 	}
-	c.text += "."
 	return []candidate{c}
 }
 
@@ -327,9 +328,9 @@ func (f *finder) wrongOrder() []candidate {
 	c.cause.Kind, c.bound = cause.WrongOrder, min(s.TimeNs, f.a.CriticalPath.OvertakenNs)
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
-	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.",
-		calledAt(top.Operation, top.SourceLine))
-	c.mended, c.needed = "Taken as they come", true // if the replay then gets stuck, messages cannot be taken so
+	c.cause.Headline = "Messages are received in another order than sent"
+	c.text = fmt.Sprintf("The longest such wait is in %s.", calledAt(top.Operation, top.SourceLine))
+	c.mended, c.needed = "If receives took messages in the order of arrival", true // if the replay then gets stuck, messages cannot be taken so
 	return []candidate{c}
 }
 
@@ -443,19 +444,15 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 }
 
 // waits says what waits a place causes, and where the longest of them is that it causes at once.
-func (f *finder) waits(row waitstate.Delay) string { return f.waitsFor(row, "it") }
-
-// waitsFor is waits for what a word names.
-func (f *finder) waitsFor(row waitstate.Delay, what string) string {
-	kind := mostWaits(row)
-	text := fmt.Sprintf("others wait %s for %s", words.Time(row.TotalNs), what)
-	if kind != waitstate.None {
-		text += fmt.Sprintf(", most in %s", kind)
+func (f *finder) waits(row waitstate.Delay) string {
+	text := fmt.Sprintf("Other ranks wait %s for it", words.Time(row.TotalNs))
+	if kind := mostWaits(row); kind != waitstate.None {
+		text += fmt.Sprintf(", mostly %s", kind)
 		if at := row.Longest; at.Operation != "" {
-			text += fmt.Sprintf(", longest in %s", calledAt(string(at.Operation), at.SourceLine))
+			text += fmt.Sprintf(" in %s", calledAt(string(at.Operation), at.SourceLine))
 		}
 	}
-	return text
+	return text + "."
 }
 
 // mostWaits returns the state in which most of the waiting is that a place causes.
@@ -496,17 +493,20 @@ func (f *finder) measurement() (out []candidate) {
 		switch shortest := float64(path.ShortestNs); {
 		case row.Region == field.BufferFlush:
 			c.changes, c.mended = []whatif.Change{whatif.Scale(f.site(place), 0)}, "With a buffer that is large enough"
-			c.text = fmt.Sprintf("The measurement writes its buffer during the run, for %s of the critical path.", words.Time(row.TimeNs))
+			c.cause.Headline = "The recorder writes its buffer during the run"
+			c.text = fmt.Sprintf("This takes %s of the critical path.", words.Time(row.TimeNs))
 		case row.Region == field.RecordingOff:
-			c.text = fmt.Sprintf("Recording is switched off for %s of the critical path: what passes there, and who waits for it, is not known.", words.Time(row.TimeNs))
+			c.cause.Headline = "Recording is switched off for a part of the run"
+			c.text = fmt.Sprintf("%s of the critical path are not recorded: nothing is known of that time.", words.Time(row.TimeNs))
 		case row.Operation == "" && row.Visits >= leastVisits && shortest > 0 && shortest <= mostForOne && row.VisitNs <= tiny*shortest:
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
 			c.changes = []whatif.Change{whatif.Scale(f.site(place), 1-part)}
-			c.mended = "If it were left out of the measurement, and recording a visit takes that long"
-			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
-				placeText(row.SourceLine), row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
+			c.mended = "If it were not recorded"
+			c.cause.Headline = fmt.Sprintf("Recording %s costs much of its time", placeText(row.SourceLine))
+			c.text = fmt.Sprintf("%d visits take %s each. The shortest visit to any region takes %s: that is taken for the cost of recording.",
+				row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
 		default:
 			continue
 		}

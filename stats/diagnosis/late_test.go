@@ -16,7 +16,7 @@ location 2 rank=2
   1000 Enter main ; 9000 Leave main
 location 3 rank=3
 `)
-	const want = " The records of rank 1 begin last, 3.00 µs after those of rank 2."
+	const want = " The records of rank 1 start last, 3.00 µs after those of rank 2."
 	if text := f.late()[0].text; !strings.HasSuffix(text, want) {
 		t.Errorf("got %q, want it to end in %q", text, want)
 	}

@@ -77,8 +77,8 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	worst := slices.MinFunc([]factor{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}},
 		func(a, b factor) int { return cmp.Compare(a.value, b.value) })
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
-	c.Text = fmt.Sprintf("No single cause was found. Parallel efficiency is %s, and most is lost in %s (%s).", words.Share(parallel),
-		worst.name, words.Share(worst.value))
+	c.Headline = fmt.Sprintf("Many small losses, mostly %s (%s)", worst.name, words.Share(worst.value))
+	c.Text = fmt.Sprintf("Parallel efficiency is %s. No single cause saves 1 %% of the run.", words.Share(parallel))
 	best := -1
 	for i, gain := range gains {
 		if gain > 0 && (best < 0 || gain > gains[best]) {
@@ -92,8 +92,8 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		if c.Operation != "" {
 			at = calledAt(string(c.Operation), c.SourceLine)
 		}
-		c.Text += fmt.Sprintf(" The largest lever is %s: if it took half the time, the run would be %s (%s) shorter.", at,
-			words.Time(gains[best]), words.Share(share))
+		c.Text += fmt.Sprintf(" The largest lever is %s.", at)
+		c.Change = shorter("If it took half the time", gains[best], share)
 	}
 	return []cause.Cause{c}, nil
 }

@@ -29,7 +29,7 @@ location %d rank=%d
 		want    string // how the first cause begins; "": there is none
 	}{
 		{"one is slow, hardly any is there", [4]int{100, 100, 100, 400}, 60,
-			"Rank 3 takes 4.0 times as long in work as the others, 400 ns against 100 ns: others wait 900 ns for it"},
+			"Rank 3 is slow in work: 400 ns, other ranks 100 ns (4.0 times). Other ranks wait 900 ns for it"},
 		{"all are about alike", [4]int{380, 400, 390, 400}, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ location %d rank=%d
 	}
 }
 
-// causesOf returns the texts of the causes that are found in a trace in text form.
+// causesOf returns the headlines and texts of the causes that are found in a trace in text form.
 func causesOf(t *testing.T, text string) (out []string) {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
@@ -60,7 +60,7 @@ func causesOf(t *testing.T, text string) (out []string) {
 		t.Fatal(err)
 	}
 	for _, c := range causes {
-		out = append(out, c.Text)
+		out = append(out, c.Headline+": "+c.Text)
 	}
 	return out
 }

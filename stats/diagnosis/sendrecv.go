@@ -103,7 +103,6 @@ func (f *finder) mayWait(c *candidate, rows []waitstate.Delay) {
 	}
 	c.cause.Evidence["before_receivers_post_ns"] = float64(sum)
 	who := culprits(waitstate.Delay{Ranks: late.by, TotalNs: late.sum})
-	c.text += fmt.Sprintf(" %s of the time in them pass before the receivers have asked for what is sent to them, most for %s: if these "+
-		"calls wait for their receivers, which their records do not tell, look for what keeps %s.",
-		words.Time(sum), ranksText(who), one(who, "that rank", "those ranks"))
+	c.text += fmt.Sprintf(" %s in them pass before the receivers post their receives, mostly %s: these calls may wait for "+
+		"their receivers, which is not recorded.", words.Time(sum), ranksText(who))
 }

@@ -22,7 +22,7 @@ func TestSendrecvMayWait(t *testing.T) {
 		want        string // "": nothing
 	}{
 		{"the receiver comes late", "0 Enter work ; 4000 Leave work ; 4000 Enter MPI_Recv ;", 7400,
-			"3.70 µs of the time in them pass before the receivers have asked for what is sent to them, most for rank 1:"},
+			"3.70 µs in them pass before the receivers post their receives, mostly rank 1:"},
 		{"that is little of it", "0 Enter work ; 4000 Leave work ; 4000 Enter MPI_Recv ;", 7401, ""},
 		{"the receiver is there", "200 Enter MPI_Recv ;", 1000, ""},
 	} {

@@ -44,16 +44,17 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	for i, want := range []struct {
 		waits, bound int64
 		ranks, at    int
+		headline     string
 		text         string
 	}{
-		{800, 280, 2, 1, "Calls at 2 places take longer than like ones, even without waiting, MPI_Send at f.c:1 and MPI_Send at f.c:3: " +
-			"others wait 800 ns for them"},
-		{400, 90, 1, 2, "Calls of MPI_Send at f.c:2 take longer than like ones, even without waiting: others wait 400 ns for it"},
+		{800, 280, 2, 1, "Some calls at 2 places are slower than comparable calls",
+			"MPI_Send at f.c:1 and MPI_Send at f.c:3. Other ranks wait 800 ns for it"},
+		{400, 90, 1, 2, "Some calls of MPI_Send at f.c:2 are slower than comparable calls", "Other ranks wait 400 ns for it"},
 	} {
 		c := got[i]
 		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at ||
-			!strings.HasPrefix(c.text, want.text) {
-			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.text,
+			c.cause.Headline != want.headline || !strings.HasPrefix(c.text, want.text) {
+			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.cause.Headline, c.text,
 				want)
 		}
 	}

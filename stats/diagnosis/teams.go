@@ -41,11 +41,12 @@ func (f *finder) teams() (out []candidate) {
 	c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
 	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most),
 		"idle_threads_ns": float64(f.a.Threads.IdleNs)}
-	c.text = fmt.Sprintf("Outside parallel regions and MPI one of up to %d threads of a process works, for %s in the mean.", most,
-		words.Time(alone/ranks))
+	c.cause.Headline = "One thread per process works outside parallel regions"
+	c.text = fmt.Sprintf("One of up to %d threads works for %s on average, outside parallel regions and MPI.", most, words.Time(alone/ranks))
 	out = append(out, f.lessOfMasters(c, serial, teams, func(t team) int64 { return t.serial - t.serial/int64(t.threads) }))
 
-	c = candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If that took no time"}
+	c = candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If this took no time"}
+	c.cause.Headline = forkingHeadline
 	c.cause.Evidence, c.text = forkingEvidence(forking/ranks, f.a.Threads), forkingText(forking/ranks, f.a.Threads)
 	place := serial
 	if f.t.Defs.RunningCounter() != trace.None { // what of a region is none of its work is known
@@ -59,8 +60,7 @@ func (f *finder) teams() (out []candidate) {
 			Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
 			mended: "If all threads of a team took the same time"}
 		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
-		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs),
-			calledAt(longest.Operation, longest.SourceLine))
+		c.cause.Headline, c.text = teamWaits(w)
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
 	}
 	return out

@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,34 +18,34 @@ import (
 func OfThreads(a *analysis.Result) []cause.Cause {
 	t, run := a.Threads, float64(runOf(a))
 	causes := []cause.Cause{}
-	add := func(lost float64, text, mended string, cause cause.Cause) {
+	add := func(lost float64, headline, text, mended string, c cause.Cause) {
 		if lost < leastGain {
 			return
 		}
-		cause.Ranks, cause.Text = []uint32{}, text
+		c.Ranks, c.Headline, c.Text = []uint32{}, headline, text
 		if t.Processes == 1 && mended != "" {
 			gain := int64(lost * run)
-			cause.GainNs, cause.GainShare = &gain, &lost
-			cause.Text += fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", mended, words.Time(gain), 100*lost)
+			c.GainNs, c.GainShare, c.Change = &gain, &lost, shorter(mended, gain, lost)
 		}
-		causes = append(causes, cause)
+		causes = append(causes, c)
 	}
 	f := t.Efficiency
 	switch {
 	case f.Serial != nil:
-		add(1-*f.Serial, fmt.Sprintf("Outside parallel regions one thread of a process works at a time, for %s of the run's %s.",
-			words.Time(runOf(a)-t.ParallelNs/int64(t.Processes)), words.Time(runOf(a))), "If all threads shared that work",
+		add(1-*f.Serial, "One thread per process works outside parallel regions",
+			fmt.Sprintf("This takes %s of %s.", words.Time(runOf(a)-t.ParallelNs/int64(t.Processes)), words.Time(runOf(a))),
+			"If all threads shared that work",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
-		add(1-*f.Parallel, fmt.Sprintf("%d threads work for %.1f %% of their time; most of the rest %s.", t.Threads, 100**f.Parallel,
-			mostOfRest(t, run)), "",
+		headline, text := mostOfRest(t, run)
+		add(1-*f.Parallel, headline, fmt.Sprintf("%d threads work for %.1f %% of their time. ", t.Threads, 100**f.Parallel)+text, "",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
 	}
 	if w := &a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
 		longest := w.Top[0]
-		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs),
-			calledAt(longest.Operation, longest.SourceLine)),
-			"If all took the same time", cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
+		headline, text := teamWaits(w)
+		add(*w.Share, headline, text, "If all threads took the same time",
+			cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
 	forking := int64(0)
@@ -56,17 +55,25 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 		}
 	}
 	if t.ParallelRegions > 0 {
-		add(float64(forking)/float64(t.Processes)/run, forkingText(forking/int64(t.Processes), t), "If that took no time",
-			cause.Cause{Kind: cause.ThreadIdle, Evidence: forkingEvidence(forking/int64(t.Processes), t)})
+		mean := forking / int64(t.Processes)
+		add(float64(forking)/float64(t.Processes)/run, forkingHeadline, forkingText(mean, t), "If this took no time",
+			cause.Cause{Kind: cause.ThreadIdle, Evidence: forkingEvidence(mean, t)})
 	}
-	slices.SortStableFunc(causes, func(a, b cause.Cause) int { return cmp.Compare(gainOf(b), gainOf(a)) })
-	return causes
+	return Join(causes, nil)
 }
+
+// teamWaits says that threads of teams wait for each other.
+func teamWaits(w *waitstate.State) (headline, text string) {
+	longest := calledAt(w.Top[0].Operation, w.Top[0].SourceLine)
+	return "Threads of a team wait for each other at barriers", fmt.Sprintf("They wait %s, longest in %s.", words.Time(w.TimeNs), longest)
+}
+
+const forkingHeadline = "Forking and joining threads takes long"
 
 // forkingText says what forking and joining threads takes masters in the mean, ns.
 func forkingText(mean int64, t *document.Threads) string {
-	return fmt.Sprintf("Forking and joining threads takes the master of a process %s in the mean, for %d parallel regions of all processes.",
-		words.Time(mean), t.ParallelRegions)
+	return fmt.Sprintf("The master thread of a process spends %s on it, for %s in all processes.", words.Time(mean),
+		words.Plural(int(t.ParallelRegions), "parallel region", "parallel regions"))
 }
 
 func forkingEvidence(mean int64, t *document.Threads) map[string]float64 {
@@ -74,9 +81,10 @@ func forkingEvidence(mean int64, t *document.Threads) map[string]float64 {
 }
 
 // mostOfRest says what threads do most of the time in which they do not work.
-func mostOfRest(t *document.Threads, run float64) string {
-	texts := [...]string{"they wait at barriers", "they wait for locks, tasks and each other", "threads and tasks are created and joined",
-		"they have no work", "the measurement takes"}
+func mostOfRest(t *document.Threads, run float64) (headline, text string) {
+	texts := [...][2]string{{"Threads wait at barriers", "Barriers"}, {"Threads wait for locks, tasks or each other", "Waiting"},
+		{"Creating and joining threads and tasks takes long", "Scheduling"}, {"Threads have no work", "No work"},
+		{"The measurement itself takes long", "Measurement"}}
 	var times [len(texts)]int64
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -90,7 +98,7 @@ func mostOfRest(t *document.Threads, run float64) string {
 			most = k
 		}
 	}
-	return fmt.Sprintf("%s (%.1f %%)", texts[most], 100*float64(times[most])/(run*float64(t.Threads)))
+	return texts[most][0], fmt.Sprintf("%s: %.1f %%.", texts[most][1], 100*float64(times[most])/(run*float64(t.Threads)))
 }
 
 // forks reports whether most of the time that ranks spend at a place is that of their masters forking and joining threads.

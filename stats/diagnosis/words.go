@@ -3,24 +3,35 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 
 	"tracekit/document/field"
 	"tracekit/document/words"
 )
 
+// shorter says what a change would gain.
+func shorter(change string, gain int64, share float64) string {
+	return fmt.Sprintf("%s, the run would be %s (%.1f %%) shorter.", change, words.Time(gain), 100*share)
+}
+
 // gains says what mending a cause would gain, and what is to be said of it.
 func (f *finder) gains(c candidate, gain int64, share float64) string {
-	text := fmt.Sprintf(" %s, the run would take %s (%.1f %%) less.", c.mended, words.Time(gain), 100*share)
+	text := shorter(c.mended, gain, share)
 	if clock := f.a.Clock; clock.Method != "none" && c.cause.WaitsCausedNs > 0 && c.cause.WaitsCausedNs < clock.MaxViolationNs {
-		text += fmt.Sprintf(" The clocks leave open more than these waits: they disagreed by up to %s.", words.Time(clock.MaxViolationNs))
+		text += fmt.Sprintf(" The clocks disagreed by up to %s, more than these waits.", words.Time(clock.MaxViolationNs))
 	}
 	return text
 }
 
-// placeText names a place outside MPI.
+// placeText names a place outside MPI, without folders.
 func placeText(s field.SourceLine) string {
 	s.LineOf = "" // sentences say "in" of what a table marks
+	s.File = field.Name(path.Base(string(s.File)))
+	if s.File == "." || strings.Contains(string(s.Region), fmt.Sprintf("%s:%d", s.File, s.Line)) {
+		s.File, s.Line = "", 0
+	}
+	s.Region = field.Name(shortName(string(s.Region)))
 	return words.Place(s)
 }
 
@@ -43,7 +54,7 @@ func calledFrom(callers []field.Site) string {
 	if names == nil {
 		return ""
 	}
-	return " called from " + listed(names)
+	return " It is called from " + listed(names) + "."
 }
 
 // listed joins words: "a", "a, b and c".
@@ -95,6 +106,17 @@ func ranksText(ranks []uint32) string {
 		i = k + 1
 	}
 	return one(ranks, "rank ", "ranks ") + listed(parts)
+}
+
+// fewest is how many ranks a headline names.
+const fewest = 3
+
+// fewRanks names ranks, or says how many there are.
+func fewRanks(ranks []uint32) string {
+	if len(ranks) > fewest {
+		return fmt.Sprintf("%d ranks", len(ranks))
+	}
+	return ranksText(ranks)
 }
 
 // one chooses a word by whether it is about one rank.

@@ -1,0 +1,98 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"tracekit/document/field"
+	"tracekit/trace"
+)
+
+// shortKernel is the mean time of kernels below which launching each costs more than it should, ns.
+const shortKernel = 20_000
+
+// Advise sets Try: what practitioners do against a cause of this kind, where its evidence says that it applies. A comment at a case
+// says when the advice would be wrong. Where the measurement is doubtful, calls may be slow for the reason that makes it so.
+func (c *Cause) Advise(doubtful bool) {
+	if c.Try = ""; !doubtful || c.Kind != Transfer && c.Kind != SlowCalls {
+		c.Try = c.advice()
+	}
+}
+
+func (c *Cause) advice() string {
+	has := func(key string) bool { _, ok := c.Evidence[key]; return ok }
+	switch c.Kind {
+	case Imbalance:
+		switch {
+		case has("worker_wait_ns") || has("collective_wait_ns"):
+			return "" // why a rank is late is not part of the evidence
+		case has("waits"): // wrong if iterations are so short that scheduling them costs more than it saves
+			return "use schedule(dynamic) or schedule(guided) for loops of uneven work."
+		case len(c.Ranks) > 0 && c.Evidence["mean_ns"] > 0 && c.Evidence["mean_of_others_ns"] > 0 &&
+			c.Evidence["mean_ns"] > c.Evidence["mean_of_others_ns"]: // wrong to rebalance if the node is slow: hence both
+			if c.Region == field.OutsideRegions {
+				return "" // what is done there is not recorded
+			}
+			who, their := fmt.Sprintf("rank %d", c.Ranks[0]), "its node"
+			if len(c.Ranks) > 1 {
+				who, their = "these ranks", "their nodes"
+			}
+			return fmt.Sprintf("give %s less work; if the work is equal, check %s.", who, their)
+		case len(c.Ranks) == 0: // noise and irregular work look the same
+			return "look for noise (daemons, clock frequency) or irregular work; synchronize less often."
+		}
+		return "distribute the work of this region evenly over ranks."
+	case LateSender:
+		return "send as soon as the data are ready; synchronize less often."
+	case LateReceiver: // wrong for messages so large that the receiver lacks the memory
+		return "post receives early (MPI_Irecv before the computation)."
+	case Serialization:
+		if has("some_device_ns") {
+			return "launch on every device before waiting for one."
+		}
+		return "distribute this work over ranks, or overlap it with other work."
+	case Transfer:
+		switch {
+		case has("exposed_ns") && strings.HasPrefix(string(c.Operation), "Mem"):
+			return "use pinned memory and asynchronous copies on a stream of their own."
+		case has("exposed_ns"):
+			return "start communication while kernels still compute (buckets, its own stream)."
+		case trace.MPIFunctionOf(string(c.Operation)).Class == trace.ClassColl: // which collective is slow for its own sake is known, why is not
+			return "use fewer collectives: combine small ones, or non-blocking ones behind computation."
+		}
+		return "send fewer and larger messages; overlap them with computation (MPI_Isend, MPI_Irecv)."
+	case WrongOrder:
+		return "receive messages in the order of arrival (MPI_Waitany, MPI_Waitsome)."
+	case Startup:
+		if c.Region == field.NotRecorded {
+			return ""
+		}
+		return "measure a longer run, or skip startup with --from."
+	case Measurement:
+		switch {
+		case c.Region == field.BufferFlush:
+			return "enlarge the buffer of the recorder (Score-P: SCOREP_TOTAL_MEMORY)."
+		case has("shortest_visit_ns"):
+			return fmt.Sprintf("filter %s out of the measurement (Score-P: SCOREP_FILTERING_FILE).", c.Region)
+		case has("without_launch"):
+			return "record CUDA or HIP runtime calls with their correlation."
+		}
+	case ThreadIdle:
+		switch {
+		case has("fork_join_ns"):
+			return "merge short parallel regions, or use fewer threads for them."
+		case has("serial_ns") || has("serial_efficiency"):
+			return "parallelize this work, or use fewer threads and more processes."
+		}
+	case DataLoading: // wrong if the file system is the limit: then more workers wait with it
+		return "load in the background: more DataLoader workers, prefetching, pinned memory."
+	case DeviceIdle:
+		switch {
+		case has("host_bound_ns") && c.Evidence["mean_kernel_ns"] < shortKernel: // for many short kernels only
+			return "launch less often: larger batches, fused kernels, CUDA or HIP graphs."
+		case has("host_bound_ns"):
+			return "launch the next work before the device has finished the last one."
+		}
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package words
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+)
+
+// kernelClasses says by its name what a kernel does, the first that fits.
+var kernelClasses = []struct {
+	class string
+	name  *regexp.Regexp
+}{
+	{"communication", regexp.MustCompile(`(?i)nccl|rccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all`)},
+	{"copy", regexp.MustCompile(`(?i)^mem(cpy|set)|^copy(device|host)|copyBuffer|fillBuffer`)},
+	{"attention", regexp.MustCompile(`(?i)flash|attention|attn|fmha|\bmha`)},
+	{"convolution", regexp.MustCompile(`(?i)conv(olve|olution|_|[0-9]|\b)|dgrad|wgrad|fprop|winograd|im2col|implicit_|fft[12]d|igemm|scudnn`)},
+	{"GEMM", regexp.MustCompile(`(?i)gemm|gemv|cijk_|cutlass|matmul|xmma|wmma|splitk|dot_kernel`)},
+	{"normalization", regexp.MustCompile(`(?i)norm|\bbn_|_bn_`)},
+	{"reduction", regexp.MustCompile(`(?i)reduce|reduction|softmax|arg(max|min)|scan|sort|topk|(^|_)sum(_|$)`)},
+	{"elementwise", regexp.MustCompile(`(?i)elementwise|triton_poi|unrolled|copy|fill|catarray|index|gather|scatter|dropout|embedding|multi_tensor|pool|relu|gelu|silu|transpose|permute|nchw2nhwc|nchwtonhwc|nhwctonchw`)},
+}
+
+// KernelClass names what a kernel does, as far as its name tells: GEMM, attention, convolution, normalization, reduction,
+// elementwise, communication, copy; other if it does not.
+func KernelClass(name string) string {
+	base, _ := kernelBase(name)
+	for _, c := range kernelClasses {
+		if c.name.MatchString(base) {
+			return c.class
+		}
+	}
+	return "other"
+}
+
+var (
+	// functor is what a generic kernel does to each element: AddFunctor<…>, CUDAFunctor_add<…>, sqrt_kernel_cuda(…).
+	functor   = regexp.MustCompile(`CUDAFunctor(?:OnSelf)?_(\w+)|(\w+?)(?:_?[Ff]unctor\b|CUDAKernelImpl|_kernel(?:_cuda|_impl)?[<(])`)
+	generic   = regexp.MustCompile(`elementwise|unrolled|reduce_kernel|multi_tensor_apply`)
+	wrapper   = regexp.MustCompile(`(?i)^([ab]?unary|binary|binary_internal|gpu|gpu_kernel_impl_nocast)$`)
+	layout    = regexp.MustCompile(`_(nn|nt|tn|tt)(_.*)?$`)
+	macroTile = regexp.MustCompile(`^(Cijk_[^_]*_[^_]*_\w{2,4}?)_.*?MT(\d+x\d+(?:x\d+)?).*$`)
+	suffix    = regexp.MustCompile(`(?:_kernel|Kernel)(_manual_unroll)?$`)
+)
+
+// KernelName makes the name of a kernel readable: without types, parameters and namespaces, but with the operation of a generic
+// kernel, vectorized_elementwise<sqrt>, and the tile of a library's, ampere_sgemm_128x64. The whole name stays what identifies it.
+func KernelName(name string) string {
+	base, arguments := kernelBase(name)
+	if m := macroTile.FindStringSubmatch(base); m != nil {
+		return m[1] + "_MT" + m[2]
+	}
+	short := suffix.ReplaceAllString(layout.ReplaceAllString(base, ""), "")
+	if generic.MatchString(base) {
+		for _, m := range functor.FindAllStringSubmatch(arguments, -1) {
+			if op := strings.TrimSuffix(strings.Trim(m[1]+m[2], "_"), "_cuda"); op != "" && !wrapper.MatchString(op) {
+				short += "<" + strings.ToLower(op) + ">"
+				break
+			}
+		}
+	}
+	return shortened(cmp.Or(short, name))
+}
+
+// kernelBase returns the name of a kernel without its type and namespaces, and its parameters. What the recorder names itself, such as
+// "Memcpy DtoH (Device -> Host)", stays whole.
+func kernelBase(name string) (base, arguments string) {
+	if strings.HasPrefix(name, "Mem") {
+		return name, ""
+	}
+	name = strings.TrimPrefix(strings.ReplaceAll(name, "(anonymous namespace)::", ""), "void ")
+	base = name
+	if i := strings.IndexAny(name, "<("); i > 0 {
+		base, arguments = name[:i], name[i:]
+	}
+	base = base[strings.LastIndexByte(base, ' ')+1:]
+	if i := strings.LastIndex(base, "::"); i >= 0 {
+		base = base[i+len("::"):]
+	}
+	if inner := strings.TrimLeft(arguments, "<("); inner != "" && (base == "Kernel" || base == "Kernel2") { // of CUTLASS
+		return kernelBase(inner)
+	}
+	return base, arguments
+}
+
+// shortened cuts the end of a name that no line has room for.
+func shortened(name string) string {
+	const most = 48
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
+}

@@ -1,0 +1,542 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tracekit/document"
+	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
+	"tracekit/document/words"
+	"tracekit/stats/numbers"
+)
+
+// An Overview is the first screen of an analysis: what the trace is, what makes the figures doubtful, how efficient the run is, where
+// the time goes, what to fix, and which command shows more. It has at most 40 lines.
+type Overview struct {
+	*Sections
+	WithStartup bool      // startup is a part of the run as any other
+	Terminal    io.Writer // shows bars; nil: W is no terminal
+	Colors      bool      // of the terminal
+	Path        string    // of the trace, for commands
+
+	screen
+}
+
+// Print prints the screen.
+func (o *Overview) Print() {
+	o.Sites = o.Located()
+	o.screen = screen{w: o.W, width: min(o.Width, screenWidth), bars: o.Terminal != nil, colors: o.Colors && o.Terminal != nil}
+	if o.Terminal != nil {
+		o.w = o.Terminal
+	}
+	fix, waiting, kernels, time := o.fix(), o.waiting(), o.kernelClasses(), o.time()
+	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, waiting, kernels, o.fileTimes(), o.regions(), o.more()}
+	o.print(blocks, kernels, waiting, time, fix)
+}
+
+// title says which trace it is, and what of it or of the measurement is doubtful.
+func (o *Overview) title() *block {
+	t := o.Analysis.Trace
+	b := &block{}
+	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs)}, func(s string) bool { return s == "" }), "   ")
+	name := path.Base(filepath.ToSlash(t.Path))
+	b.add(cut(cut(name, max(leastName, o.width-len(what)))+what, o.width))
+	if line := RebuiltLine("", t.Rebuilt); line != "" {
+		b.add(o.warning(line)...)
+	}
+	if s := o.Analysis.Selection; s != nil {
+		b.add(o.wrapped(fmt.Sprintf("Selection: %s, from %s to %s. All figures are of this part.", cmp.Or(rankList(s.Ranks), "all ranks"),
+			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs)), 0, 2)...)
+	}
+	if cut := t.Reduced; cut != nil && cut.LeftOut != nil {
+		b.add(o.warning(fmt.Sprintf("%s of the time was cut from this trace (%s): no efficiency, no causes.", words.Share(cut.CutShare),
+			strings.Join(cut.By, "; ")))...)
+	}
+	for i, line := range doubtLines(o.Analysis.Doubts) {
+		if i == 0 {
+			b.add(o.warning(line)...)
+		} else {
+			b.add(o.wrapped(line, 4, 2)...)
+		}
+	}
+	b.items = append(b.items, o.losses()...)
+	b.least = len(b.items)
+	return b
+}
+
+// warning is a line that a reader must not miss.
+func (o *Overview) warning(line string) []string {
+	lines := o.wrapped("▲ "+line, 0, 2)
+	for i := range lines {
+		lines[i] = o.paint(red, lines[i])
+	}
+	return lines
+}
+
+// losses are the findings that change what can be concluded: contradictions, each, and what is lost, together.
+func (o *Overview) losses() (items [][]string) {
+	const errors = 2
+	var lost []string
+	shown := 0
+	for _, f := range o.Analysis.Findings {
+		switch {
+		case f.Severity == "error" && shown < errors:
+			items = append(items, o.warning(capital(f.Text)+"."))
+			shown++
+		case f.Severity != "info":
+			lost = append(lost, fmt.Sprintf("%s (%s)", f.Code, words.Count(f.Count)))
+		}
+	}
+	if len(lost) > 0 {
+		items = append(items, o.warning("Data are lost or doubtful: "+strings.Join(lost, ", ")+"."))
+	}
+	return items
+}
+
+// ranksOf tells how many ranks there are, nothing of a single one.
+func ranksOf(t document.TraceInfo) string {
+	if t.Processes < 2 {
+		return ""
+	}
+	return strings.Replace(processes(t), "processes", "ranks", 1)
+}
+
+// rankList names ranks, or says how many there are.
+func rankList(ranks []uint32) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
+	}
+	if len(ranks) == 0 {
+		return ""
+	}
+	return words.Plural(len(ranks), "rank", "ranks")
+}
+
+// ratios returns the efficiencies that count, and whether startup is left out.
+func (o *Overview) ratios() (r *document.Ratios, without bool) {
+	e := o.Analysis.Efficiency
+	if e.WithoutInitFinalize != nil && !o.WithStartup {
+		return e.WithoutInitFinalize, true
+	}
+	return &e.Ratios, false
+}
+
+// good is the parallel efficiency from which on no factor of it is named as the problem.
+const good = 0.8
+
+// efficiency shows the factors of the parallel efficiency of processes, or of threads where nobody calls MPI.
+func (o *Overview) efficiency() *block {
+	b := &block{heading: "EFFICIENCY"}
+	ratio := func(label string, x *float64, remark string) { b.add(o.row(label, words.ShareOrDash(x), x, remark)) }
+	if o.Analysis.Efficiency == nil {
+		t := o.Analysis.Threads
+		if t == nil {
+			return nil
+		}
+		b.about = fmt.Sprintf("%s, %s", words.Plural(t.Threads, "thread", "threads"), words.Time(o.runtime()))
+		ratio("parallel efficiency", t.Efficiency.Parallel, "")
+		if t.ParallelRegions > 0 {
+			ratio("  parallel regions", t.Efficiency.Region, "")
+			ratio("  serial parts", t.Efficiency.Serial, "")
+		}
+		b.least = len(b.items)
+		return b
+	}
+	r, without := o.ratios()
+	b.about = fmt.Sprintf("%s, %s", o.whole(), words.Time(r.RuntimeNs))
+	if without {
+		b.about = fmt.Sprintf("MPI_Init to MPI_Finalize, %s (startup and end: %s)", words.Time(r.RuntimeNs),
+			words.Time(o.Analysis.Efficiency.RuntimeNs-r.RuntimeNs))
+	}
+	leaves := []*float64{r.LoadBalance, r.SerializationEfficiency, r.TransferEfficiency}
+	if r.SerializationEfficiency == nil {
+		leaves[1] = r.CommunicationEfficiency
+	}
+	var worst *float64
+	if r.ParallelEfficiency != nil && *r.ParallelEfficiency < good {
+		for _, x := range leaves {
+			if x != nil && (worst == nil || *x < *worst) {
+				worst = x
+			}
+		}
+	}
+	mark := func(x *float64) string {
+		if x != nil && x == worst {
+			return "◀ largest loss"
+		}
+		return ""
+	}
+	modelled := Mark(o.Analysis.Trace.Rebuilt)
+	ratio("parallel efficiency", r.ParallelEfficiency, "")
+	ratio("  load balance", r.LoadBalance, mark(r.LoadBalance))
+	ratio("  communication", r.CommunicationEfficiency, mark(r.CommunicationEfficiency))
+	if r.SerializationEfficiency != nil {
+		ratio("    "+modelled+"serialization", r.SerializationEfficiency, mark(r.SerializationEfficiency))
+		ratio("    "+modelled+"transfer", r.TransferEfficiency, mark(r.TransferEfficiency))
+	}
+	if t := o.Analysis.Threads; t != nil {
+		ratio("threads (whole run)", t.Efficiency.Thread, "")
+	}
+	b.least = len(b.items)
+	return b
+}
+
+// A portion is a part of the time.
+type portion struct {
+	label string
+	ns    int64
+}
+
+// portions lists parts of a whole, the largest first, those that are too small to see left out.
+func (o *Overview) portions(b *block, whole int64, parts []portion) {
+	slices.SortStableFunc(parts, func(x, y portion) int { return cmp.Compare(y.ns, x.ns) })
+	for _, p := range parts {
+		if p.ns*1000 < whole || whole <= 0 {
+			continue
+		}
+		share := float64(p.ns) / float64(whole)
+		b.add(o.row(p.label, words.Share(share), &share, ""))
+	}
+}
+
+// time says where the time of ranks goes or, where several threads work in them, that of threads.
+func (o *Overview) time() *block {
+	a := o.Analysis
+	b := &block{heading: "WHERE THE TIME GOES", about: "% of rank time", least: 3}
+	if t := a.Threads; t != nil {
+		b.about = "% of thread time"
+		var useful, mpi, barrier, waiting, scheduling, measurement, idle int64
+		for _, r := range t.Rows {
+			useful, mpi, barrier, waiting = useful+r.UsefulNs, mpi+r.CommunicationNs, barrier+r.BarrierNs, waiting+r.WaitingNs
+			scheduling, measurement, idle = scheduling+r.SchedulingNs, measurement+r.MeasurementNs, idle+r.IdleNs
+		}
+		o.portions(b, o.runtime()*int64(len(t.Rows)), []portion{{"computing", useful}, {"in MPI calls", mpi},
+			{"at barriers of threads", barrier}, {"waiting for locks and tasks", waiting}, {"fork, join, scheduling", scheduling},
+			{"measurement", measurement}, {"no work", idle}})
+		return b
+	}
+	if a.Efficiency == nil || len(a.Devices) > 0 {
+		return nil
+	}
+	r, without := o.ratios()
+	useful, calls, startup, waiting := int64(0), int64(0), int64(0), int64(0)
+	for _, ns := range r.UsefulNs {
+		useful += ns
+	}
+	for _, c := range a.CallSites {
+		if startsUp(c.Operation) {
+			startup += c.TimeNs
+		} else {
+			calls += c.TimeNs
+		}
+	}
+	for k, s := range a.WaitStates.All {
+		if info := k.Info(); info.Caused && !info.Startup {
+			waiting += s.TimeNs
+		}
+	}
+	ranks := a.Trace.Processes - a.Trace.ProcessesMissing
+	if a.Selection != nil && len(a.Selection.Ranks) > 0 {
+		ranks = len(a.Selection.Ranks)
+	}
+	whole, rest := r.RuntimeNs*int64(ranks), "not recorded"
+	if without { // between the first rank's end of MPI_Init and the last rank's begin of MPI_Finalize
+		startup, rest = 0, "before or after that on a rank"
+	}
+	// Worker threads that communicate do so beside the time of their ranks.
+	calls = min(calls, max(0, whole-useful-startup))
+	waiting = min(waiting, calls)
+	o.portions(b, whole, []portion{{"computing", useful}, {"waiting in " + o.library(), waiting},
+		{"in " + o.library() + " calls, not waiting", calls - waiting}, {"MPI_Init, MPI_Finalize", startup},
+		{rest, whole - useful - calls - startup}})
+	return b
+}
+
+// library names what ranks communicate by.
+func (o *Overview) library() string {
+	if slices.ContainsFunc(o.Analysis.CallSites, func(c document.CallSiteRow) bool { return strings.HasPrefix(c.Operation, "MPI_") }) {
+		return "MPI"
+	}
+	return "communication"
+}
+
+// startsUp reports whether an operation begins or ends MPI.
+func startsUp(operation string) bool {
+	return strings.HasPrefix(operation, "MPI_Init") || operation == "MPI_Finalize"
+}
+
+// fix lists what to fix.
+func (o *Overview) fix() *block {
+	if o.Analysis.Diagnosis == nil {
+		return nil
+	}
+	b := &block{heading: "WHAT TO FIX", least: 1}
+	var startup []string
+	var causes []cause.Cause
+	for _, c := range o.Analysis.Diagnosis {
+		if c.Kind == cause.Startup && !o.WithStartup && !doubtful(&c) {
+			startup = append(startup, startupPart(&c))
+		} else {
+			causes = append(causes, c)
+		}
+	}
+	const shown = 3
+	for i, c := range causes[:min(shown, len(causes))] {
+		lines := []string{o.ends(fmt.Sprintf(" %d  %s", i+1, c.Headline), saving(&c))}
+		lines = append(lines, o.wrapped(c.Text, 4, 2)...)
+		if c.Try != "" {
+			for _, line := range o.wrapped("Try: "+c.Try, 4, 2) {
+				lines = append(lines, o.paint(green, line))
+			}
+		}
+		b.add(lines...)
+	}
+	if len(causes) == 0 {
+		b.add(o.wrapped(o.nothing(len(startup) > 0), 2, 2)...)
+	}
+	if len(causes) > 0 && causes[0].GainNs != nil {
+		b.right = "saves at most"
+	}
+	if rest := len(causes) - shown; rest > 0 {
+		b.tail = append(b.tail, fmt.Sprintf("    %d more: --section causes. Savings overlap: do not add them.", rest))
+	} else if len(causes) > 1 {
+		b.tail = append(b.tail, "    Savings overlap: do not add them.")
+	}
+	if len(startup) > 0 {
+		b.tail = append(b.tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
+	}
+	return b
+}
+
+// doubtful reports whether records begin so late that all other figures are doubtful.
+func doubtful(c *cause.Cause) bool {
+	return c.Region == field.NotRecorded && c.GainShare != nil && *c.GainShare >= 0.1
+}
+
+// startupPart names what is left out.
+func startupPart(c *cause.Cause) string {
+	name := string(c.Operation)
+	switch {
+	case c.Region == field.NotRecorded:
+		name = "different starts of ranks"
+	case name == "":
+		name = "devices"
+	}
+	return fmt.Sprintf("%s %s", name, words.Time(int64(c.Evidence["critical_path_ns"])))
+}
+
+// saving is what mending a cause saves at most.
+func saving(c *cause.Cause) string {
+	if c.GainNs == nil || c.GainShare == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s  %7s", words.Time(*c.GainNs), "("+words.Share(*c.GainShare)+")")
+}
+
+// nothing says that there is nothing to fix.
+func (o *Sections) nothing(startup bool) string {
+	what := "Nothing"
+	if startup {
+		what = "Nothing but startup"
+	}
+	switch {
+	case len(o.Analysis.Devices) > 0:
+		return what + ": hosts, gaps, communication and copies have less than 1 % of the critical path. Devices compute."
+	case o.Analysis.Efficiency == nil:
+		return what + ": serial parts and barriers of threads take less than 1 %."
+	}
+	return what + ": no change that was tried saves 1 % of the run."
+}
+
+// waiting shows the wait states that take most time.
+func (o *Overview) waiting() *block {
+	w := o.Analysis.WaitStates
+	if w == nil || len(o.Analysis.Devices) > 0 && o.Analysis.Efficiency == nil { // devices wait for each other
+		return nil
+	}
+	type state struct {
+		waitstate.State
+		title string
+	}
+	var states []state
+	var total int64
+	for k, s := range w.All {
+		if info := k.Info(); info.Caused && !info.Startup && s.TimeNs > 0 {
+			states, total = append(states, state{*s, info.Title}), total+s.TimeNs
+		}
+	}
+	if len(states) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(states, func(a, b state) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2, about: words.Time(total) + " of all ranks together; the longest wait of each kind"}
+	for _, s := range states[:min(4, len(states))] {
+		remark := ""
+		if len(s.Top) > 0 {
+			place := s.Top[0].Operation
+			if s.Top[0].Region != "" {
+				place += " in " + string(s.Top[0].Region)
+			}
+			remark = fmt.Sprintf("rank %s, %s", words.Rank(s.Top[0].Rank), place)
+		}
+		share := float64(s.TimeNs) / float64(total)
+		b.add(o.row(s.title, words.Time(s.TimeNs), &share, remark))
+	}
+	return b
+}
+
+// deviceTimes shows what devices do with their time.
+func (o *Overview) deviceTimes() *block {
+	d := o.Analysis.Devices
+	if len(d) == 0 {
+		return nil
+	}
+	sum := func(of func(*accelerator.Device) int64) (total int64) {
+		for i := range d {
+			total = numbers.Plus(total, of(&d[i]))
+		}
+		return total
+	}
+	span := sum(func(d *accelerator.Device) int64 { return d.SpanNs })
+	late := sum(func(d *accelerator.Device) int64 { return d.IdleCauses.CollectiveWaitNs })
+	b := &block{heading: "DEVICES", least: 3}
+	b.about = fmt.Sprintf("%s, %% of the time from first to last work (%s)", words.Plural(len(d), "device", "devices"),
+		words.Time(span/int64(len(d))))
+	o.portions(b, span, []portion{
+		{"computing", sum(func(d *accelerator.Device) int64 { return d.ComputeNs })},
+		{"communication, not hidden", sum(func(d *accelerator.Device) int64 { return d.ExposedCommunicationNs }) - late},
+		{"waiting for late ranks", late},
+		{"copies, not hidden", sum(func(d *accelerator.Device) int64 { return d.ExposedMemoryNs })},
+		{"idle: empty launch queue", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.HostBoundNs })},
+		{"idle: work queued", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
+		{"idle: launch not recorded", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
+	})
+	if whole := o.runtime() * int64(len(d)); span*20 < whole*19 {
+		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.", words.PartOf(whole-span, whole),
+			words.Time(o.runtime())), o.width))
+	}
+	if busy := func(d accelerator.Device) float64 { return float64(d.BusyNs) / float64(max(1, d.SpanNs)) }; len(d) > 1 {
+		by := func(a, b accelerator.Device) int { return cmp.Compare(busy(a), busy(b)) }
+		least, most := slices.MinFunc(d, by), slices.MaxFunc(d, by)
+		b.tail = append(b.tail, cut(fmt.Sprintf("  busiest: %s (%s), least: %s (%s)", most.Device, words.Share(busy(most)), least.Device,
+			words.Share(busy(least))), o.width))
+	}
+	return b
+}
+
+// kernelClasses shows which kinds of kernels take the time, and the longest of each.
+func (o *Overview) kernelClasses() *block {
+	kernels := Kernels(o.Analysis.Devices)
+	if len(kernels) == 0 {
+		return nil
+	}
+	type class struct {
+		ns      int64
+		longest Kernel
+	}
+	classes, total := make(map[string]*class), int64(0)
+	for _, k := range kernels {
+		name := k.Class()
+		if classes[name] == nil {
+			classes[name] = &class{longest: k} // the first has most time
+		}
+		classes[name].ns, total = numbers.Plus(classes[name].ns, k.TimeNs), numbers.Plus(total, k.TimeNs)
+	}
+	b := &block{heading: "KERNELS", about: "% of executed time", least: 2}
+	for _, name := range slices.SortedFunc(maps.Keys(classes), func(x, y string) int {
+		return cmp.Or(cmp.Compare(classes[y].ns, classes[x].ns), strings.Compare(x, y))
+	}) {
+		c := classes[name]
+		if share := float64(c.ns) / float64(max(1, total)); share >= 0.01 && len(b.items) < 4 {
+			b.add(o.row(name, words.Share(share), &share, words.KernelName(c.longest.Name)))
+		}
+	}
+	return b
+}
+
+// Class names what a kernel does.
+func (k *Kernel) Class() string {
+	switch k.Kind {
+	case "communication":
+		return "communication"
+	case "memory":
+		return "copy"
+	}
+	return words.KernelClass(k.Name)
+}
+
+// fileTimes shows what is done to files, where the trace is about that.
+func (o *Overview) fileTimes() *block {
+	io, t := o.Analysis.FileIO, o.Analysis.Trace
+	if io == nil || len(o.Analysis.Devices) > 0 || o.Analysis.Efficiency != nil {
+		return nil
+	}
+	b := &block{heading: "FILES", least: 3, about: fmt.Sprintf("%s, %s of all ranks together", words.Plural(int(io.Calls), "call", "calls"),
+		words.Time(io.TimeNs))}
+	for _, op := range io.Operations[:min(4, len(io.Operations))] {
+		share := float64(op.TimeNs) / float64(max(1, io.TimeNs))
+		remark := words.Plural(int(op.Calls), "call", "calls")
+		if op.Bandwidth != nil {
+			remark += ", " + words.Bytes(uint64(*op.Bandwidth)) + "/s"
+		}
+		b.add(o.row(op.Operation, words.Time(op.TimeNs), &share, remark))
+	}
+	b.tail = o.wrapped(strings.Join(fileVerdict(io, t)[1:], " "), 2, 4)
+	return b
+}
+
+// regions shows the functions that take most time, where the trace tells nothing else.
+func (o *Overview) regions() *block {
+	a := o.Analysis
+	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil {
+		return nil
+	}
+	total := int64(0)
+	for _, p := range a.Profile {
+		total = numbers.Plus(total, p.ExclusiveNs)
+	}
+	if total <= 0 {
+		return nil
+	}
+	b := &block{heading: "FUNCTIONS", about: "% of the time of all locations, without what they call", least: 3}
+	for _, p := range a.Profile[:min(5, len(a.Profile))] {
+		share := float64(p.ExclusiveNs) / float64(total)
+		b.add(o.row(p.Region, words.Share(share), &share, words.Plural(int(p.Count), "visit", "visits")))
+	}
+	return b
+}
+
+// more says which commands show more.
+func (o *Overview) more() *block {
+	b := &block{heading: "DETAILS"}
+	b.tail = o.wrapped("--section "+strings.Join(o.present(), ", ")+" or all", 2, 3)
+	trace := o.Path
+	if trace == "" || strings.ContainsAny(trace, " '\"") || len(trace) > o.width-46 {
+		trace = "TRACE"
+	}
+	if n := len(o.Analysis.Findings); n > 0 {
+		b.about = words.Plural(n, "note", "notes") + " on the trace: --section notes"
+	}
+	b.tail = append(b.tail, "  open the timeline   tracekit view "+trace)
+	if o.Analysis.WaitStates != nil && o.Analysis.Efficiency != nil {
+		b.tail = append(b.tail, "  follow a wait       tracekit explain "+trace, "  try changes         tracekit whatif --gains "+trace)
+	}
+	return b
+}
+
+// capital makes the first letter of a text large.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
