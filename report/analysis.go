@@ -175,7 +175,7 @@ func ClockLine(c *document.Clock) string {
 func (r *Sections) Findings() {
 	if len(r.Analysis.Findings) == 0 {
 		if len(r.Analysis.Doubts) == 0 {
-			fmt.Fprintln(r.W, "Sound: nothing to report.")
+			fmt.Fprintln(r.W, "\nSound: nothing to report.")
 		}
 		return
 	}
@@ -222,17 +222,12 @@ func formatPlace(p *field.Place) string {
 
 func (r *Sections) efficiency() {
 	e := r.Analysis.Efficiency
-	if e == nil && (r.Analysis.Threads != nil || len(r.Analysis.Devices) > 0 || r.Analysis.FileIO != nil) {
-		return
-	}
 	if e == nil {
-		fmt.Fprintln(r.W)
 		if cut := r.Analysis.Trace.Reduced; cut != nil && cut.LeftOut != nil {
+			fmt.Fprintln(r.W)
 			r.Line("No efficiencies, causes, delays and critical path: %s of the time was cut from this trace (%s). Analyze the whole trace for them.", words.Share(cut.CutShare), strings.Join(cut.By, "; "))
 			r.estimates(cut.Estimates)
-			return
 		}
-		r.Line("No parallel efficiency: nobody calls MPI.")
 		return
 	}
 	without := e.WithoutInitFinalize
@@ -319,7 +314,7 @@ func (r *Sections) estimates(list []*document.Estimate) {
 	g.Note("Messages were drawn at random where there is an interval: it holds the truth in 95 of 100 samples.")
 	g.Titles = []string{"<sum over ranks", "sampled", "estimate", "from", "to"}
 	for _, e := range list {
-		name, sampled, number := r.estimated(e.Key)
+		name, sampled, number := r.estimate(e.Key)
 		low, high := "-", "-"
 		if e.Low != nil && e.High != nil {
 			low, high = number(*e.Low), number(*e.High)
@@ -329,8 +324,8 @@ func (r *Sections) estimates(list []*document.Estimate) {
 	r.Show(g)
 }
 
-// estimated returns what an estimate is of: its name, its value in the sample, and how such values are written.
-func (r *Sections) estimated(key string) (name string, sampled float64, number func(float64) string) {
+// estimate returns what an estimate is of: its name, its value in the sample, and how such values are written.
+func (r *Sections) estimate(key string) (name string, sampled float64, number func(float64) string) {
 	count := func(x float64) string { return words.Count(int64(x)) }
 	switch key {
 	case "messages.count":

@@ -39,7 +39,7 @@ func (o *Overview) Print() {
 		o.w = o.Terminal
 	}
 	fix, waiting, kernels, time := o.fix(), o.waiting(), o.kernelClasses(), o.time()
-	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, waiting, kernels, o.fileTimes(), o.regions(), o.more()}
+	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
 	o.print(blocks, kernels, waiting, time, fix)
 }
 
@@ -47,12 +47,12 @@ func (o *Overview) Print() {
 func (o *Overview) title() *block {
 	t := o.Analysis.Trace
 	b := &block{}
-	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs)}, func(s string) bool { return s == "" }), "   ")
-	name := path.Base(filepath.ToSlash(t.Path))
-	b.add(cut(cut(name, max(leastName, o.width-len(what)))+what, o.width))
 	if line := RebuiltLine("", t.Rebuilt); line != "" {
 		b.add(o.warning(line)...)
 	}
+	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs), o.soundness()}, func(s string) bool { return s == "" }), "   ")
+	name := path.Base(filepath.ToSlash(t.Path))
+	b.add(cut(cut(name, max(leastName, o.width-len(what)))+what, o.width))
 	if s := o.Analysis.Selection; s != nil {
 		b.add(o.wrapped(fmt.Sprintf("Selection: %s, from %s to %s. All figures are of this part.", cmp.Or(rankList(s.Ranks), "all ranks"),
 			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs)), 0, 2)...)
@@ -71,6 +71,15 @@ func (o *Overview) title() *block {
 	b.items = append(b.items, o.losses()...)
 	b.least = len(b.items)
 	return b
+}
+
+// soundness says that the trace is sound, if it is.
+func (o *Overview) soundness() string {
+	if len(o.Analysis.Doubts) > 0 || o.Analysis.Trace.Reduced != nil || o.Analysis.Trace.Rebuilt != nil ||
+		slices.ContainsFunc(o.Analysis.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
+		return ""
+	}
+	return "sound"
 }
 
 // warning is a line that a reader must not miss.
@@ -193,18 +202,16 @@ func (o *Overview) efficiency() *block {
 // A portion is a part of the time.
 type portion struct {
 	label string
-	ns    int64
+	ns    float64
 }
 
 // portions lists parts of a whole, the largest first, those that are too small to see left out.
-func (o *Overview) portions(b *block, whole int64, parts []portion) {
+func (o *Overview) portions(b *block, whole float64, parts []portion) {
 	slices.SortStableFunc(parts, func(x, y portion) int { return cmp.Compare(y.ns, x.ns) })
 	for _, p := range parts {
-		if p.ns*1000 < whole || whole <= 0 {
-			continue
+		if share := p.ns / whole; whole > 0 && share >= 0.001 {
+			b.add(o.row(p.label, words.Share(share), &share, ""))
 		}
-		share := float64(p.ns) / float64(whole)
-		b.add(o.row(p.label, words.Share(share), &share, ""))
 	}
 }
 
@@ -214,12 +221,17 @@ func (o *Overview) time() *block {
 	b := &block{heading: "WHERE THE TIME GOES", about: "% of rank time", least: 3}
 	if t := a.Threads; t != nil {
 		b.about = "% of thread time"
-		var useful, mpi, barrier, waiting, scheduling, measurement, idle int64
+		var useful, mpi, barrier, waiting, scheduling, measurement, idle float64
 		for _, r := range t.Rows {
-			useful, mpi, barrier, waiting = useful+r.UsefulNs, mpi+r.CommunicationNs, barrier+r.BarrierNs, waiting+r.WaitingNs
-			scheduling, measurement, idle = scheduling+r.SchedulingNs, measurement+r.MeasurementNs, idle+r.IdleNs
+			for _, x := range []struct {
+				sum *float64
+				ns  int64
+			}{{&useful, r.UsefulNs}, {&mpi, r.CommunicationNs}, {&barrier, r.BarrierNs}, {&waiting, r.WaitingNs},
+				{&scheduling, r.SchedulingNs}, {&measurement, r.MeasurementNs}, {&idle, r.IdleNs}} {
+				*x.sum += float64(x.ns)
+			}
 		}
-		o.portions(b, o.runtime()*int64(len(t.Rows)), []portion{{"computing", useful}, {"in MPI calls", mpi},
+		o.portions(b, float64(o.runtime())*float64(len(t.Rows)), []portion{{"computing", useful}, {"in MPI calls", mpi},
 			{"at barriers of threads", barrier}, {"waiting for locks and tasks", waiting}, {"fork, join, scheduling", scheduling},
 			{"measurement", measurement}, {"no work", idle}})
 		return b
@@ -228,35 +240,35 @@ func (o *Overview) time() *block {
 		return nil
 	}
 	r, without := o.ratios()
-	useful, calls, startup, waiting := int64(0), int64(0), int64(0), int64(0)
+	var useful, calls, startup, waiting float64
 	for _, ns := range r.UsefulNs {
-		useful += ns
+		useful += float64(ns)
 	}
 	for _, c := range a.CallSites {
 		if startsUp(c.Operation) {
-			startup += c.TimeNs
+			startup += float64(c.TimeNs)
 		} else {
-			calls += c.TimeNs
+			calls += float64(c.TimeNs)
 		}
 	}
 	for k, s := range a.WaitStates.All {
 		if info := k.Info(); info.Caused && !info.Startup {
-			waiting += s.TimeNs
+			waiting += float64(s.TimeNs)
 		}
 	}
 	ranks := a.Trace.Processes - a.Trace.ProcessesMissing
 	if a.Selection != nil && len(a.Selection.Ranks) > 0 {
 		ranks = len(a.Selection.Ranks)
 	}
-	whole, rest := r.RuntimeNs*int64(ranks), "not recorded"
+	whole, rest := float64(r.RuntimeNs)*float64(ranks), "not recorded"
 	if without { // between the first rank's end of MPI_Init and the last rank's begin of MPI_Finalize
 		startup, rest = 0, "before or after that on a rank"
 	}
 	// Worker threads that communicate do so beside the time of their ranks.
 	calls = min(calls, max(0, whole-useful-startup))
 	waiting = min(waiting, calls)
-	o.portions(b, whole, []portion{{"computing", useful}, {"waiting in " + o.library(), waiting},
-		{"in " + o.library() + " calls, not waiting", calls - waiting}, {"MPI_Init, MPI_Finalize", startup},
+	o.portions(b, whole, []portion{{"computing", useful}, {Mark(a.Trace.Rebuilt) + "waiting in " + o.library(), waiting},
+		{Mark(a.Trace.Rebuilt) + "in " + o.library() + " calls, not waiting", calls - waiting}, {"MPI_Init, MPI_Finalize", startup},
 		{rest, whole - useful - calls - startup}})
 	return b
 }
@@ -279,7 +291,7 @@ func (o *Overview) fix() *block {
 	if o.Analysis.Diagnosis == nil {
 		return nil
 	}
-	b := &block{heading: "WHAT TO FIX", least: 1}
+	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WHAT TO FIX", least: 1}
 	var startup []string
 	var causes []cause.Cause
 	for _, c := range o.Analysis.Diagnosis {
@@ -307,7 +319,7 @@ func (o *Overview) fix() *block {
 		b.right = "saves at most"
 	}
 	if rest := len(causes) - shown; rest > 0 {
-		b.tail = append(b.tail, fmt.Sprintf("    %d more: --section causes. Savings overlap: do not add them.", rest))
+		b.tail = o.wrapped(fmt.Sprintf("%d more: --section causes. Savings overlap: do not add them.", rest), 4, 2)
 	} else if len(causes) > 1 {
 		b.tail = append(b.tail, "    Savings overlap: do not add them.")
 	}
@@ -371,7 +383,7 @@ func (o *Overview) waiting() *block {
 	var total int64
 	for k, s := range w.All {
 		if info := k.Info(); info.Caused && !info.Startup && s.TimeNs > 0 {
-			states, total = append(states, state{*s, info.Title}), total+s.TimeNs
+			states, total = append(states, state{*s, info.Title}), numbers.Plus(total, s.TimeNs)
 		}
 	}
 	if len(states) == 0 {
@@ -400,9 +412,9 @@ func (o *Overview) deviceTimes() *block {
 	if len(d) == 0 {
 		return nil
 	}
-	sum := func(of func(*accelerator.Device) int64) (total int64) {
+	sum := func(of func(*accelerator.Device) int64) (total float64) {
 		for i := range d {
-			total = numbers.Plus(total, of(&d[i]))
+			total += float64(of(&d[i]))
 		}
 		return total
 	}
@@ -410,7 +422,7 @@ func (o *Overview) deviceTimes() *block {
 	late := sum(func(d *accelerator.Device) int64 { return d.IdleCauses.CollectiveWaitNs })
 	b := &block{heading: "DEVICES", least: 3}
 	b.about = fmt.Sprintf("%s, %% of the time from first to last work (%s)", words.Plural(len(d), "device", "devices"),
-		words.Time(span/int64(len(d))))
+		words.Nanoseconds(span/float64(len(d))))
 	o.portions(b, span, []portion{
 		{"computing", sum(func(d *accelerator.Device) int64 { return d.ComputeNs })},
 		{"communication, not hidden", sum(func(d *accelerator.Device) int64 { return d.ExposedCommunicationNs }) - late},
@@ -420,8 +432,8 @@ func (o *Overview) deviceTimes() *block {
 		{"idle: work queued", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
 		{"idle: launch not recorded", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
 	})
-	if whole := o.runtime() * int64(len(d)); span*20 < whole*19 {
-		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.", words.PartOf(whole-span, whole),
+	if whole := float64(o.runtime()) * float64(len(d)); span < 0.95*whole {
+		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.", words.PartOfFloat(whole-span, whole),
 			words.Time(o.runtime())), o.width))
 	}
 	if busy := func(d accelerator.Device) float64 { return float64(d.BusyNs) / float64(max(1, d.SpanNs)) }; len(d) > 1 {
@@ -511,6 +523,24 @@ func (o *Overview) regions() *block {
 	for _, p := range a.Profile[:min(5, len(a.Profile))] {
 		share := float64(p.ExclusiveNs) / float64(total)
 		b.add(o.row(p.Region, words.Share(share), &share, words.Plural(int(p.Count), "visit", "visits")))
+	}
+	return b
+}
+
+// estimated shows what the whole run had, as far as a sample tells.
+func (o *Overview) estimated() *block {
+	cut := o.Analysis.Trace.Reduced
+	if cut == nil || len(cut.Estimates) == 0 {
+		return nil
+	}
+	b := &block{heading: "ESTIMATES", about: "of the whole run, from the sampled messages; 95 % intervals", least: len(cut.Estimates)}
+	for _, e := range cut.Estimates {
+		name, _, number := o.estimate(e.Key)
+		between := ""
+		if e.Low != nil && e.High != nil {
+			between = number(*e.Low) + " to " + number(*e.High)
+		}
+		b.add(o.row(name, number(e.Value), nil, between))
 	}
 	return b
 }

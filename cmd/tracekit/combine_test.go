@@ -391,16 +391,16 @@ func TestDamagedSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	makeShards(t, dir, "analyze", path, "parts", 2)
-	sound, _, _ := tracekit(t, dir, "combine", "parts")
+	sound, _, _ := tracekit(t, dir, "combine", "parts", "--full")
 	events := filepath.Join(path, "traces", "0.evt")
 	data := tracetest.ReadFile(t, events)
 	data[1126] = 0xC1 // of a time
 	tracetest.WriteFile(t, events, data)
-	damaged, stderr, code := tracekit(t, dir, "combine", "parts")
+	damaged, stderr, code := tracekit(t, dir, "combine", "parts", "--full")
 	if code != 0 || strings.Contains(sound, "changed_meanwhile") || !strings.Contains(damaged, "changed_meanwhile") {
 		t.Errorf("exit code %d, %s\n%s", code, stderr, damaged)
 	}
-	shared, stderr, code := tracekit(t, dir, "combine", "parts", "--second-pass", shares(filepath.Join(dir, "parts"), 2))
+	shared, stderr, code := tracekit(t, dir, "combine", "parts", "--full", "--second-pass", shares(filepath.Join(dir, "parts"), 2))
 	if code != 0 || shared != damaged {
 		t.Errorf("by others: exit code %d, %s\n%s", code, stderr, shared)
 	}

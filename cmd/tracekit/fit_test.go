@@ -45,7 +45,7 @@ func TestFitWritesAProfile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	stdout, stderr, code = tracekit(t, dir, "analyze", "--quiet", "--profile", "site.json", archive)
+	stdout, stderr, code = tracekit(t, dir, "analyze", "--quiet", "--section", "fits", "--profile", "site.json", archive)
 	if code != exitDone || stderr != "" || !strings.Contains(stdout, "learned on node0 with MPI 1") {
 		t.Errorf("exit code %d, %q in\n%s", code, stderr, stdout)
 	}

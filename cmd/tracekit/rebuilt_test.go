@@ -45,7 +45,7 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 				t.Errorf("%v --json: rebuilt %v", args, says)
 			}
 		}
-		report := must("analyze", name)
+		report := must("analyze", "--full", name)
 		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ What makes others wait", "≈ late partner", "≈ Overhead of",
 			"≈ latency", "≈ serialization", "≈ skew"} {
 			if strings.Contains(report, mark) != rebuilt {

@@ -15,7 +15,7 @@ import (
 func TestTermsAreExplained(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "zoo-4")
 	help := succeed(t, dir, "help", "terms")
-	report := succeed(t, dir, "analyze", "--top", "1", archive)
+	report := succeed(t, dir, "analyze", "--full", "--top", "1", archive)
 	for _, word := range []string{"imbalance", "key", "N×N", "completion", "late sender", "wrong order", "t_max", "skew", "critical path",
 		"serialization", "p99"} {
 		if !strings.Contains(report, word) {

@@ -29,7 +29,7 @@ func (c *Cause) advice() string {
 		case has("waits"): // wrong if iterations are so short that scheduling them costs more than it saves
 			return "use schedule(dynamic) or schedule(guided) for loops of uneven work."
 		case len(c.Ranks) > 0 && c.Evidence["mean_ns"] > 0 && c.Evidence["mean_of_others_ns"] > 0 &&
-			c.Evidence["mean_ns"] > c.Evidence["mean_of_others_ns"]: // wrong to rebalance if the node is slow: hence both
+			c.Evidence["mean_ns"] > 1.05*c.Evidence["mean_of_others_ns"]: // wrong to rebalance if the node is slow: hence both
 			if c.Region == field.OutsideRegions {
 				return "" // what is done there is not recorded
 			}

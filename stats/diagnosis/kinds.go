@@ -205,7 +205,10 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	c.bound = min(c.bound, slow)
 	c.changes = changes
 	c.mended = fmt.Sprintf("If every call were as fast as the fastest %.4g %% of comparable calls", 100*f.quantile())
-	c.cause.Headline = "Some calls of " + names[0] + " are slower than comparable calls"
+	c.cause.Headline = fmt.Sprintf("Some calls of %s are slower than comparable calls", rows[0].Operation)
+	if names[0] != string(rows[0].Operation) {
+		c.text = "In " + placeText(rows[0].SourceLine) + ". "
+	}
 	if n := len(rows); n > 1 {
 		c.cause.Headline = fmt.Sprintf("Some calls at %d places are slower than comparable calls", n)
 		if c.text = listed(names); n > mostPlaces {

@@ -221,9 +221,8 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
     <ol class={all || view.place >= first ? 'causes' : 'causes begun'}>{causes.map((c, k) => <li>
       <button aria-pressed={view.place === k} onClick={() => choose(view.place === k ? -1 : k)}>
-        <span class="gain" title={term('gain')}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
-        <span class="text"><b>{c.kind.replaceAll('_', ' ')}</b> {[c.operation, place(c)].filter(x => x && x !== '–').join(' in ')}<br />{unbroken(brief(c.text))}
-          {c.waits_caused_ns > 0 && !/\bwaits? \d/.test(c.text) && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
+        <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
+        <span class="text"><b>{brief(c.headline)}</b><br />{unbroken(brief(c.text))}{c.try && <Fragment><br /><span class="faint">Try: {c.try}</span></Fragment>}</span>
       </button></li>)}</ol>
     {causes.length > first && view.place < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
   </section>

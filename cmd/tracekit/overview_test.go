@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"tracekit/stats/analysis"
+	"tracekit/trace/tracetest"
+)
+
+// TestFirstScreen states that the answer fits a screen of any usual width, on a terminal too, and that causes have headlines of at
+// most ten words.
+func TestFirstScreen(t *testing.T) {
+	const lines, headline = 40, 10
+	traces, err := filepath.Glob(filepath.Join(filepath.Dir(sampleArchive(t, "ring-4")), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(traces, tracetest.MoreTraces(t, "otf2/*", "paraver/*", "json/*")...) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			a, opts := analyzed(t, path)
+			if a == nil {
+				return // no trace
+			}
+			for _, width := range []int{60, 80, 120, 200} {
+				var plain, terminal bytes.Buffer
+				printAnalysis(&streams{Out: &plain, Width: width}, opts, a)
+				printAnalysis(&streams{Out: io.Discard, Terminal: &terminal, Width: width}, opts, a)
+				for _, out := range []string{plain.String(), terminal.String()} {
+					if n := strings.Count(out, "\n"); n > lines {
+						t.Errorf("%d columns: %d lines", width, n)
+					}
+					for line := range strings.SplitSeq(out, "\n") {
+						if utf8.RuneCountInString(line) > width {
+							t.Errorf("%d columns: wider: %s", width, line)
+						}
+					}
+				}
+			}
+			for _, c := range a.Diagnosis {
+				if n := len(strings.Fields(c.Headline)); n == 0 || n > headline {
+					t.Errorf("a headline of %d words: %s", n, c.Headline)
+				}
+			}
+		})
+	}
+}
+
+// analyzed returns the analysis of a trace, nil if it is none.
+func analyzed(t *testing.T, path string) (a *analysis.Result, opts *analyzeOptions) {
+	t.Helper()
+	s := &streams{Out: io.Discard, Err: io.Discard}
+	cmd := newAnalyze(s, func(ctx context.Context, s *streams, o *analyzeOptions) error {
+		tr, result, err := o.analyze(ctx, s)
+		if err == nil {
+			a, opts = result, o
+			tr.Source.Close()
+		}
+		return nil
+	})
+	cmd.SetArgs([]string{path})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	return a, opts
+}
