@@ -68,10 +68,10 @@ type Try struct {
 }
 
 // Search finds, in each family, the mildest reduction that leaves at most so many records,
-// and of these the one whose certificate has the smallest error, which judge returns. It returns the
-// rules, nil if no family can be that small, and what was tried.
+// and of these the one whose certificate has the smallest error. Judge returns that error, and how many records an analysis of the
+// reduced trace reads. Search returns the rules, nil if no family can be that small, and what was tried.
 func Search(ctx context.Context, t *trace.Trace, families []Family, most uint64, o Options,
-	judge func(context.Context, *Reduction) (float64, error)) ([]Rule, []Try, error) {
+	judge func(context.Context, *Reduction) (float64, uint64, error)) ([]Rule, []Try, error) {
 	var tries []Try
 	best := -1
 	for _, f := range families {
@@ -95,7 +95,7 @@ func Search(ctx context.Context, t *trace.Trace, families []Family, most uint64,
 
 // search finds the mildest setting that fits by halving, or else tells the severest one.
 func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Options,
-	judge func(context.Context, *Reduction) (float64, error)) (*Try, error) {
+	judge func(context.Context, *Reduction) (float64, uint64, error)) (*Try, error) {
 	var fitting *Reduction
 	var last *Try
 	low, high := 0, f.Settings // the mildest that fits is in [low, high]
@@ -124,12 +124,12 @@ func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Optio
 		at = (low + high) / 2
 	}
 	if fitting != nil {
-		e, err := judge(ctx, fitting)
+		e, records, err := judge(ctx, fitting)
 		fitting.Cuts.Release()
 		if err != nil {
 			return nil, err
 		}
-		last.Error = &e
+		last.Error, last.Records = &e, records
 	}
 	return last, nil
 }

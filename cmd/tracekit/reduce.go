@@ -456,21 +456,17 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 		return nil, block, fmt.Errorf("the trace is that small already: it has %s",
 			words.Plural(int(t.Coverage.EventsRead), "record", "records"))
 	}
-	quick := *o
-	quick.overhead, quick.diagnose = false, false
 	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
 		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
 	}}
 	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.jobs},
-		func(ctx context.Context, r *reduce.Reduction) (float64, error) {
-			left, err := quick.reanalyze(ctx, io, t, r)
+		func(ctx context.Context, r *reduce.Reduction) (float64, uint64, error) {
+			left, err := o.reanalyze(ctx, io, t, r)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
-			plain := *full
-			plain.Overhead, plain.Diagnosis, plain.Lines, left.Lines = nil, nil, nil, nil // lines hold what only the full analysis has
-			figures, err := reduce.Certify(&plain, left, gate.NameOf)
-			return reduce.Error(figures), err
+			figures, err := reduce.Certify(full, left, gate.NameOf)
+			return reduce.Error(figures), left.Coverage.EventsRead, err
 		})
 	block.Tries = tries
 	if err == nil && rules == nil {

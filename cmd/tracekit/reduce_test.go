@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -183,5 +184,21 @@ func TestRequire(t *testing.T) {
 	}
 	if _, stderr, code := tracekit(t, dir, "reduce", path, "-q", "--keep", "True", "--require", "difference<=0"); code != exitDone {
 		t.Errorf("what cuts nothing differs: %s", stderr)
+	}
+}
+
+// TestTargetErrors: the kind that is chosen has the error and the records that the certificate tells.
+func TestTargetErrors(t *testing.T) {
+	var doc outcome.Reduce
+	decode(t, succeed(t, t.TempDir(), "reduce", "--json", "--target", "60KB", sampleArchive(t, "halo2d-8")), &doc)
+	least := math.Inf(1)
+	var records uint64
+	for _, x := range doc.Target.Tries {
+		if x.Fits && *x.Error < least {
+			least, records = *x.Error, x.Records
+		}
+	}
+	if least != *doc.Error || records != doc.Records.After {
+		t.Errorf("%d records with an error of %g, the certificate %d with %g", records, least, doc.Records.After, *doc.Error)
 	}
 }
