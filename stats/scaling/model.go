@@ -77,8 +77,7 @@ func shapes(sizes int) []Term {
 	return append(out, Term{-1, 1, 1, 0})
 }
 
-// A Model is f(p) = Constant + Σ Terms, fitted by least squares to one value for each number of
-// processes.
+// A Model is f(p) = Constant + Σ Terms, fitted to one value for each number of processes.
 type Model struct {
 	Constant float64
 	Terms    []Term  // ascending by growth; none: it does not depend on p
@@ -87,8 +86,7 @@ type Model struct {
 	SMAPE    float64 // leave-one-out: mean of 2|f-y|/(|f|+|y|), each value predicted from the others; 0 … 2
 	P        float64 // of a gain like that of the last term, or a better one, by chance; 1 of a constant
 
-	deviation float64      // residual standard deviation
-	inverse   [most]vector // (XᵀX)⁻¹
+	likely []*hypothesis // that intervals are of
 }
 
 // confidence is the probability that an interval of a prediction is meant to have.
@@ -105,27 +103,94 @@ const (
 const (
 	accept   = 0.01 // largest probability of a term's gain by chance
 	acceptR2 = 0.9  // with fewer than five sizes, where that test has hardly any power: least share of the variance
+	unlikely = 1e-3 // times as likely as the best: hypotheses that do not count
+	rare     = 0.1  // prior likelihood of a shape that is not among the simple ones, and of a term below 0
+	simple   = 7    // shapes, the first in their list
+	usual    = 1.5  // logarithm of how much likelier deviations in proportion to the value are than others
 )
 
 // Fit finds the model of the values y at the numbers of processes p, both of one length, y
-// finite. It is the hypothesis of the smallest leave-one-out SMAPE among those with one term, if
-// that term gains more than chance would (F test, 1 %; fewer than five sizes: if it explains 90 % of
-// the variance); one with two if there are six sizes and the second gains as much again and halves
-// the SMAPE; else a constant. No model is below 0 at a number in p or in at. It is nil with fewer than three sizes.
+// finite. Hypotheses have one term, or none, and deviations of one size or in proportion to the value; they are weighed by
+// AICc, simple shapes first (DEFINITIONS 2.13). The most likely one is the model if its term gains more than chance would (F test, 1 %;
+// fewer than five sizes: if it explains 90 % of the variance), with two terms if there are six sizes and the second gains as much again;
+// else a constant. No hypothesis is below 0 at a number in p or in at. It is nil with fewer than three sizes.
 func Fit(p, y []float64, at ...float64) *Model {
 	if distinct := slices.Compact(slices.Sorted(slices.Values(p))); len(distinct) < leastSizes || distinct[0] <= 0 {
 		return nil
 	}
 	f := newFitter(p, y, at)
-	best := f.fit()
-	one := f.best()
-	if one == nil || !f.gains(one, best) {
-		return best
+	constants := f.fit(nil)
+	best, chance, all := mostLikely(constants), 1.0, constants
+	var growing []*hypothesis
+	for _, t := range f.with {
+		growing = append(growing, f.fit([]basis{t})...)
 	}
-	best = one
-	if len(p) >= pairSizes {
-		if two := f.bestPair(best); two != nil && f.gains(two, one) && two.SMAPE < one.SMAPE/2 {
-			best = two
+	if one := mostLikely(growing); one != nil {
+		p := one.chance(constants[one.scheme()])
+		switch {
+		case len(y) < trustedSizes && one.r2 >= acceptR2, len(y) >= trustedSizes && p <= accept:
+			best, chance, all = one, p, growing
+		case len(y) >= trustedSizes:
+			all = append(all, growing...)
+		}
+	}
+	if len(y) >= pairSizes && len(best.terms) > 0 {
+		if two, p := f.pair(best); two != nil {
+			best, chance, all = two, p, append(all, two)
+		}
+	}
+	m := &Model{Constant: best.c[0], Points: len(y), R2: best.r2, SMAPE: best.smape, P: chance}
+	for k, t := range best.terms {
+		t.Coefficient = best.c[k+1]
+		m.Terms = append(m.Terms, t.Term)
+	}
+	least := mostLikely(all).score + math.Log(unlikely)
+	for _, h := range all {
+		if h.score >= least {
+			m.likely = append(m.likely, h)
+		}
+	}
+	return m
+}
+
+// A hypothesis is a form of the model with the coefficients that fit best, and how likely it is.
+type hypothesis struct {
+	terms     []basis
+	relative  bool         // deviations are in proportion to the value
+	c         vector       // coefficients
+	inverse   [most]vector // (XᵀWX)⁻¹
+	rest      float64      // weighted sum of squares that is left
+	exact     float64      // what of that is rounding
+	freedom   int
+	score     float64 // logarithm of its likelihood, up to a number that all share
+	r2, smape float64
+}
+
+// scheme is the place of a constant with deviations like these in what fit returns.
+func (h *hypothesis) scheme() int {
+	if h.relative {
+		return 1
+	}
+	return 0
+}
+
+// chance is the probability that a term which means nothing leaves as little of what is left without it.
+func (h *hypothesis) chance(without *hypothesis) float64 {
+	switch gain := without.rest - h.rest; {
+	case gain <= 0 || without.rest <= without.exact || h.freedom < 1:
+		return 1
+	case h.rest <= h.exact:
+		return 0
+	default:
+		return distuv.F{D1: 1, D2: float64(h.freedom)}.Survival(gain / (h.rest / float64(h.freedom)))
+	}
+}
+
+// mostLikely returns the most likely hypothesis, of equals the first.
+func mostLikely(of []*hypothesis) (best *hypothesis) {
+	for _, h := range of {
+		if best == nil || h.score > best.score+1e-9 {
+			best = h
 		}
 	}
 	return best
@@ -140,13 +205,17 @@ type fitter struct {
 // A basis is a term with its shape's values at all sizes and, behind them, where a model is asked for.
 type basis struct {
 	Term
-	at []float64
+	at    []float64
+	prior float64 // logarithm of how likely the shape is before anything is measured
 }
 
 func newFitter(p, y, at []float64) *fitter {
 	f := &fitter{y: y}
-	for _, t := range shapes(len(p)) {
+	for i, t := range shapes(len(p)) {
 		b := basis{Term: t}
+		if i >= simple {
+			b.prior = math.Log(rare)
+		}
 		for _, x := range slices.Concat(p, at) {
 			b.at = append(b.at, t.shape(x))
 		}
@@ -164,57 +233,30 @@ func rowAt(terms []basis, i int) (x vector) {
 	return x
 }
 
-// gains judges the last term of a model by what is left without it.
-func (f *fitter) gains(m, without *Model) bool {
-	freedom := float64(len(f.y) - 1 - len(m.Terms))
-	left, before := m.deviation*m.deviation*freedom, without.deviation*without.deviation*float64(len(f.y)-1-len(without.Terms))
-	if before <= f.rounding() {
-		return false
-	}
-	m.P = 0
-	if left > f.rounding() {
-		m.P = distuv.F{D1: 1, D2: freedom}.Survival((before - left) / (left / freedom))
-	}
-	if len(f.y) < trustedSizes {
-		return m.R2 >= acceptR2
-	}
-	return m.P <= accept
-}
-
-// rounding is a sum of squares that is none: values are no more exact than this.
-func (f *fitter) rounding() float64 {
-	var sum float64
-	for _, y := range f.y {
-		sum += y * y
-	}
-	return 1e-18 * sum
-}
-
-// best returns the best hypothesis with one term, nil if there is none.
-func (f *fitter) best() *Model {
-	var best *Model
-	for _, t := range f.with {
-		if m := f.fit(t); m != nil && (best == nil || m.betterThan(best)) {
-			best = m
-		}
-	}
-	return best
-}
-
-// betterThan compares by cross-validation; what differs by rounding is equal.
-func (m *Model) betterThan(o *Model) bool { return m.SMAPE < o.SMAPE*(1-1e-9)-1e-12 }
-
-// bestPair returns the best hypothesis with two terms that is no worse than a model of one.
-func (f *fitter) bestPair(one *Model) *Model {
-	var best *Model
-	for i, a := range f.with {
-		for _, b := range f.with[i+1:] {
-			if m := f.fit(a, b); m != nil && m.SMAPE < one.SMAPE && (best == nil || m.betterThan(best)) {
-				best = m
+// pair returns the most likely hypothesis with two terms, none of them below 0, and the probability of what the second gains by chance;
+// nil if that is no better than a hypothesis with one.
+func (f *fitter) pair(one *hypothesis) (best *hypothesis, chance float64) {
+	weights := one.weights(f)
+	for i := range f.with {
+		for k := i + 1; k < len(f.with); k++ {
+			h := f.weighted([]basis{f.with[i], f.with[k]}, weights, one.relative)
+			if h != nil && h.c[1] >= 0 && h.c[2] >= 0 && (best == nil || h.score > best.score+1e-9) {
+				best = h
 			}
 		}
 	}
-	return best
+	if best == nil || best.score <= one.score {
+		return nil, 1
+	}
+	for _, t := range best.terms {
+		if h := f.weighted([]basis{t}, weights, one.relative); h != nil {
+			chance = max(chance, best.chance(h))
+		}
+	}
+	if chance > accept {
+		return nil, 1
+	}
+	return best, chance
 }
 
 // most is the number of coefficients of a model at most.
@@ -223,51 +265,103 @@ const most = 3
 // A vector has one number for each coefficient; those behind the last are 0.
 type vector [most]float64
 
-// fit fits the coefficients of the terms and cross-validates; nil if the values do not
-// determine them, also with one size left out, or if they make a time below 0.
-func (f *fitter) fit(terms ...basis) *Model {
-	slices.SortFunc(terms, func(a, b basis) int { return cmp.Or(a.Num*b.Den-b.Num*a.Den, a.Log-b.Log) })
-	n := len(terms) + 1
-	c, inverse, ok := f.solve(terms)
-	if !ok || f.below(terms, c) {
-		return nil
+// fit fits a form with deviations of one size and, if no value is 0, with such in proportion to the value.
+func (f *fitter) fit(terms []basis) (out []*hypothesis) {
+	weights := make([]float64, len(f.y))
+	for i := range weights {
+		weights[i] = 1
 	}
-	m := &Model{Constant: c[0], Points: len(f.y), P: 1, inverse: inverse}
-	for k, t := range terms {
-		t.Coefficient = c[k+1]
-		m.Terms = append(m.Terms, t.Term)
+	h := f.weighted(terms, weights, false)
+	if h != nil {
+		out = append(out, h)
 	}
-	mean, rest, all := 0.0, 0.0, 0.0
-	for _, y := range f.y {
-		mean += y / float64(len(f.y))
+	if slices.Min(f.y) <= 0 {
+		if terms == nil { // each constant has its place
+			out = append(out, h)
+		}
+		return out
 	}
 	for i, y := range f.y {
-		x := rowAt(terms, i)
-		d := y - dot(c, x)
-		rest, all = rest+d*d, all+(y-mean)*(y-mean)
+		weights[i] = 1 / (y * y)
+	}
+	if h = f.weighted(terms, weights, true); h != nil { // the weights are those of the values, then those of what is fitted
+		h = f.weighted(terms, h.weights(f), true)
+	}
+	if h != nil {
+		out = append(out, h)
+	}
+	return out
+}
+
+// weights are those of deviations as the hypothesis has them.
+func (h *hypothesis) weights(f *fitter) []float64 {
+	out := make([]float64, len(f.y))
+	for i := range out {
+		out[i] = 1
+		if v := dot(h.c, rowAt(h.terms, i)); h.relative && v > 0 {
+			out[i] = 1 / (v * v)
+		}
+	}
+	return out
+}
+
+// weighted fits the coefficients of the terms and cross-validates; nil if the values do not
+// determine them, also with one size left out, or if they make a time below 0.
+func (f *fitter) weighted(terms []basis, weights []float64, relative bool) *hypothesis {
+	slices.SortFunc(terms, func(a, b basis) int { return cmp.Or(a.Num*b.Den-b.Num*a.Den, a.Log-b.Log) })
+	n, size := len(terms)+1, float64(len(f.y))
+	h := &hypothesis{terms: terms, relative: relative, freedom: len(f.y) - n}
+	var ok bool
+	if h.c, h.inverse, ok = f.solve(terms, weights); !ok || f.below(terms, h.c) {
+		return nil
+	}
+	mean, all, squares := 0.0, 0.0, 0.0
+	for _, y := range f.y {
+		mean += y / size
+	}
+	plain := 0.0
+	for i, y := range f.y {
+		x, w := rowAt(terms, i), weights[i]
+		d := y - dot(h.c, x)
+		h.rest += w * d * d
+		plain, all, squares = plain+d*d, all+(y-mean)*(y-mean), squares+y*y
+		h.exact += 1e-18 * w * y * y
+		h.score += 0.5 * math.Log(w)
 		// What the others foretell of a value: its residual grows by 1/(1-h) if it is left out,
 		// with h its own weight in the fit.
 		own := 1.0
 		for k := range n {
-			own -= x[k] * dot(inverse[k], x)
+			own -= w * x[k] * dot(h.inverse[k], x)
 		}
 		if own < 1e-9 {
 			return nil // the others do not determine the coefficients
 		}
 		if guess := y - d/own; math.Abs(guess)+math.Abs(y) > 0 {
-			m.SMAPE += 2 * math.Abs(guess-y) / (math.Abs(guess) + math.Abs(y)) / float64(len(f.y))
+			h.smape += 2 * math.Abs(guess-y) / (math.Abs(guess) + math.Abs(y)) / size
 		}
 	}
-	if freedom := len(f.y) - n; freedom > 0 {
-		m.deviation = math.Sqrt(rest / float64(freedom))
-	}
 	switch {
-	case all > f.rounding():
-		m.R2 = 1 - rest/all
-	case rest <= f.rounding():
-		m.R2 = 1
+	case all > 1e-18*squares:
+		h.r2 = 1 - plain/all
+	case plain <= 1e-18*squares:
+		h.r2 = 1
 	}
-	return m
+	if h.rest > h.exact || h.exact > 0 {
+		h.score -= 0.5 * size * math.Log(max(h.rest, h.exact)/size)
+	}
+	parameters := float64(n + 1) // with the size of deviations
+	if len(f.y) >= trustedSizes {
+		h.score -= parameters + parameters*(parameters+1)/max(size-parameters-1, 0.5)
+	}
+	if relative {
+		h.score += usual
+	}
+	for k, t := range terms {
+		if h.score += t.prior; h.c[k+1] < 0 {
+			h.score += math.Log(rare)
+		}
+	}
+	return h
 }
 
 // below reports whether terms with coefficients make a time below 0 somewhere.
@@ -281,7 +375,7 @@ func (f *fitter) below(terms []basis, c vector) bool {
 }
 
 // row is what the coefficients of a model are multiplied by at p.
-func row(terms []Term, p float64) (x vector) {
+func row(terms []basis, p float64) (x vector) {
 	x[0] = 1
 	for k, t := range terms {
 		x[k+1] = t.shape(p)
@@ -296,14 +390,14 @@ func dot(a, b vector) (sum float64) {
 	return sum
 }
 
-// solve returns the least-squares coefficients of a model with terms, and (xᵀx)⁻¹ with x the rows
-// of all sizes. Columns are scaled to one length first: powers of p are far apart.
-func (f *fitter) solve(terms []basis) (c vector, inverse [most]vector, ok bool) {
+// solve returns the least-squares coefficients of a model with terms, and (xᵀwx)⁻¹ with x the rows
+// of all sizes and w their weights. Columns are scaled to one length first: powers of p are far apart.
+func (f *fitter) solve(terms []basis, weights []float64) (c vector, inverse [most]vector, ok bool) {
 	n := len(terms) + 1
 	var scale vector
 	for i := range f.y {
 		for k, v := range rowAt(terms, i) {
-			scale[k] += v * v
+			scale[k] += weights[i] * v * v
 		}
 	}
 	for k := range n {
@@ -320,9 +414,9 @@ func (f *fitter) solve(terms []basis) (c vector, inverse [most]vector, ok bool) 
 		x := rowAt(terms, i)
 		for k := range n {
 			for j := range n {
-				a[k][j] += x[k] / scale[k] * (x[j] / scale[j])
+				a[k][j] += weights[i] * (x[k] / scale[k]) * (x[j] / scale[j])
 			}
-			a[k][2*most] += x[k] / scale[k] * f.y[i]
+			a[k][2*most] += weights[i] * (x[k] / scale[k]) * f.y[i]
 		}
 	}
 	const singular = 1e-12
@@ -362,21 +456,58 @@ func (m *Model) At(p float64) float64 {
 	return sum
 }
 
-// Interval returns bounds within which a value measured with p processes lies with the
-// probability Confidence if the model's form is right and deviations are normal; ok is false if
-// there are no more values than coefficients. Values are no less than 0.
+// Interval returns bounds within which a value measured with p processes lies with the probability Confidence, over all hypotheses by
+// how likely they are, each with Student's t about its prediction. Ok is false if there are no more values than coefficients. Values are
+// no less than 0.
 func (m *Model) Interval(p float64) (low, high float64, ok bool) {
-	freedom := m.Points - 1 - len(m.Terms)
-	if freedom < 1 {
+	type prediction struct {
+		distuv.StudentsT
+		weight float64
+	}
+	var of []prediction
+	top, sum := math.Inf(-1), 0.0
+	for _, h := range m.likely {
+		top = max(top, h.score)
+	}
+	for _, h := range m.likely {
+		if h.freedom < 1 {
+			continue
+		}
+		x := row(h.terms, p)
+		mu, spread := dot(h.c, x), 1.0
+		if h.relative {
+			spread = mu * mu
+		}
+		for k := range x {
+			spread += x[k] * dot(h.inverse[k], x)
+		}
+		sigma := math.Sqrt(max(h.rest, h.exact) / float64(h.freedom) * max(0, spread))
+		w := math.Exp(h.score - top)
+		of, sum = append(of, prediction{distuv.StudentsT{Mu: mu, Sigma: max(sigma, 1e-300), Nu: float64(h.freedom)}, w}), sum+w
+	}
+	if len(of) == 0 {
 		return 0, 0, false
 	}
-	x := row(m.Terms, p)
-	spread := 1.0
-	for k := range x {
-		spread += x[k] * dot(m.inverse[k], x)
+	quantile := func(q float64) float64 {
+		a, b := math.Inf(1), math.Inf(-1)
+		for _, d := range of {
+			x := d.Quantile(q)
+			a, b = min(a, x), max(b, x)
+		}
+		for range 60 {
+			x, below := a+(b-a)/2, 0.0
+			for _, d := range of {
+				below += d.weight / sum * d.CDF(x)
+			}
+			if below < q {
+				a = x
+			} else {
+				b = x
+			}
+		}
+		return a + (b-a)/2
 	}
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}.Quantile((1+confidence)/2) * m.deviation * math.Sqrt(max(1, spread))
-	return max(0, m.At(p)-half), m.At(p) + half, true
+	return max(0, quantile((1-confidence)/2)), max(0, quantile((1+confidence)/2)), true
 }
 
 // Formula writes the model with coefficients of four digits, in units of so many of the values',

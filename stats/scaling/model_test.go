@@ -119,3 +119,69 @@ func TestTwoTerms(t *testing.T) {
 		t.Errorf("found %s", got)
 	}
 }
+
+// TestIntervalsUnderNoise states what models of noisy series are worth, whether deviations have one size or grow with the value: 95 %
+// intervals hold about that, at twice and four times the largest size; laws are found where noise is small; terms below 0 are rare.
+func TestIntervalsUnderNoise(t *testing.T) {
+	const series, first = 30, 4.0
+	for _, noise := range []float64{0.01, 0.03} {
+		for _, relative := range []bool{true, false} {
+			inside, asked, found, negative, fits := 0, 0, 0, 0, 0
+			for _, law := range laws {
+				if law.name == "log² p" || law.name == "p^1½" || law.name == "p²" {
+					continue
+				}
+				r := rand.New(rand.NewPCG(1, 2))
+				for k := range series {
+					sizes := 5 + k%3
+					largest := first * math.Pow(2, float64(sizes-1))
+					value := func(p float64) float64 {
+						if law.term == nil {
+							return 1000
+						}
+						return 1000 * (1 + 4*law.at(p)/max(law.at(first), law.at(largest)))
+					}
+					measured := func(p float64) float64 {
+						size := noise * value(p)
+						if !relative {
+							size = noise * (value(first) + value(largest)) / 2
+						}
+						return value(p) + size*r.NormFloat64()
+					}
+					var p, y []float64
+					for i := range sizes {
+						x := first * math.Pow(2, float64(i))
+						p, y = append(p, x), append(y, measured(x))
+					}
+					m := scaling.Fit(p, y, 2*largest, 4*largest)
+					for _, at := range []float64{2 * largest, 4 * largest} {
+						low, high, ok := m.Interval(at)
+						if v := measured(at); ok && v >= low && v <= high {
+							inside++
+						}
+						asked++
+					}
+					fits++
+					if len(m.Terms) == 0 && law.term == nil || law.term != nil && len(m.Terms) == 1 && m.Terms[0].Num == law.term.Num &&
+						m.Terms[0].Den == law.term.Den && m.Terms[0].Log == law.term.Log {
+						found++
+					}
+					for _, x := range m.Terms {
+						if x.Coefficient < 0 {
+							negative++
+						}
+					}
+				}
+			}
+			if share := float64(inside) / float64(asked); share < 0.91 || share > 0.99 {
+				t.Errorf("noise %g, relative %v: %.3f of new values lie in their intervals", noise, relative, share)
+			}
+			if share := float64(found) / float64(fits); share < 0.75 || noise == 0.01 && share < 0.9 {
+				t.Errorf("noise %g, relative %v: %.2f of the laws are found", noise, relative, share)
+			}
+			if 50*negative > fits {
+				t.Errorf("noise %g, relative %v: %d of %d models have a term below 0", noise, relative, negative, fits)
+			}
+		}
+	}
+}
