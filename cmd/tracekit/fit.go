@@ -47,7 +47,7 @@ func newFit(io *streams, run func(context.Context, *streams, *fitOptions) error)
 processes and number of bytes: it fits laws to the durations of the calls, tests them,
 and gives the time t_max that a call exceeds only if something was in its way. Wait states
 are taken off first, unless --paper asks for the paper's way: whole benchmark runs as
-they are, Poisson and exponential laws alone, the accepted law with the smallest χ², and
+they are, exponential and Poisson laws alone, the accepted law with the smallest χ², and
 beside maximum likelihood what minimising Σ|f-p| (equation 10) and χ² gives.
 
 The profile that -o writes is used by 'tracekit analyze --profile'. It is good for the
@@ -67,7 +67,7 @@ func (o *fitOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.modelFlags.add(set)
-	set.BoolVar(&o.paper, "paper", false, "the paper's way: all calls, wait states left in, two families (unless --families), the smallest χ²")
+	set.BoolVar(&o.paper, "paper", false, "the paper's way: all calls, wait states left in, exponential and Poisson laws (unless --families), the smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
 	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table, and histograms drawn: the keys with the most "+
@@ -98,7 +98,7 @@ func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 	out := o.modelFlags.options()
 	out.Resolution, out.Paper, out.SmallestChi2 = resolution, o.paper, o.paper
 	if o.paper && out.Families == nil {
-		out.Families = []fit.Family{fit.Exponential, fit.Poisson}
+		out.Families = []fit.Family{fit.Exponential, fit.Poisson, fit.LocatedPoisson}
 	}
 	return out
 }

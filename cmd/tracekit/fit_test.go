@@ -143,7 +143,7 @@ func TestPaperIsThePaper(t *testing.T) {
 	}
 	stdout := succeed(t, dir, "fit", "--quiet", "--paper", "--json", path)
 	decode(t, stdout, &doc)
-	if want := []string{"exponential", "poisson"}; !slices.Equal(doc.Families, want) {
+	if want := []string{"exponential", "poisson", "located-poisson"}; !slices.Equal(doc.Families, want) {
 		t.Errorf("families %v", doc.Families)
 	}
 	for _, k := range doc.Keys {

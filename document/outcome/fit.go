@@ -65,9 +65,9 @@ type TriedModel struct {
 	Family     string           `json:"family"`
 	Parameters []document.Param `json:"parameters"` // by maximum likelihood
 	Chi2       float64          `json:"chi2"`
-	Dof        int              `json:"dof"`
-	PValue     float64          `json:"p_value"`
-	Accepted   bool             `json:"accepted"`
+	Dof        int              `json:"dof"`      // below 1: not testable
+	PValue     *float64         `json:"p_value"`  // null: not testable
+	Accepted   *bool            `json:"accepted"` // null: not testable
 	TMaxNs     int64            `json:"t_max_ns"` // by maximum likelihood
 	Estimates  []TriedEstimate  `json:"estimates"`
 }
@@ -79,16 +79,27 @@ type TriedEstimate struct {
 	Parameters []document.Param `json:"parameters"`
 	Chi2       float64          `json:"chi2"`
 	Dof        int              `json:"dof"`
-	PValue     float64          `json:"p_value"`
-	Accepted   bool             `json:"accepted"` // χ² alone; the family's verdict needs both ends
+	PValue     *float64         `json:"p_value"`  // null: not testable
+	Accepted   *bool            `json:"accepted"` // χ² alone; the family's verdict needs both ends; null: not testable
 }
 
 func newTriedModel(m *fit.Model) TriedModel {
-	t := TriedModel{string(m.Family), params(m.Params), m.Test.Chi2, m.Test.DOF, m.Test.P, m.Test.Accepted, m.TMax, nil}
-	for _, e := range m.Estimates {
-		t.Estimates = append(t.Estimates, TriedEstimate{e.By, params(e.Params), e.Test.Chi2, e.Test.DOF, e.Test.P, e.Test.Accepted})
+	p, accepted := verdict(&m.Test)
+	t := TriedModel{string(m.Family), params(m.Params), m.Test.Chi2, m.Test.DOF, p, accepted, m.TMax, nil}
+	for i := range m.Estimates {
+		e := &m.Estimates[i]
+		p, accepted := verdict(&e.Test)
+		t.Estimates = append(t.Estimates, TriedEstimate{e.By, params(e.Params), e.Test.Chi2, e.Test.DOF, p, accepted})
 	}
 	return t
+}
+
+// verdict returns what a test says; nil where there is nothing to test.
+func verdict(t *fit.Test) (p *float64, accepted *bool) {
+	if !t.Testable() {
+		return nil, nil
+	}
+	return &t.P, &t.Accepted
 }
 
 func params(in []fit.Param) []document.Param {
@@ -103,7 +114,7 @@ func params(in []fit.Param) []document.Param {
 func NewFit(p *fit.Profile, groups []fit.Group) *Fit {
 	d := &Fit{Schema: "tracekit.fit/1", Machine: p.Machine, Library: p.Library, Creator: p.Creator, Processes: p.Processes,
 		Quantile: p.Quantile,
-		Families: fit.Families(), Keys: []FitKey{}, Findings: []document.Finding{}}
+		Families: fit.DefaultFamilies(), Keys: []FitKey{}, Findings: []document.Finding{}}
 	for i := range groups {
 		k := overhead.DescribeKey(&groups[i])
 		d.Models = append(d.Models, k)

@@ -123,6 +123,9 @@ func modelPlot(r *fit.Result, i int, b fit.Bars) plots.Model {
 	test := m.TestOf(by)
 	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted,
 		Expected: r.Expected(i, by, b)}
+	if !test.Testable() {
+		out.Verdict, out.Rejected = "not testable", false
+	}
 	if by > 0 {
 		out.Name += map[string]string{fit.ByAbsolute: ", least Σ|f-p|", fit.ByChiSquare: ", least χ²"}[m.Estimates[by].By]
 	}

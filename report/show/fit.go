@@ -45,14 +45,17 @@ func printEstimates(out *report.Sections, keys []document.OverheadKey) {
 		for m := range k.Fit.Models {
 			law := &k.Fit.Models[m]
 			for n, e := range law.Estimates {
-				verdict := yesNo(e.Test.Accepted)
+				verdict, p := yesNo(e.Test.Accepted), words.Decimal(&e.Test.P)
+				if !e.Test.Testable() {
+					verdict, p = "not testable", "-"
+				}
 				if m == k.Fit.Chosen && n == k.Fit.Estimate {
 					verdict += ", chosen"
 				}
 				lambda, offset := lambdaOf(law.Family, e.Params)
 				g.Add(k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Time(k.Fit.Histogram.Window),
 					string(law.Family),
-					e.By, lambda, offset, words.Decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), words.Decimal(&e.Test.P), verdict)
+					e.By, lambda, offset, words.Decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), p, verdict)
 			}
 		}
 	}
@@ -61,15 +64,17 @@ func printEstimates(out *report.Sections, keys []document.OverheadKey) {
 
 // lambdaOf returns the λ of a law that has one, per µs or in windows, and its offset.
 func lambdaOf(f fit.Family, params []fit.Param) (lambda, offset string) {
-	if f != fit.Exponential && f != fit.Poisson {
+	if f != fit.Exponential && f != fit.Poisson && f != fit.LocatedPoisson {
 		return "-", "-"
 	}
-	x := params[0].Value
+	x, offset := params[0].Value, "-"
 	if f == fit.Exponential {
 		x *= 1000
-		return words.Decimal(&x), "-"
 	}
-	return words.Decimal(&x), words.Decimal(&params[1].Value)
+	if len(params) > 1 {
+		offset = words.Decimal(&params[1].Value)
+	}
+	return words.Decimal(&x), offset
 }
 
 func yesNo(b bool) string {

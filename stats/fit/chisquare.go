@@ -20,11 +20,14 @@ const minExpected = 5
 type Test struct {
 	Chi2     float64
 	Classes  int     // after pooling
-	DOF      int     // ν; below 1 there is nothing to test: P is 0, Critical is 0, Accepted is false
+	DOF      int     // ν; below 1 it is not testable: P is 0, Critical is 0, Accepted is false
 	P        float64 // P(χ²_ν ≥ Chi2)
 	Critical float64 // chiSquareCritical(DOF, α)
 	Accepted bool    // Chi2 ≤ Critical
 }
+
+// Testable reports whether there are classes enough to judge the law: if not, it is neither accepted nor rejected.
+func (t Test) Testable() bool { return t.DOF >= 1 }
 
 // chiSquareCritical returns the value that a χ² variable of ν degrees of freedom
 // exceeds with probability alpha. Up to ν = 30 it is exact; above, it is the

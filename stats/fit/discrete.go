@@ -67,15 +67,15 @@ func (e exponential) fitted() int { return 1 }
 type poisson struct {
 	rate   float64
 	offset float64 // whole in every fit; its neighbours need not be
+
+	located bool // the offset was chosen
 }
 
 // maxOffset bounds the search for the offset.
 const maxOffset = 1 << 30
 
-// fitPoisson climbs over the offsets, from the one at which mean and variance
-// agree, in steps that halve; λ is the best one for each offset.
-func fitPoisson(b binned) estimate {
-	p := b.poissonClimb()
+// poissonFit returns a law with the way to its neighbours.
+func (b binned) poissonFit(p poisson) estimate {
 	at := []float64{math.Log(p.rate), p.offset}
 	if p.offset == 0 {
 		at = at[:1] // it cannot vary around its bound
@@ -89,10 +89,12 @@ func fitPoisson(b binned) estimate {
 	}}
 }
 
+// poissonClimb climbs over the offsets, from the one at which mean and variance
+// agree, in steps that halve; λ is the best one for each offset.
 func (b binned) poissonClimb() poisson {
 	mean, sigma, _ := b.h.moments()
 	offset := min(max(math.Round(sigma*sigma-mean+0.5), 0), maxOffset)
-	best := b.poissonAt(poisson{offset: offset}, offset)
+	best := b.poissonAt(poisson{offset: offset, located: true}, offset)
 	likelihood := b.poissonLikelihood(best)
 	step := 1.0
 	for step < offset/16 {
@@ -125,7 +127,7 @@ func (b binned) poissonClimb() poisson {
 func (b binned) poissonAt(other poisson, offset float64) poisson {
 	mean := b.h.mean() + offset
 	if b.cut == noCut {
-		return poisson{mean, offset}
+		return poisson{mean, offset, other.located}
 	}
 	// The mean of a law truncated below n is λ (1 - r), r = P(X = n-1)/P(X < n). It is a concave function
 	// of λ: after the first step, all lead up.
@@ -142,7 +144,7 @@ func (b binned) poissonAt(other poisson, offset float64) poisson {
 			break
 		}
 	}
-	return poisson{rate, offset}
+	return poisson{rate, offset, other.located}
 }
 
 // poissonLikelihood returns Σ B_k ln P(class k | X < cut).
@@ -207,9 +209,9 @@ func (p poisson) probability(x, before, at float64) float64 {
 func (p poisson) offsetSlopes(edges []float64, e *expectation) {
 	const h = 1e-4
 	row := e.slopes[1]
-	poisson{p.rate, p.offset - h}.shares(edges, &expectation{calls: e.calls})
+	poisson{p.rate, p.offset - h, true}.shares(edges, &expectation{calls: e.calls})
 	copy(row, e.calls)
-	poisson{p.rate, p.offset + h}.shares(edges, &expectation{calls: e.calls})
+	poisson{p.rate, p.offset + h, true}.shares(edges, &expectation{calls: e.calls})
 	for j := range row {
 		row[j] = (e.calls[j] - row[j]) / (2 * h)
 	}
@@ -220,6 +222,9 @@ func (p poisson) quantile(q float64) float64 {
 }
 
 func (p poisson) params(axis) []Param {
+	if !p.located {
+		return []Param{{"lambda", p.rate}}
+	}
 	return []Param{{"lambda", p.rate}, {"offset_classes", p.offset}}
 }
 

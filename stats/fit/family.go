@@ -9,17 +9,24 @@ type Family string
 // fitted to class numbers; those with a location let it lie below the smallest
 // call, since the minimum of a sample over-estimates the smallest possible time.
 const (
-	Exponential Family = "exponential" // λ; location is t_min; discretised
-	Poisson     Family = "poisson"     // λ and a whole number of classes as offset
-	Gamma       Family = "gamma"       // shape, scale, location
-	Weibull     Family = "weibull"     // shape, scale, location
-	LogNormal   Family = "lognormal"   // μ and σ of the logarithm, location
-	Mixture     Family = "mixture"     // a gamma body and a slow exponential tail
+	Exponential    Family = "exponential"     // λ; location is t_min; discretised
+	Poisson        Family = "poisson"         // λ, the mean class number, as in the paper
+	LocatedPoisson Family = "located-poisson" // λ and a whole number of classes as offset
+	Gamma          Family = "gamma"           // shape, scale, location
+	Weibull        Family = "weibull"         // shape, scale, location
+	LogNormal      Family = "lognormal"       // μ and σ of the logarithm, location
+	Mixture        Family = "mixture"         // a gamma body and a slow exponential tail
 )
 
 // Families returns all families, in order.
 func Families() []Family {
-	return []Family{Exponential, Poisson, Gamma, Weibull, LogNormal, Mixture}
+	return []Family{Exponential, Poisson, LocatedPoisson, Gamma, Weibull, LogNormal, Mixture}
+}
+
+// DefaultFamilies returns those that are tried if none is asked for: all but the Poisson law without offset, which the located one
+// contains.
+func DefaultFamilies() []Family {
+	return []Family{Exponential, LocatedPoisson, Gamma, Weibull, LogNormal, Mixture}
 }
 
 // A law is one member of a family. It lives on the axis of class numbers: x = k is
@@ -73,7 +80,7 @@ const noCut = math.MaxInt64
 // fitLaw returns the maximum-likelihood member of the family, and false if
 // the classes cannot determine its parameters.
 func fitLaw(f Family, b binned) (estimate, bool) {
-	need := map[Family]int{Exponential: 2, Poisson: 3, Gamma: 4, Weibull: 4, LogNormal: 4, Mixture: 6}
+	need := map[Family]int{Exponential: 2, Poisson: 2, LocatedPoisson: 3, Gamma: 4, Weibull: 4, LogNormal: 4, Mixture: 6}
 	if n, known := need[f]; !known || len(b.h.Classes) < n {
 		return estimate{}, false
 	}
@@ -81,7 +88,9 @@ func fitLaw(f Family, b binned) (estimate, bool) {
 	case Exponential:
 		return fitExponential(b), true
 	case Poisson:
-		return fitPoisson(b), true
+		return b.poissonFit(b.poissonAt(poisson{}, 0)), true
+	case LocatedPoisson:
+		return b.poissonFit(b.poissonClimb()), true
 	case Gamma:
 		return fitGamma(b), true
 	case Weibull:

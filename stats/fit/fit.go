@@ -36,7 +36,7 @@ type Options struct {
 	// maximum of the likelihood.
 	Brief bool
 
-	// Families in the contest; nil means all.
+	// Families in the contest; nil means DefaultFamilies.
 	Families []Family
 }
 
@@ -122,7 +122,7 @@ func (o Options) defaults() Options {
 	}
 	o.Resolution = max(o.Resolution, 1)
 	if o.Families == nil {
-		o.Families = Families()
+		o.Families = DefaultFamilies()
 	}
 	return o
 }

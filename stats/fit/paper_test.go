@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
 // strict is the paper's way: all calls, two families, the smallest χ².
-var strict = Options{Paper: true, SmallestChi2: true, Families: []Family{Exponential, Poisson}}
+var strict = Options{Paper: true, SmallestChi2: true, Families: []Family{Exponential, Poisson, LocatedPoisson}}
 
-// An exponential sample comes out exponential, a Poisson one as that, or as nothing in the few
+// An exponential sample comes out exponential, a Poisson one above t_min as located Poisson, or as nothing in the few
 // per cent of samples that any test rejects; never as the other.
 func TestPaperTellsItsFamilies(t *testing.T) {
 	draws := map[Family]func(r *rand.Rand) int64{
 		Exponential: func(r *rand.Rand) int64 { return 5000 + int64(700*r.ExpFloat64()) },
-		Poisson: func(r *rand.Rand) int64 { // of 20, by counting arrivals
+		LocatedPoisson: func(r *rand.Rand) int64 { // of 20, by counting arrivals
 			k, at := int64(0), r.ExpFloat64()
 			for ; at < 20; at += r.ExpFloat64() {
 				k++
@@ -148,5 +149,53 @@ func TestBriefDecidesTheSame(t *testing.T) {
 				t.Errorf("%s: t_max %d, %d of model %d; briefly %d of %d", tr.name, n, whole.TMax, whole.Chosen, brief.TMax, brief.Chosen)
 			}
 		}
+	}
+}
+
+// TestPaperPoisson: the paper's law has λ = the mean class number and no offset, and stands beside the located one. Where the classes
+// are too few for a law's parameters, it is neither accepted nor rejected, and not chosen.
+func TestPaperPoisson(t *testing.T) {
+	s := new(Sample)
+	for k, n := range []int{50, 60, 40, 20, 8} {
+		for range n {
+			s.Add(int64(100 + 10*k))
+		}
+	}
+	o := strict
+	o.Window = 10
+	r := Fit(s, o)
+	mean := float64(60+2*40+3*20+4*8) / 178
+	var found []Family
+	for _, m := range r.Models {
+		found = append(found, m.Family)
+		if m.Family == Poisson && (len(m.Params) != 1 || math.Abs(m.Params[0].Value-mean) > 1e-12) {
+			t.Errorf("λ is %v, want %g", m.Params, mean)
+		}
+		if m.Family == LocatedPoisson && len(m.Params) != 2 {
+			t.Errorf("located: %v", m.Params)
+		}
+	}
+	if !slices.Equal(found, strict.Families) {
+		t.Errorf("laws %v", found)
+	}
+
+	few := new(Sample)
+	for k, n := range []int{6, 7, 5} { // two pools of five at most beside one parameter
+		for range n {
+			few.Add(int64(100 + 10*k))
+		}
+	}
+	untestable := 0
+	r = Fit(few, o)
+	for j, m := range r.Models {
+		if !m.Test.Testable() {
+			untestable++
+			if m.Test.Accepted || r.Chosen == j {
+				t.Errorf("%s: %+v", m.Family, m.Test)
+			}
+		}
+	}
+	if untestable == 0 {
+		t.Error("all laws can be tested: the test is out of date")
 	}
 }

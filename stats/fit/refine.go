@@ -103,7 +103,7 @@ func lambda(l law) (oneParameter, bool) {
 		return oneParameter{math.Log(l.rate), func(x float64) law { return exponential{math.Exp(x)} },
 			func(mean float64) float64 { return math.Log(math.Log1p(1 / mean)) }}, true
 	case poisson:
-		return oneParameter{math.Log(l.rate), func(x float64) law { return poisson{math.Exp(x), l.offset} },
+		return oneParameter{math.Log(l.rate), func(x float64) law { return poisson{math.Exp(x), l.offset, l.located} },
 			func(mean float64) float64 { return math.Log(mean + l.offset) }}, true
 	}
 	return oneParameter{}, false

@@ -17,7 +17,7 @@ func members() map[string]estimate {
 	}
 	add("exponential", func(at []float64) law { return exponential{math.Exp(at[0])} }, -1.5)
 	for _, offset := range []float64{0.5, 7, 90} {
-		add(fmt.Sprint("poisson ", offset), func(at []float64) law { return poisson{math.Exp(at[0]), at[1]} }, math.Log(offset+9), offset)
+		add(fmt.Sprint("poisson ", offset), func(at []float64) law { return poisson{math.Exp(at[0]), at[1], true} }, math.Log(offset+9), offset)
 	}
 	for name, form := range map[string]former{"gamma": newGamma, "weibull": newWeibull, "lognormal": newLogNormal} {
 		for _, at := range [][]float64{{2, 1}, {2, 2.5}, {1, 3}, {2, -1}, {2, 1, 0}, {2, 2, -3}, {3, 1, 5}, {2.5, 1, 6.5}, {2.5, 1, 8},

@@ -205,7 +205,7 @@ func (y tally) judge(t *testing.T, tr truth, n int) {
 	for j, q := range []float64{0.95, 0.99} {
 		cover := y.cover[j] / float64(y.runs)
 		slack := 3 * spread / root
-		if tr.family == Poisson && cover < q-slack || tr.family != Poisson && math.Abs(cover-q) > within+slack {
+		if tr.family == LocatedPoisson && cover < q-slack || tr.family != LocatedPoisson && math.Abs(cover-q) > within+slack {
 			t.Errorf("t_max at %g covers %.4f", q, cover)
 		}
 	}

@@ -49,7 +49,7 @@ func poissonTruth(name string, lambda float64) truth {
 		}
 		return float64(5000 + k)
 	}
-	return truth{name, Poisson, map[string]float64{"lambda": lambda}, 1, draw, func(t float64) float64 {
+	return truth{name, LocatedPoisson, map[string]float64{"lambda": lambda}, 1, draw, func(t float64) float64 {
 		var sum float64
 		term := math.Exp(-lambda)
 		for k := 0.0; k < min(math.Ceil(t)-5000, 10*lambda+100); k++ {

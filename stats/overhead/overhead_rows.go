@@ -181,7 +181,7 @@ func describe(k *document.OverheadKey, r *fit.Result) {
 	for _, x := range e.Params {
 		k.Parameters = append(k.Parameters, document.Param{Name: x.Name, Value: x.Value})
 	}
-	if m.Family == fit.Poisson || m.Family == fit.Exponential {
+	if m.Family == fit.Poisson || m.Family == fit.LocatedPoisson || m.Family == fit.Exponential {
 		k.Lambda = &k.Parameters[0].Value
 	}
 }
