@@ -50,24 +50,22 @@ func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions
 	opts := &analyzeOptions{}
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE...",
-		Short: "Say where the time goes, which line wastes it, and why",
-		Long: `Analyze is the main job: it reads a trace, repairs its clocks, matches messages and
-collectives, and prints whether the trace is sound, why the run is not shorter and what
-mending that would gain, the parallel efficiency, the wait states and what causes them, the
-critical path, the cost of each source line, the overhead of its MPI calls beyond what such
-calls need, profiles and messages.
+		Short: "Show where the time goes, what wastes it, and why",
+		Long: `Analyze reads a trace, repairs its clocks, matches messages and collectives, and prints one
+screen: is the trace sound, how efficient is the run, where does the time go, what to fix
+and what that would save. --section and --full print the details: wait states and what
+causes them, the critical path, the cost of each source line, overhead, profiles, messages,
+devices, files. --json and -o have all of it.
 
-Of a trace of accelerators it says first how much of their time they work, why they idle,
-what launches what they execute, and the critical path through hosts and devices; of a
-trace of files, what is read and written.
+Startup (MPI_Init, the first work of devices) is left out of efficiencies and causes on the
+screen; --with-startup counts it.
 
-What calls need is learned from the trace itself or, with --profile, was learned by
+What a call needs is learned from the trace itself or, with --profile, was learned by
 'tracekit fit' from a benchmark of the same machine.
 
-Several paths make one trace where a tool writes one file for each rank.
-
-With --shard it only decodes a share of the trace, for 'tracekit combine' to analyse it.`,
+Several paths make one trace where a tool writes one file for each rank.`,
 		Example: `  tracekit analyze traces.otf2
+  tracekit analyze --section waits,path traces.otf2
   tracekit analyze --from 10% --to 90% --ranks 0-63 traces.otf2
   tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
   tracekit analyze -o report/ traces.otf2`,

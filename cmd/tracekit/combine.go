@@ -216,7 +216,7 @@ func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions
 	var pass secondPass
 	cmd := &cobra.Command{
 		Use:   "combine DIRECTORY",
-		Short: "Analyse, compress or convert a trace that several processes have gone through",
+		Short: "Join what several processes made of one trace (--shard)",
 		Long: `Combine analyses a trace whose shards lie in a directory, one file of each of several
 'tracekit analyze --shard i/n -o DIRECTORY TRACE', which may have run on different machines,
 as tasks of a job array. What it prints is what 'tracekit analyze' prints of the trace.

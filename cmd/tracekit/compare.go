@@ -37,7 +37,7 @@ func newCompare(io *streams, run func(context.Context, *streams, *compareOptions
 	opts := &compareOptions{}
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Say what changed between two runs, where, and whether it is more than noise",
+		Short: "Show what changed between two runs, and whether it is noise",
 		Long: `Compare says in what two runs of a program differ: first in shape (ranks, program,
 communicators), then how long they take and how their efficiencies moved, then which places
 take more or less time of their own or wait longer, on which ranks, and whether that is more

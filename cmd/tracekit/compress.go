@@ -62,7 +62,7 @@ func newCompress(io *streams, run func(context.Context, *streams, *compressOptio
 	opts := &compressOptions{}
 	cmd := &cobra.Command{
 		Use:   "compress TRACE... -o FILE.tkf",
-		Short: "Write a trace as formulae",
+		Short: "Compress a trace to formulae (.tkf)",
 		Long: `Compress writes a trace as formulae and says what was learned and how large the parts are.
 
 The lossless mode (the default) keeps all event tables: structure exactly, times exactly or

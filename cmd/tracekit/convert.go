@@ -72,7 +72,7 @@ func newReconstruct(io *streams, run func(context.Context, *streams, *convertOpt
 	opts := &convertOptions{}
 	cmd := &cobra.Command{
 		Use:   "reconstruct FILE.tkf -o TRACE",
-		Short: "Write formulae back as a trace",
+		Short: "Rebuild a trace from formulae",
 		Long: `Reconstruct writes the trace that a .tkf file stands for, in any format that convert
 writes: of the lossless mode the very same events, of the stat mode a reconstruction with
 the recorded structure and durations that are means or drawn from laws; who completes a

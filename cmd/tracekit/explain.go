@@ -39,7 +39,7 @@ func newExplain(io *streams, run func(context.Context, *streams, *explainOptions
 	opts := &explainOptions{}
 	cmd := &cobra.Command{
 		Use:   "explain TRACE [RANK@TIME | PLACE]",
-		Short: "Follow one wait back to its origin",
+		Short: "Follow one wait to its origin",
 		Long: `Explain tells why a call waits: for whom, what that rank did longer since the two last met
 and, if it waited itself, why, and so on to the origin.
 

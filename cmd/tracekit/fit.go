@@ -42,7 +42,7 @@ func newFit(io *streams, run func(context.Context, *streams, *fitOptions) error)
 	opts := &fitOptions{}
 	cmd := &cobra.Command{
 		Use:   "fit TRACE...",
-		Short: "Learn what MPI calls need, from a benchmark or any other trace",
+		Short: "Learn how long MPI calls need, from a benchmark or a trace",
 		Long: `Fit learns how long a call needs that nothing disturbs, for each MPI function, number of
 processes and number of bytes: it fits laws to the durations of the calls, tests them,
 and gives the time t_max that a call exceeds only if something was in its way. Wait states

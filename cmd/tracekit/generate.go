@@ -33,7 +33,7 @@ func newGenerate(io *streams, run func(context.Context, *streams, *generateOptio
 	}
 	cmd := &cobra.Command{
 		Use:   "generate PROGRAM -o DIR",
-		Short: "Write a trace whose analysis is known",
+		Short: "Generate a trace with a known analysis",
 		Long: `Generate simulates a program and writes the trace that a measurement of it would have
 written (an OTF2 archive, or another format if the name says so, see convert), with
 planted faults of exactly known size; it prints what an analysis must find. Amounts are in

@@ -43,7 +43,7 @@ func newHeaders(io *streams, run func(context.Context, *streams, *headersOptions
 	opts := &headersOptions{}
 	cmd := &cobra.Command{
 		Use:   "headers TRACE...",
-		Short: "Compare what hosts do with what the messages that they wait for were held up by",
+		Short: "Show what delayed each message",
 		Long: `Headers replays what IMPuLSE measures: every message carries a header of a few counters,
 which say how the time on the path that led to this message was spent. A rank that waits
 for a message takes over its header; so the headers at the end of the run tell what it was

@@ -56,7 +56,7 @@ func newInfo(io *streams, run func(context.Context, *streams, *infoOptions) erro
 	opts := &infoOptions{}
 	cmd := &cobra.Command{
 		Use:   "info TRACE...",
-		Short: "Say what is in a trace",
+		Short: "Show what a trace contains",
 		Long: `Info prints what is in a trace: format, writer, processes, threads, communicators,
 time span, clock, findings. It reads definitions alone; --counts reads all events and
 counts them by kind, and the records of an OTF2 archive's snapshots, markers and

@@ -102,8 +102,17 @@ and data were lost, or a --fail-if condition holds; 128 and its number after a s
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{cli.FlagError(err)} })
-	root.AddCommand(commands(io)...)
+	cobra.EnableCommandSorting = false // the most used ones come first
+	for _, g := range groups(io) {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newMan(), newTerms())
 	root.InitDefaultHelpCmd()
+	cli.GroupFlags(root)
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Run, help.RunE = nil, helpOf
 	}
@@ -151,30 +160,23 @@ func version() string {
 	return info.Main.Version
 }
 
-// commands returns the subcommands in the order of the help text.
-func commands(io *streams) []*cobra.Command {
-	return []*cobra.Command{
-		newInfo(io, runInfo),
-		newAnalyze(io, runAnalyze),
-		newCombine(io, runAnalyze),
-		newReport(io, runReport),
-		newView(io, runView),
-		newWhatif(io, runWhatif),
-		newExplain(io, runExplain),
-		newFit(io, runFit),
-		newSpacetime(io, runSpacetime),
-		newHeaders(io, runHeaders),
-		newSample(io, runSample),
-		newReduce(io, runReduce),
-		newCompare(io, runCompare),
-		newScaling(io, runScaling),
-		newCompress(io, runCompress),
-		newFormulae(io, runFormulae),
-		newReconstruct(io, runConvert),
-		newConvert(io, runConvert),
-		newGenerate(io, runGenerate),
-		newMan(),
-		newTerms(),
+// groups are the subcommands by what they are for, in the order of the help text.
+func groups(io *streams) []struct {
+	title    string
+	commands []*cobra.Command
+} {
+	return []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Look at a trace:", []*cobra.Command{newAnalyze(io, runAnalyze), newView(io, runView), newReport(io, runReport),
+			newInfo(io, runInfo), newSpacetime(io, runSpacetime)}},
+		{"Find out why:", []*cobra.Command{newExplain(io, runExplain), newWhatif(io, runWhatif), newHeaders(io, runHeaders),
+			newFit(io, runFit)}},
+		{"Compare runs:", []*cobra.Command{newCompare(io, runCompare), newScaling(io, runScaling)}},
+		{"Make traces smaller or move them:", []*cobra.Command{newConvert(io, runConvert), newCompress(io, runCompress),
+			newReconstruct(io, runConvert), newFormulae(io, runFormulae), newReduce(io, runReduce), newCombine(io, runAnalyze)}},
+		{"Study the measurement:", []*cobra.Command{newSample(io, runSample), newGenerate(io, runGenerate)}},
 	}
 }
 

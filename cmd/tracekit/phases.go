@@ -16,7 +16,7 @@ import (
 type phaseFlags struct{ phase int }
 
 func (f *phaseFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.phase, cli.Int(1, math.MaxInt), "phase", "", "select the `number`th phase, from 1, instead of --from and --to")
+	cli.Var(set, &f.phase, cli.Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1, instead of --from and --to")
 }
 
 // check refuses what contradicts the other flags of a selection.

@@ -32,7 +32,7 @@ func (f *modelFlags) add(set *pflag.FlagSet) {
 	cli.Var(set, &f.quantile, quantiles, "quantile", fmt.Sprint(defaultQuantile),
 		"`share` of calls without overhead: where necessary time ends, 0.8 to 1")
 	cli.Var(set, &f.alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
-	cli.Var(set, &f.laws, cli.List(cli.Parsed(parseFamily)), "families", "", "laws to try, a `list` of "+familyNames()+" (default: all)")
+	cli.Var(set, &f.laws, cli.List(cli.Parsed(parseFamily)), "families", "", "laws to try, a `list` of "+familyNames()+" (default: all but poisson)")
 	cli.Var(set, &f.windowNs, cli.Window(), "window", "", "`width` of a histogram's windows, such as 100ns (default: chosen for each key)")
 }
 

@@ -66,7 +66,7 @@ func newReduce(io *streams, run func(context.Context, *streams, *reduceOptions) 
 	opts := &reduceOptions{}
 	cmd := &cobra.Command{
 		Use:   "reduce TRACE... [-o OUT]",
-		Short: "Cut a trace down by rules, and say what that changes",
+		Short: "Write a smaller trace by rules, with a certificate of errors",
 		Long: `Reduce writes a part of a trace that is a trace again: no message loses one end, no
 collective some of its members; calls that are kept for that keep the regions around them.
 What dropped ranks had to do with others goes on both sides, and is counted.

@@ -42,7 +42,7 @@ func newReport(io *streams, run func(context.Context, *streams, *reportOptions) 
 	opts := &reportOptions{}
 	cmd := &cobra.Command{
 		Use:   "report TRACE... -o FILE.html",
-		Short: "Write one page that explains the run: causes, timeline, call tree, tables",
+		Short: "Write the page: causes, timeline, call tree, tables",
 		Long: `Report writes one self-contained HTML file to look at and to send to a colleague: the causes
 and what mending each would gain, a timeline that zooms, the call tree over ranks, source
 lines, waits, communication, profile and findings, linked with one another. It loads nothing

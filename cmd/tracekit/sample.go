@@ -60,7 +60,7 @@ func newSample(io *streams, run func(context.Context, *streams, *sampleOptions) 
 	opts := &sampleOptions{}
 	cmd := &cobra.Command{
 		Use:   "sample TRACE...",
-		Short: "Say what message sampling would have seen, how wrong, and what it would have cost",
+		Short: "Predict accuracy and cost of message sampling",
 		Long: `Sample replays PHOTON's message sampling on a trace that has all messages. At each send a
 rank decides whether to sample the message: at random, by a counter, or by a timer. Printed
 are, for each configuration, what it would have seen and what it would have said of all messages

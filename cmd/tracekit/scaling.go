@@ -31,7 +31,7 @@ func newScaling(io *streams, run func(context.Context, *streams, *scalingOptions
 	opts := &scalingOptions{}
 	cmd := &cobra.Command{
 		Use:   "scaling RUN...",
-		Short: "Say how a program scales, from runs of several sizes",
+		Short: "Show how a program scales, from runs of several sizes",
 		Long: `Scaling puts the efficiencies of several runs of one program side by side, as BSC's
 modelfactors does, with the scalability of its computation and, where hardware counters were
 recorded, what that is made of: instructions, instructions per cycle, frequency.

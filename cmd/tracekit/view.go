@@ -45,7 +45,7 @@ func newView(io *streams, run func(context.Context, *streams, *viewOptions) erro
 	opts := &viewOptions{}
 	cmd := &cobra.Command{
 		Use:   "view TRACE...",
-		Short: "Serve the page of report on this machine, at full resolution",
+		Short: "Open the page with the timeline at full resolution",
 		Long: `View analyses a trace, makes an index of its timeline, and serves the page that report writes
 on this machine alone, with every call at any zoom, however large the trace. It prints the
 address, which has a secret in it, and serves until Ctrl-C. Nothing can be changed through it.

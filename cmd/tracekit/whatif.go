@@ -51,17 +51,18 @@ func newWhatif(io *streams, run func(context.Context, *streams, *whatifOptions) 
 	opts := &whatifOptions{}
 	cmd := &cobra.Command{
 		Use:   "whatif TRACE...",
-		Short: "Say how long the run would take if something in it were different",
+		Short: "Predict the run time after a change; alone: try what saves most",
 		Long: `Whatif replays the run with changes: each rank does what it did in the same order, each
 call keeps its own time, and all waits are found anew. Without a change every time of the
 run comes out again, to the tick.
 
+Without a change it tries what promises most and lists it by gain.
 Changes can be repeated and combined. PLACE is a region, an operation such as MPI_Recv, a
 line (halo.c:80), or one of the first two at a line or in a region (MPI_Recv@halo.c:80). Time
 of a region is its own, without what it calls, and waits are left out: they follow.`,
-		Example: `  tracekit whatif --balance interior traces.otf2
-  tracekit whatif --scale solve=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
-  tracekit whatif --gains traces.otf2`,
+		Example: `  tracekit whatif traces.otf2
+  tracekit whatif --balance interior traces.otf2
+  tracekit whatif --scale solve=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: validated(io, opts, &opts.paths, run),
 	}
@@ -81,7 +82,7 @@ of a region is its own, without what it calls, and waits are left out: they foll
 		"receives at this `PLACE` overlap with what follows")
 	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let receives at this `PLACE` that follow each "+
 		"other take messages as they come")
-	set.BoolVar(&opts.gains, "gains", false, "try what promises most, and list it by gain")
+	set.BoolVar(&opts.gains, "gains", false, "try what promises most and list it by gain (default without a change)")
 	set.BoolVar(&opts.slack, "slack", false, "say how much later ranks could be without a later end of the run, and which paths are nearly critical")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	opts.outFlags.add(set, "`trace` to write: the run with the changes")
@@ -96,9 +97,10 @@ func (o *whatifOptions) validate() error {
 	if len(o.network) > 1 {
 		return usagef("--network: there is one network")
 	}
-	if len(o.changes) == 0 && !o.gains && !o.slack {
-		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order), or let --gains try some; or ask for --slack")
+	if len(o.changes) == 0 && o.out != "" {
+		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order) for the trace to write")
 	}
+	o.gains = o.gains || len(o.changes) == 0 && !o.slack
 	return o.outFlags.validate()
 }
 
