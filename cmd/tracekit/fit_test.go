@@ -150,7 +150,7 @@ func TestPaperIsThePaper(t *testing.T) {
 		if k.Operation != "MPI_Send" {
 			continue
 		}
-		if k.Model != "exponential" || len(k.Tried) != 2 {
+		if k.Model != "exponential" || len(k.Tried) != 3 {
 			t.Errorf("model %s of %+v", k.Model, k.Tried)
 		}
 		for _, m := range k.Tried {
