@@ -29,7 +29,7 @@ func (c *Cause) advice() string {
 		case has("waits"): // wrong if iterations are so short that scheduling them costs more than it saves
 			return "use schedule(dynamic) or schedule(guided) for loops of uneven work."
 		case len(c.Ranks) > 0 && c.Evidence["mean_ns"] > 0 && c.Evidence["mean_of_others_ns"] > 0 &&
-			c.Evidence["mean_ns"] > 1.05*c.Evidence["mean_of_others_ns"]: // wrong to rebalance if the node is slow: hence both
+			c.Evidence["mean_ns"] > 1.05*c.Evidence["mean_of_others_ns"]:
 			if c.Region == field.OutsideRegions {
 				return "" // what is done there is not recorded
 			}
@@ -37,7 +37,10 @@ func (c *Cause) advice() string {
 			if len(c.Ranks) > 1 {
 				who, their = "these ranks", "their nodes"
 			}
-			return fmt.Sprintf("give %s less work; if the work is equal, check %s.", who, their)
+			if gain := c.GainNs; has("shared_gain_ns") && gain != nil && 2*c.Evidence["shared_gain_ns"] < float64(*gain) {
+				return fmt.Sprintf("speed this up on %s, or check %s. Moving the work to other ranks helps little.", who, their)
+			}
+			return fmt.Sprintf("move work from %s to others; if the work is equal, check %s.", who, their) // the node may be slow
 		case len(c.Ranks) == 0: // noise and irregular work look the same
 			return "look for noise (daemons, clock frequency) or irregular work; synchronize less often."
 		}

@@ -114,7 +114,27 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 	share := float64(gain) / float64(run)
 	cause.GainNs, cause.GainShare = &gain, &share
 	cause.Change = f.gains(c, gain, share)
+	if c.slow != nil {
+		shared, err := f.shared(ctx, m, c)
+		if err != nil {
+			return nil, err
+		}
+		cause.Evidence["shared_gain_ns"] = float64(shared)
+	}
 	return &cause, nil
+}
+
+// shared predicts what is gained if all ranks share what culprits do longer than others, instead of none doing it.
+func (f *finder) shared(ctx context.Context, m *whatif.Model, c candidate) (int64, error) {
+	var changes []whatif.Change
+	for _, s := range c.slow {
+		changes = append(changes, whatif.Balance(s.at))
+	}
+	p, err := m.Predict(ctx, changes...)
+	if err != nil {
+		return 0, ctx.Err()
+	}
+	return p.Gain(), nil
 }
 
 func gainOf(c cause.Cause) int64 {

@@ -59,7 +59,7 @@ func (f *finder) at(p *place) candidate {
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
 		c.cause.Kind = cause.Imbalance
 		c.most(p.path * (1 - there/here))
-		c.slow = []slowness{{where, here, there, len(peers) < len(rest)}}
+		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at()}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
 	case f.inTurn(p, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime

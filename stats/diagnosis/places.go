@@ -219,6 +219,7 @@ type slowness struct {
 	where       string
 	here, there float64 // ns
 	often       bool    // others are those that are there as often
+	at          whatif.Place
 }
 
 func (s *slowness) factor() float64 { return s.here / s.there }
