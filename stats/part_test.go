@@ -33,7 +33,7 @@ func TestPartIsDiagnosed(t *testing.T) {
 			t.Fatalf("%s: %d causes of the run, %d of all of it as a part", program, len(whole.Diagnosis), len(all.Diagnosis))
 		}
 		for i := range whole.Diagnosis {
-			if a, b := whole.Diagnosis[i], all.Diagnosis[i]; a.Text != b.Text {
+			if a, b := whole.Diagnosis[i], all.Diagnosis[i]; a.Text != b.Text || a.Change != b.Change {
 				t.Errorf("%s: %q of the run, %q of all of it as a part", program, a.Text, b.Text)
 			}
 		}

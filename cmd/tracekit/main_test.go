@@ -23,9 +23,15 @@ var update = flag.Bool("update", false, "rewrite the goldens in testdata")
 // tracekit runs a command line in the given folder and returns what it printed.
 func tracekit(t testing.TB, dir string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return tracekitIn(t, dir, 120, args...)
+}
+
+// tracekitIn does so in lines of some width.
+func tracekitIn(t testing.TB, dir string, width int, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	t.Chdir(dir)
 	var out, errs bytes.Buffer
-	code = run(context.Background(), &streams{Out: &out, Err: &errs, Width: 120}, args)
+	code = run(context.Background(), &streams{Out: &out, Err: &errs, Width: width}, args)
 	return out.String(), errs.String(), code
 }
 

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// blockForm is a block of code in a page of documentation: its language and its text.
+var blockForm = regexp.MustCompile("(?ms)^```([^\\n]*)\n(.*?)^```$")
+
+// TestDocumentation runs the commands of the tutorial and of the pages for single questions, in a folder with the samples. The block
+// behind a command is what it prints, as far as it is shown: "…" stands for lines that are left out.
+func TestDocumentation(t *testing.T) {
+	root := absolute(t, "../..")
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "howto", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "docs", "tutorial.md")) {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Symlink(filepath.Join(root, "samples"), filepath.Join(dir, "samples")); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			printed := ""
+			for _, block := range blockForm.FindAllStringSubmatch(string(text), -1) {
+				switch block[1] {
+				case "sh":
+					for line := range strings.Lines(block[2]) {
+						_, line, run := strings.Cut("go run ./cmd/"+strings.TrimPrefix(line, "go run ./cmd/"), "go run ./cmd/tracekit ")
+						if !run {
+							continue
+						}
+						out, errs, code := tracekitIn(t, dir, 100, arguments(strings.TrimSpace(line))...)
+						if code != exitDone {
+							t.Errorf("%s: exit code %d: %s", line, code, errs)
+						}
+						printed = out
+					}
+				case "":
+					rest := printed
+					for _, shown := range regexp.MustCompile(`(?m)^…\n`).Split(block[2], -1) {
+						shown = strings.TrimRight(shown, "\n")
+						at := strings.Index(rest, shown)
+						if at < 0 {
+							t.Errorf("is not printed:\n%s\nbut\n%s", shown, printed)
+							break
+						}
+						rest = rest[at+len(shown):]
+					}
+				}
+			}
+		})
+	}
+}
+
+// arguments splits a command line at spaces, but not between single quotes.
+func arguments(line string) (out []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+			continue
+		}
+		out = append(out, strings.Fields(part)...)
+	}
+	return out
+}
+
+// TestLinks: what the documentation links to is there.
+func TestLinks(t *testing.T) {
+	root := absolute(t, "../..")
+	var pages []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "samples/*.md"} {
+		some, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, some...)
+	}
+	link := regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s", page, m[1])
+			}
+		}
+	}
+}
