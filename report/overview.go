@@ -38,7 +38,7 @@ func (o *Overview) Print() {
 	if o.Terminal != nil {
 		o.w = o.Terminal
 	}
-	fix, waiting, kernels, time := o.fix(), o.waiting(), o.kernelClasses(), o.time()
+	fix, waiting, kernels, time := o.fix(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
 	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
 	o.print(blocks, kernels, waiting, time, fix)
 }
@@ -130,15 +130,6 @@ func rankList(ranks []uint32) string {
 	return words.Plural(len(ranks), "rank", "ranks")
 }
 
-// ratios returns the efficiencies that count, and whether startup is left out.
-func (o *Overview) ratios() (r *document.Ratios, without bool) {
-	e := o.Analysis.Efficiency
-	if e.WithoutInitFinalize != nil && !o.WithStartup {
-		return e.WithoutInitFinalize, true
-	}
-	return &e.Ratios, false
-}
-
 // good is the parallel efficiency from which on no factor of it is named as the problem.
 const good = 0.8
 
@@ -160,7 +151,7 @@ func (o *Overview) efficiency() *block {
 		b.least = len(b.items)
 		return b
 	}
-	r, without := o.ratios()
+	r, without := o.ratios(!o.WithStartup)
 	b.about = fmt.Sprintf("%s, %s", o.whole(), words.Time(r.RuntimeNs))
 	if without {
 		b.about = fmt.Sprintf("MPI_Init to MPI_Finalize, %s (startup and end: %s)", words.Time(r.RuntimeNs),
@@ -199,91 +190,18 @@ func (o *Overview) efficiency() *block {
 	return b
 }
 
-// A portion is a part of the time.
-type portion struct {
-	label string
-	ns    float64
-}
-
-// portions lists parts of a whole, the largest first, those that are too small to see left out.
-func (o *Overview) portions(b *block, whole float64, parts []portion) {
-	slices.SortStableFunc(parts, func(x, y portion) int { return cmp.Compare(y.ns, x.ns) })
-	for _, p := range parts {
-		if share := p.ns / whole; whole > 0 && share >= 0.001 {
-			b.add(o.row(p.label, words.Share(share), &share, ""))
-		}
-	}
-}
-
-// time says where the time of ranks goes or, where several threads work in them, that of threads.
-func (o *Overview) time() *block {
-	a := o.Analysis
-	b := &block{heading: "WHERE THE TIME GOES", about: "% of rank time", least: 3}
-	if t := a.Threads; t != nil {
-		b.about = "% of thread time"
-		var useful, mpi, barrier, waiting, scheduling, measurement, idle float64
-		for _, r := range t.Rows {
-			for _, x := range []struct {
-				sum *float64
-				ns  int64
-			}{{&useful, r.UsefulNs}, {&mpi, r.CommunicationNs}, {&barrier, r.BarrierNs}, {&waiting, r.WaitingNs},
-				{&scheduling, r.SchedulingNs}, {&measurement, r.MeasurementNs}, {&idle, r.IdleNs}} {
-				*x.sum += float64(x.ns)
-			}
-		}
-		o.portions(b, float64(o.runtime())*float64(len(t.Rows)), []portion{{"computing", useful}, {"in MPI calls", mpi},
-			{"at barriers of threads", barrier}, {"waiting for locks and tasks", waiting}, {"fork, join, scheduling", scheduling},
-			{"measurement", measurement}, {"no work", idle}})
-		return b
-	}
-	if a.Efficiency == nil || len(a.Devices) > 0 {
+// portions lists the parts of a whole, the largest first, those that are too small to see left out.
+func (o *Overview) portions(heading string, s *Split) *block {
+	if s == nil {
 		return nil
 	}
-	r, without := o.ratios()
-	var useful, calls, startup, waiting float64
-	for _, ns := range r.UsefulNs {
-		useful += float64(ns)
-	}
-	for _, c := range a.CallSites {
-		if startsUp(c.Operation) {
-			startup += float64(c.TimeNs)
-		} else {
-			calls += float64(c.TimeNs)
+	b := &block{heading: heading, about: s.About, least: 3}
+	for _, p := range s.Parts {
+		if p.Share >= leastShare {
+			b.add(o.row(p.Label, words.Share(p.Share), &p.Share, ""))
 		}
 	}
-	for k, s := range a.WaitStates.All {
-		if info := k.Info(); info.Caused && !info.Startup {
-			waiting += float64(s.TimeNs)
-		}
-	}
-	ranks := a.Trace.Processes - a.Trace.ProcessesMissing
-	if a.Selection != nil && len(a.Selection.Ranks) > 0 {
-		ranks = len(a.Selection.Ranks)
-	}
-	whole, rest := float64(r.RuntimeNs)*float64(ranks), "not recorded"
-	if without { // between the first rank's end of MPI_Init and the last rank's begin of MPI_Finalize
-		startup, rest = 0, "before or after that on a rank"
-	}
-	// Worker threads that communicate do so beside the time of their ranks.
-	calls = min(calls, max(0, whole-useful-startup))
-	waiting = min(waiting, calls)
-	o.portions(b, whole, []portion{{"computing", useful}, {Mark(a.Trace.Rebuilt) + "waiting in " + o.library(), waiting},
-		{Mark(a.Trace.Rebuilt) + "in " + o.library() + " calls, not waiting", calls - waiting}, {"MPI_Init, MPI_Finalize", startup},
-		{rest, whole - useful - calls - startup}})
 	return b
-}
-
-// library names what ranks communicate by.
-func (o *Overview) library() string {
-	if slices.ContainsFunc(o.Analysis.CallSites, func(c document.CallSiteRow) bool { return strings.HasPrefix(c.Operation, "MPI_") }) {
-		return "MPI"
-	}
-	return "communication"
-}
-
-// startsUp reports whether an operation begins or ends MPI.
-func startsUp(operation string) bool {
-	return strings.HasPrefix(operation, "MPI_Init") || operation == "MPI_Finalize"
 }
 
 // fix lists what to fix.
@@ -295,7 +213,7 @@ func (o *Overview) fix() *block {
 	var startup []string
 	var causes []cause.Cause
 	for _, c := range o.Analysis.Diagnosis {
-		if c.Kind == cause.Startup && !o.WithStartup && !doubtful(&c) {
+		if !o.WithStartup && startsUp(&c) {
 			startup = append(startup, startupPart(&c))
 		} else {
 			causes = append(causes, c)
@@ -327,11 +245,6 @@ func (o *Overview) fix() *block {
 		b.tail = append(b.tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
 	}
 	return b
-}
-
-// doubtful reports whether records begin so late that all other figures are doubtful.
-func doubtful(c *cause.Cause) bool {
-	return c.Region == field.NotRecorded && c.GainShare != nil && *c.GainShare >= 0.1
 }
 
 // startupPart names what is left out.
@@ -409,29 +322,14 @@ func (o *Overview) waiting() *block {
 // deviceTimes shows what devices do with their time.
 func (o *Overview) deviceTimes() *block {
 	d := o.Analysis.Devices
-	if len(d) == 0 {
+	b := o.portions("DEVICES", o.splitDevices())
+	if b == nil {
 		return nil
 	}
-	sum := func(of func(*accelerator.Device) int64) (total float64) {
-		for i := range d {
-			total += float64(of(&d[i]))
-		}
-		return total
+	span := 0.0
+	for i := range d {
+		span += float64(d[i].SpanNs)
 	}
-	span := sum(func(d *accelerator.Device) int64 { return d.SpanNs })
-	late := sum(func(d *accelerator.Device) int64 { return d.IdleCauses.CollectiveWaitNs })
-	b := &block{heading: "DEVICES", least: 3}
-	b.about = fmt.Sprintf("%s, %% of the time from first to last work (%s)", words.Plural(len(d), "device", "devices"),
-		words.Nanoseconds(span/float64(len(d))))
-	o.portions(b, span, []portion{
-		{"computing", sum(func(d *accelerator.Device) int64 { return d.ComputeNs })},
-		{"communication, not hidden", sum(func(d *accelerator.Device) int64 { return d.ExposedCommunicationNs }) - late},
-		{"waiting for late ranks", late},
-		{"copies, not hidden", sum(func(d *accelerator.Device) int64 { return d.ExposedMemoryNs })},
-		{"idle: empty launch queue", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.HostBoundNs })},
-		{"idle: work queued", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
-		{"idle: launch not recorded", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
-	})
 	if whole := float64(o.runtime()) * float64(len(d)); span < 0.95*whole {
 		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.", words.PartOfFloat(whole-span, whole),
 			words.Time(o.runtime())), o.width))

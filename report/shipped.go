@@ -14,13 +14,26 @@ type Shipped struct {
 	Waits     map[string]string      `json:"waits"` // titles of wait states by their keys
 	Kernels   []Kernel               `json:"kernels"`
 	HostWaits []accelerator.HostWait `json:"host_waits"`
-	Doubts    []string               `json:"doubts,omitempty"` // what makes all else doubtful, and what to do about it
+	Doubts    []string               `json:"doubts,omitempty"`  // what makes all else doubtful, and what to do about it
+	Splits    []*Split               `json:"splits,omitempty"`  // how ranks or threads, and devices, spend their time, without startup
+	Startup   []int                  `json:"startup,omitempty"` // causes that are of startup, which stand last
 }
 
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
 		Doubts: doubtLines(a.Doubts)}
+	of := &Sections{Analysis: a}
+	for _, split := range []*Split{of.splitTime(true), of.splitDevices()} {
+		if split != nil {
+			s.Splits = append(s.Splits, split)
+		}
+	}
+	for i := range a.Diagnosis {
+		if startsUp(&a.Diagnosis[i]) {
+			s.Startup = append(s.Startup, i)
+		}
+	}
 	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		s.Waits[k.Info().Key] = k.Info().Title
 	}

@@ -10,7 +10,7 @@ import { Findings, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Lines } from './lines'
-import { more } from './more'
+import { more, type More } from './more'
 import { useDark } from './dark'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
@@ -115,10 +115,10 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} />, [Part, doc, model, still])
 
   return <Fragment>
-    {header}
+    <div class="top">{header}{runs.length === 1 && diagnosis}</div>
     {runs.length > 1 && <RunChoice runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} />}
     {changed}
-    {diagnosis}
+    {runs.length > 1 && diagnosis}
     <section aria-label="Timeline">
       <div class="tools">
         <h2>Timeline</h2>
@@ -184,10 +184,8 @@ function Header({ doc, length, runs, run }: { doc: Document; length: number; run
   if (f?.write_bytes > 0) tiles.push(['written', bytes(f.write_bytes)])
   const t = doc.threads?.efficiency
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
-  if (e) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(e.parallel_efficiency), term('parallel efficiency')], ['load balance', share(e.load_balance), term('load balance')], ['communication', share(e.communication_efficiency), term('communication')])
-  const waits = Object.entries(doc.wait_states ?? {}).reduce((s, [k, w]: any) => k === 'late_sender_wrong_order' || k === 'wait_at_team_barrier' ? s : // a part of another, and of threads
-     s + (w?.time_ns ?? 0), 0)
-  if (e && doc.wait_states && length > 0) tiles.push(['in wait states', share(waits / (length * doc.trace.processes)), term('wait state')])
+  const r = e?.without_init_finalize ?? e // without startup
+  if (r) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
   return <header>
     <h1>{runs.length > 1 ? runs.map((_, k) => runName(runs, k)).join(', ') : title(doc)}</h1>
     {runs.length > 1 && <RunLabel runs={runs} run={run} />}
@@ -195,8 +193,20 @@ function Header({ doc, length, runs, run }: { doc: Document; length: number; run
     {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
     {more(doc).doubts && <p class="warning">{more(doc).doubts!.join(' ')}</p>}
     {(lost.length > 0 || !more(doc).doubts) && <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>}
+    {more(doc).splits?.map(x => <Split {...x} />)}
     <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b>{name}</li>)}</ul>
   </header>
+}
+
+// Split shows how a time is spent: a bar, and what its colors are.
+function Split({ title, about, parts }: NonNullable<More['splits']>[number]) {
+  const shown = parts.filter(p => p.share >= 0.001)
+  return <figure class="split">
+    <figcaption><b>{title}</b> <span class="faint">{about}</span></figcaption>
+    <div class="stack-bar" role="img" aria-label={shown.map(p => `${p.label} ${share(p.share)}`).join(', ')}>
+      {shown.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
+    <ul class="legend">{shown.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
+  </figure>
 }
 
 function title(doc: Document): string {
@@ -212,6 +222,8 @@ const first = 3
 function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
   const causes: any[] | undefined = doc.diagnosis
   const [all, setAll] = useState(false)
+  const startup = more(doc).startup ?? [] // stands last
+  const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
   if (!causes) return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
@@ -219,13 +231,18 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
   return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
-    <ol class={all || view.place >= first ? 'causes' : 'causes begun'}>{causes.map((c, k) => <li>
-      <button aria-pressed={view.place === k} onClick={() => choose(view.place === k ? -1 : k)}>
-        <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'no gain known' : `−${time(c.gain_ns)}`}</small></span>
-        <span class="text"><b>{brief(c.headline)}</b><br />{unbroken(brief(c.text))}{c.try && <Fragment><br /><span class="faint">Try: {c.try}</span></Fragment>}</span>
-      </button></li>)}</ol>
-    {causes.length > first && view.place < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
+    <ol class={all || order.indexOf(view.place) >= first ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} open={view.place < 0 ? k === order[0] : view.place === k} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
+    {causes.length > first && order.indexOf(view.place) < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
+    {causes.length > 1 && <p class="faint">Savings overlap: do not add them.</p>}
   </section>
+}
+
+// Cause is one line, and what shows it where it is open.
+function Cause({ c, open, pressed, startup, choose }: { c: any; open: boolean; pressed: boolean; startup: boolean; choose: () => void }) {
+  return <li class={startup ? 'faint' : ''}><button aria-pressed={pressed} onClick={choose}>
+    <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'unknown' : `−${time(c.gain_ns)}`}</small></span>
+    <span class="text"><b>{brief(c.headline)}</b>{open && <Fragment><br />{unbroken(brief(c.text))} {unbroken(c.change)}{c.try && <Fragment><br /><span class="try">Try: {c.try}</span></Fragment>}</Fragment>}</span>
+  </button></li>
 }
 
 // legendName returns what to find a colour's region by, '' if the colour is of something else.

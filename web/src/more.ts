@@ -31,6 +31,8 @@ export interface More {
   kernels_of: number // how many there are: the first are kept
   host_waits: any[] | null
   doubts?: string[] // what makes all else doubtful
+  splits?: { title: string; about: string; parts: { label: string; kind: string; share: number }[] }[]
+  startup?: number[] // causes that are of startup
   lines: LineCalls[]; lines_of: number
   grids: Grid[]
   sources: SourceFile[] | null

@@ -69,7 +69,7 @@ func TestChosenCauseIsSeen(t *testing.T) {
 	}
 	succeed(t, dir, "report", sample, "-o", "torus.html")
 	b := browse(t, "file://"+filepath.Join(dir, "torus.html"))
-	const button = `[...document.querySelectorAll(".causes button")].find(b => b.innerText.includes("startup MPI_Init"))`
+	const button = `[...document.querySelectorAll(".causes button")].find(b => b.innerText.includes("Startup: MPI_Init"))`
 	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "true")
 	b.run(chromedp.Evaluate(button+".click()", nil))
 	b.until(button+`.getAttribute("aria-pressed")`, "true")
