@@ -152,7 +152,9 @@ func (r *Sections) devicePath() {
 // A Kernel is what all devices together execute under one name.
 type Kernel struct {
 	accelerator.Kernel
-	From    string   `json:"from"` // what launches it for the longest time
+	Short   string   `json:"short"` // readable, if no other one is called so: else its name
+	Class   string   `json:"class"` // what it does: see words.KernelClass
+	From    string   `json:"from"`  // what launches it for the longest time
 	Share   *float64 `json:"share"`
 	Devices int      `json:"devices"` // that execute it
 	from    map[string]int64
@@ -184,7 +186,21 @@ func Kernels(devices []accelerator.Device) []Kernel {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), strings.Compare(a.Name, b.Name))
 	})
 	var out []Kernel
+	shorts := make(map[string]int)
 	for _, x := range all {
+		x.Short = words.KernelName(x.Name)
+		shorts[x.Short]++
+	}
+	for _, x := range all {
+		if shorts[x.Short] > 1 {
+			x.Short = x.Name
+		}
+		switch x.Class = words.KernelClass(x.Name); x.Kind {
+		case "communication":
+			x.Class = "communication"
+		case "memory":
+			x.Class = "copy"
+		}
 		most := int64(-1)
 		for _, name := range slices.Sorted(maps.Keys(x.from)) {
 			if x.from[name] > most {

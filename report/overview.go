@@ -355,7 +355,7 @@ func (o *Overview) kernelClasses() *block {
 	}
 	classes, total := make(map[string]*class), int64(0)
 	for _, k := range kernels {
-		name := k.Class()
+		name := k.Class
 		if classes[name] == nil {
 			classes[name] = &class{longest: k} // the first has most time
 		}
@@ -371,17 +371,6 @@ func (o *Overview) kernelClasses() *block {
 		}
 	}
 	return b
-}
-
-// Class names what a kernel does.
-func (k *Kernel) Class() string {
-	switch k.Kind {
-	case "communication":
-		return "communication"
-	case "memory":
-		return "copy"
-	}
-	return words.KernelClass(k.Name)
 }
 
 // fileTimes shows what is done to files, where the trace is about that.

@@ -127,8 +127,9 @@ var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "de
 var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execute", Path: "more.kernels[]", what: "kernels",
 	Note: "Sums over all devices and streams of single executions, also of those at the same time.",
 	Columns: []Column{
-		{Key: "name", Title: "kernel", Faces: Everywhere},
-		{Key: "kind", Title: "kind"},
+		{Key: "short", Title: "kernel", Faces: InText},
+		{Key: "name", Title: "kernel", Faces: OnPage | Selected},
+		{Key: "class", Title: "class"},
 		{Key: "from", Title: "launched most from"},
 		{Key: "count", Title: "count", Unit: Count},
 		{Key: "time_ns", Title: "time", Unit: Time, Bar: true, Faces: Everywhere},
@@ -300,11 +301,11 @@ var senders = &Table{Title: "Senders and receivers",
 		{Key: "send", Title: "at", Unit: Place},
 		{Key: "receive.operation", Title: "received by"},
 		{Key: "receive", Title: "at", Unit: Place},
-		{Key: "messages", Title: "messages", Unit: Count},
-		{Key: "send_overhead_ns", Title: "overhead of sends", Unit: Time},
-		{Key: "receive_overhead_ns", Title: "of receives", Unit: Time},
 		{Key: "verdict", Title: "verdict"},
 		{Key: "by_wait_states", Title: "by wait states"},
+		{Key: "send_overhead_ns", Title: "overhead of sends", Unit: Time},
+		{Key: "receive_overhead_ns", Title: "of receives", Unit: Time},
+		{Key: "messages", Title: "messages", Unit: Count},
 	}}
 
 var keyTable = &Table{Columns: []Column{

@@ -11,9 +11,8 @@ import (
 // A Grid is a table for people: a heading, notes on what stands in it, columns, rows of
 // text. Columns whose title starts with "<" are names: aligned left, and shortened where
 // the table is wider than the terminal; "<" alone is for labels, which are never cut. The
-// others are figures, aligned right and never cut either. What does not fit even so is
-// folded: a row continues, indented, on the next line. Columns of names that are all empty
-// are left out.
+// others are figures, aligned right and never cut either. Columns that do not fit even so are left out, the last
+// first, and named below the heading. Columns of names that are all empty are left out.
 type Grid struct {
 	Heading string
 	notes   []string
@@ -29,9 +28,8 @@ func (g *Grid) Note(text string) { g.notes = append(g.notes, text) }
 
 // The layout of tables.
 const (
-	columnGap  = 2
-	foldIndent = 4
-	leastName  = 18 // columns of a name before a table is folded
+	columnGap = 2
+	leastName = 18 // columns of a name before columns are left out
 )
 
 // Remark adds a column of remarks to the first n rows, if there is anything to remark.
@@ -68,6 +66,9 @@ func (g *Grid) Print(w io.Writer, width int) {
 		fmt.Fprintln(w, Wrap(note, width, 0))
 	}
 	g.dropEmpty()
+	if left := g.dropWide(width); len(left) > 0 {
+		fmt.Fprintln(w, Wrap(fmt.Sprintf("Not shown at this width: %s.", strings.Join(left, ", ")), width, 0))
+	}
 	widths := g.fit(width)
 	names := g.names(widths)
 	g.makeRoom(widths, len(names.full), width)
@@ -86,11 +87,10 @@ func (g *Grid) Print(w io.Writer, width int) {
 		rows = append(rows, row)
 	}
 	widths = widest(rows, len(g.Titles))
-	lines := fold(widths, width)
 	for i, row := range rows {
-		g.printRow(w, row, widths, lines)
+		g.printRow(w, row, widths)
 		if i == 0 {
-			fmt.Fprintln(w, strings.Repeat("-", ruleWidth(widths, lines)))
+			fmt.Fprintln(w, strings.Repeat("-", together(widths)))
 		}
 	}
 	names.footnotes(w, rows, width)
@@ -114,50 +114,65 @@ func (g *Grid) dropEmpty() {
 	}
 }
 
-// printRow writes one row in as many lines as the columns are folded into.
-func (g *Grid) printRow(w io.Writer, row []string, widths []int, lines [][]int) {
-	for k, columns := range lines {
-		var b strings.Builder
-		if k > 0 {
-			b.WriteString(strings.Repeat(" ", foldIndent))
-		}
-		for n, i := range columns {
-			if n > 0 {
-				b.WriteString(strings.Repeat(" ", columnGap))
-			}
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(row[i]))
-			if g.isName(i) {
-				b.WriteString(row[i] + pad)
-			} else {
-				b.WriteString(pad + row[i])
-			}
-		}
-		if line := strings.TrimRight(b.String(), " "); line != "" || k == 0 {
-			fmt.Fprintln(w, line)
+// dropWide takes the last columns away until rows fit the width, and returns their titles.
+func (g *Grid) dropWide(width int) (titles []string) {
+	for len(g.Titles) > 1 && together(g.narrowed(leastName)) > width {
+		last := len(g.Titles) - 1
+		titles = append(titles, strings.TrimPrefix(g.Titles[last], "<"))
+		g.Titles = g.Titles[:last]
+		for i := range g.Rows {
+			g.Rows[i] = g.Rows[i][:last]
 		}
 	}
+	slices.Reverse(titles)
+	return titles
+}
+
+// printRow writes one row.
+func (g *Grid) printRow(w io.Writer, row []string, widths []int) {
+	var b strings.Builder
+	for i, width := range widths {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", columnGap))
+		}
+		pad := strings.Repeat(" ", width-utf8.RuneCountInString(row[i]))
+		if g.isName(i) {
+			b.WriteString(row[i] + pad)
+		} else {
+			b.WriteString(pad + row[i])
+		}
+	}
+	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 }
 
 // fit returns how wide each column may be: as wide as its cells, but names, the widest
-// first, are narrowed until a row fits a line. If that would leave a name less than
-// leastName, rows are folded, and names keep what they may without a further line.
+// first, are narrowed until a row fits the width, to leastName at least.
 func (g *Grid) fit(width int) []int {
-	natural := g.natural()
-	narrowed := func(most int) []int {
-		widths := slices.Clone(natural)
-		for i := range widths {
-			if g.narrows(i) {
-				widths[i] = min(natural[i], most)
-			}
-		}
-		return widths
-	}
-	fewest := len(fold(narrowed(leastName), width))
 	most := leastName
-	for most < width && len(fold(narrowed(most+1), width)) == fewest {
+	for most < width && together(g.narrowed(most+1)) <= width {
 		most++
 	}
-	return narrowed(most)
+	return g.narrowed(most)
+}
+
+// narrowed returns how wide columns are whose names have a width at most.
+func (g *Grid) narrowed(most int) []int {
+	widths := g.natural()
+	for i := range widths {
+		if g.narrows(i) {
+			widths[i] = min(widths[i], most)
+		}
+	}
+	return widths
+}
+
+// together returns the width of a row.
+func together(widths []int) int {
+	n := -columnGap
+	for _, w := range widths {
+		n += w + columnGap
+	}
+	return n
 }
 
 // makeRoom widens the columns of names for the numbers of so many, if there is room.
@@ -169,7 +184,7 @@ func (g *Grid) makeRoom(widths []int, numbers, width int) {
 			wider[i] += need
 		}
 	}
-	if numbers > 0 && len(fold(wider, width)) == len(fold(widths, width)) {
+	if numbers > 0 && together(wider) <= width {
 		copy(widths, wider)
 	}
 }
@@ -202,40 +217,6 @@ func widest(rows [][]string, columns int) []int {
 		}
 	}
 	return widths
-}
-
-// fold distributes columns over lines, as many as fit on each.
-func fold(widths []int, width int) (lines [][]int) {
-	room := 0
-	for i, w := range widths {
-		if len(lines) == 0 || w+columnGap > room {
-			room = width + columnGap
-			if len(lines) > 0 {
-				room -= foldIndent
-			}
-			lines = append(lines, nil)
-		}
-		last := len(lines) - 1
-		lines[last] = append(lines[last], i)
-		room -= w + columnGap
-	}
-	return lines
-}
-
-// ruleWidth returns the width of the widest line of a row.
-func ruleWidth(widths []int, lines [][]int) int {
-	most := 0
-	for k, columns := range lines {
-		n := -columnGap
-		if k > 0 {
-			n += foldIndent
-		}
-		for _, i := range columns {
-			n += widths[i] + columnGap
-		}
-		most = max(most, n)
-	}
-	return most
 }
 
 // Wrap breaks a text, made plain, into lines at its spaces, but not before a unit; all lines

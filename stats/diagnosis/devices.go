@@ -256,7 +256,7 @@ func (f *deviceFinder) gaps() []cause.Cause {
 	c.Text = fmt.Sprintf("%s while work is queued, for %s.", f.who("idle", "idles"), f.of(queued))
 	longest, on := f.longestGap()
 	if t := longest.KernelGapsNs; 2*t >= queued {
-		c.Text += fmt.Sprintf(" %s of it is one gap on %s before %s", words.Time(t), on, shortName(longest.Before))
+		c.Text += fmt.Sprintf(" %s of it is one gap on %s before %s", words.Time(t), on, words.KernelName(longest.Before))
 		if longest.LaunchedFrom != "" {
 			c.Text += ", launched by " + shortName(string(longest.LaunchedFrom))
 		}
@@ -329,7 +329,7 @@ func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns int64
 		Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
 	c.Headline = headline
 	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
-		f.verb("compute", "computes"), f.of(ns), shortName(row.Name), words.Time(row.TimeNs), words.Plural(int(row.Count), "execution", "executions"))
+		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs), words.Plural(int(row.Count), "execution", "executions"))
 	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
 }
 
