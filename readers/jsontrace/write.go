@@ -1,7 +1,6 @@
 package jsontrace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -91,7 +90,7 @@ func (w *Writer) head(info trace.Info) error {
 	for _, l := range w.tracks {
 		h.Tracks = append(h.Tracks, [2]int64{int64(l.pid), int64(l.tid)})
 	}
-	text, err := json.Marshal(h)
+	text, err := trace.MarshalJSON(h)
 	if err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
