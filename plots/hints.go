@@ -64,7 +64,7 @@ func (t *Timeline) segmentHints(out []hint, top int) []hint {
 		case s.slot == codes+int(Blocked-Wait):
 			what = "blocked"
 		}
-		y0, y1 := t.layout.bar(t.rowOf(s.rank))
+		y0, y1 := t.layout.bar(t.RowOf(s.rank))
 		out = append(out, hint{float64(t.layout.left) + x0, float64(top + t.layout.top + y0), x1 - x0, float64(y1 - y0),
 			fmt.Sprintf("%s, %s %s, at %s for %s", what, t.opts.RankAxis, t.opts.Ranks[s.rank], Nanoseconds.text(float64(s.start)),
 				Nanoseconds.text(float64(s.end-s.start)))})

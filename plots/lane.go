@@ -1,6 +1,10 @@
 package plots
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // A Lane is the line of one rank in the diagram: it sums up the rank's bar in
 // pixel columns. It has memory of its own, shares nothing that changes with
@@ -149,7 +153,7 @@ func (t *Timeline) Add(l *Lane) error {
 		t.shares[l.rank].add(slot, len(t.opts.Categories), ns)
 	}
 	t.keep(l)
-	t.join(t.rowOf(l.rank), l.cells)
+	t.join(t.RowOf(l.rank), l.cells)
 	l.cells = nil
 	return nil
 }
@@ -188,7 +192,8 @@ func (t *Timeline) keep(l *Lane) {
 		t.crowded, t.segments = true, nil
 	}
 	if !t.crowded {
-		t.segments = append(t.segments, l.segments...)
+		at, _ := slices.BinarySearchFunc(t.segments, l.rank+1, func(s segment, rank int) int { return cmp.Compare(s.rank, rank) })
+		t.segments = slices.Insert(t.segments, at, l.segments...)
 	}
 }
 

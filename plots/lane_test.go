@@ -163,7 +163,7 @@ func TestRowRanks(t *testing.T) {
 			sum += tl.rowLanes(row)
 		}
 		for r := range ranks {
-			if row := tl.rowOf(r); row < last || row > last+1 {
+			if row := tl.RowOf(r); row < last || row > last+1 {
 				t.Fatalf("%d ranks: rank %d in row %d after %d", ranks, r, row, last)
 			} else {
 				last = row

@@ -40,7 +40,7 @@ func (t *Timeline) greyCells() []bool {
 	}
 	marked := make([]bool, len(t.rows)*t.columns())
 	for _, g := range t.grey {
-		line := marked[t.rowOf(g.rank)*t.columns():]
+		line := marked[t.RowOf(g.rank)*t.columns():]
 		for c := t.columnOf(g.start); c <= t.columnOf(g.end-1); c++ {
 			line[c] = true
 		}

@@ -65,6 +65,8 @@ type Collective struct {
 //
 // Bars are fed through Lanes, one per rank, which may be filled in any order
 // or at once by several goroutines; everything else is for one goroutine.
+// Of ranks that share a row of pixels, the order in which lanes are added may decide
+// the color of a pixel; of others it changes nothing.
 //
 //	bounds[c] ≤ t < bounds[c+1] for every time t of pixel column c
 //	len(rows) = min(ranks, pixels of height), len(rows[r]) = 0 or columns
@@ -77,7 +79,7 @@ type Timeline struct {
 	shares []share // of each rank
 	weight []int64 // ns by slot: categories, then Wait, Blocked
 
-	segments []segment // while few; see keepSegments
+	segments []segment // by rank; while few, see keepSegments
 	crowded  bool      // more segments than can be drawn one by one
 	count    int64     // segments added
 
@@ -187,9 +189,12 @@ func (t *Timeline) columnOf(at int64) int {
 	return c
 }
 
-// rowOf returns the row of pixels in which a rank's bar lies; several ranks
+// Rows returns the number of rows of pixels that have memory of their own: no more than ranks, or than pixels of height.
+func (t *Timeline) Rows() int { return len(t.rows) }
+
+// RowOf returns the row of pixels in which a rank's bar lies; several ranks
 // share a row where there are more ranks than pixels.
-func (t *Timeline) rowOf(rank int) int { return rank * len(t.rows) / len(t.opts.Ranks) }
+func (t *Timeline) RowOf(rank int) int { return rank * len(t.rows) / len(t.opts.Ranks) }
 
 // rowLanes returns the number of lanes that share a row.
 func (t *Timeline) rowLanes(row int) (n int) {

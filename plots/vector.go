@@ -31,13 +31,13 @@ func (t *Timeline) veiled() func(segment) bool {
 	if grey == nil || t.layout.spacious() {
 		return func(segment) bool { return false }
 	}
-	return func(s segment) bool { return grey[t.rowOf(s.rank)*t.columns()+t.columnOf(s.start)] }
+	return func(s segment) bool { return grey[t.RowOf(s.rank)*t.columns()+t.columnOf(s.start)] }
 }
 
 // block returns the corners of a segment's block: top left, bottom right.
 func (p *pane) block(s segment) (a, b vg.Point) {
 	l := p.t.layout
-	y0, y1 := l.bar(p.t.rowOf(s.rank))
+	y0, y1 := l.bar(p.t.RowOf(s.rank))
 	at := func(t int64, y int) vg.Point {
 		return p.at(float64(l.left)+p.t.fraction(t)*float64(l.width), float64(l.top+y))
 	}
@@ -134,7 +134,7 @@ func (p *pane) messageLine(m Message) (a, b vg.Point, whole bool) {
 // facing returns the height of the edge of a rank's bar that faces another
 // rank; bars too thin for that are met in the middle.
 func (p *pane) facing(rank, other int) float64 {
-	y0, y1 := p.t.layout.bar(p.t.rowOf(rank))
+	y0, y1 := p.t.layout.bar(p.t.RowOf(rank))
 	switch {
 	case y1-y0 < 6:
 		return float64(y0+y1) / 2

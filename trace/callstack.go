@@ -16,8 +16,8 @@ type CallStack[V any] struct {
 }
 
 // MaxDepth bounds a call stack, so that regions that are never left cannot fill memory. A thread with
-// 8 MiB for its stack has no room for so many calls.
-const MaxDepth = 1 << 20
+// 8 MiB for its stack has no room for so many calls: each would have 64 bytes.
+const MaxDepth = 1 << 17
 
 // searched is the depth up to which a region that is not the innermost is looked for one by one. Where a
 // stack is deeper, its regions are counted then, so that it takes no longer if the region is none of them.

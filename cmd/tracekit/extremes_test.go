@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tracekit/readers"
+	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
@@ -151,6 +152,61 @@ func TestExtremes(t *testing.T) {
 		})
 	}
 }
+
+// TestWithinANanosecond: a run that lasts less than a nanosecond has shares and rates of nothing: no command ends for them, and none
+// prints what is no number.
+func TestWithinANanosecond(t *testing.T) {
+	halo, err := readers.Open(t.Context(), sampleArchive(t, "halo2d-8"), readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer halo.Close()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	device := tracetest.MustParse(t, `
+process 0 host0
+process 1 gpu0 kind=2 creator=0
+region 0 k role=40 paradigm=5
+location 0 thread0 process=0 kind=1
+  1000 Enter main ; 1300 Leave main
+location 1 stream0 process=1 kind=2
+  1000 Enter k ; 1100 Leave k ; 1200 Enter k ; 1300 Leave k
+group 0 "MPI ranks" kind=4 paradigm=4 members=0
+`)
+	for name, src := range map[string]trace.Source{"halo": halo, "device": device} {
+		defs := *src.Defs()
+		defs.Clock.Resolution = 1e12
+		if name == "halo" {
+			defs.Clock.Resolution = 1e18
+		}
+		w, err := readers.Create(name, src.Info(), &defs, readers.CreateOptions{Format: "otf2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tracetest.Copy(t, src, w)
+		for _, args := range [][]string{
+			{"analyze"}, {"analyze", "--from", "10%"}, {"analyze", "-o", name + ".d", "--force"}, {"report", "-o", name + ".html", "--force"},
+			{"whatif", "--gains", "--slack"}, {"whatif", "--balance", "main"}, {"whatif", "--network", "latency=1us,bandwidth=25GB"},
+			{"compare", name}, {"scaling", name}, {"fit"}, {"formulae"}, {"info", "--counts"},
+		} {
+			if name == "device" && args[0] == "whatif" && args[1] == "--network" {
+				continue // there is no message
+			}
+			for _, form := range []string{"--quiet", "--json"} {
+				stdout, stderr, code := tracekit(t, dir, append(append(args, form), name)...)
+				if code != exitDone {
+					t.Errorf("%q %s: exit code %d, %s", args, form, code, stderr)
+				}
+				if noNumber.MatchString(stdout) {
+					t.Errorf("%q %s: %s", args, form, stdout)
+				}
+			}
+		}
+	}
+}
+
+// noNumber finds what prints a number that is none.
+var noNumber = regexp.MustCompile(`\bNaN\b|[+-]Inf\b`)
 
 // checkNumbers states that a document is JSON and that no sum in it is negative.
 func checkNumbers(t *testing.T, args []string, text string) {

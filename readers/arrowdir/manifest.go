@@ -209,7 +209,7 @@ func damaged(name string, read int64, err error) error {
 }
 
 func (m *manifest) write(dir string) error {
-	data, err := json.Marshal(m)
+	data, err := trace.MarshalJSON(m)
 	if err != nil {
 		return err
 	}

@@ -319,6 +319,7 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *i
 	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
 	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many layers; they are left out")
 	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+", slices that a B or an E cuts; they get another end")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.deep, at, in+fmt.Sprintf(", slices inside %d others; the innermost of these ends before", trace.MaxDepth))
 	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
 	name := f.trackName(l)
 	for sub, events := range l.survey.events {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // An event or a member that is longer than any window costs itself and nothing else.
@@ -61,4 +62,33 @@ func TestTooManyNames(t *testing.T) {
 	if n.lost == 0 || n.list[n.raw([]byte(pad+"9999"))] != otherName || n.bytes > nameLimit+2<<20 {
 		t.Errorf("%d names are lost, %d bytes are held", n.lost, n.bytes)
 	}
+}
+
+// Slices that are begun and never ended take no memory without limit: inside so many the innermost ends when another begins.
+func TestDeepSlices(t *testing.T) {
+	const more = 10
+	text := "[" + strings.Repeat("{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"f\"},\n", trace.MaxDepth+more) + `{"ph":"i","pid":1,"tid":1,"ts":2,"name":"x"}]`
+	src, err := readFile(t, []byte(text), 1, func(*file) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	depth, deepest := 0, 0
+	for b := range tracetest.Batches(t, src, 0) {
+		for _, k := range b.Flow.Kind {
+			if depth--; k.Enters() {
+				depth += 2
+			}
+			deepest = max(deepest, depth)
+		}
+	}
+	if deepest != trace.MaxDepth {
+		t.Errorf("%d slices are open at once, want %d", deepest, trace.MaxDepth)
+	}
+	for _, f := range src.Findings() {
+		if f.Code == trace.CodeLimitExceeded && f.Count == more {
+			return
+		}
+	}
+	t.Errorf("findings %v, want %d slices beyond the limit", src.Findings(), more)
 }

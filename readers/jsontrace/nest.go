@@ -47,6 +47,7 @@ type nestCount struct {
 	overlaps, open, unmatched uint64
 	broken                    uint64 // slices beyond brokenLimit
 	lost                      uint64 // slices beyond layerLimit
+	deep                      uint64 // slices that end since trace.MaxDepth are open
 }
 
 // A visit is an open slice.
@@ -152,8 +153,12 @@ func (n *nester) pop(time int64) {
 	}
 }
 
-// enter opens a slice.
+// enter opens a slice. Inside trace.MaxDepth others the innermost of these ends before, as in a trace.CallStack.
 func (n *nester) enter(time int64, fr visit) {
+	if len(n.stack) == trace.MaxDepth {
+		n.count.deep++
+		n.leave(time)
+	}
 	n.stack = append(n.stack, fr)
 	n.tally(fr, 1)
 	time = n.advance(time)

@@ -111,6 +111,7 @@ func (o *overlaps) close() *survey {
 	for _, n := range o.layers {
 		n.close()
 		s.count.open += n.count.open
+		s.count.deep += n.count.deep
 		s.events = append(s.events, n.events)
 	}
 	return s

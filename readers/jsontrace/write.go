@@ -1,7 +1,6 @@
 package jsontrace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -35,6 +34,8 @@ type Writer struct {
 	ranks  map[trace.CommID]map[uint32]uint32 // rank in the communicator by world rank
 	err    error
 	closed bool
+	events bool // there are some
+	inside bool // the time of one fits
 
 	mu   sync.Mutex
 	lost map[string]uint64 // below mu
@@ -63,7 +64,11 @@ func Create(path string, info trace.Info, defs *trace.Defs, options WriteOptions
 		return nil, errors.Join(err, f.Discard())
 	}
 	w.pieces = output.NewLine(workers, 1, func() *piece { return &piece{w: w} }, (*piece).write,
-		func(p *piece) error { _, err := f.Write(p.lines); return err })
+		func(p *piece) error {
+			w.events, w.inside = w.events || p.batch.Len() > 0, w.inside || p.inside
+			_, err := f.Write(p.lines)
+			return err
+		})
 	return w, nil
 }
 
@@ -85,7 +90,7 @@ func (w *Writer) head(info trace.Info) error {
 	for _, l := range w.tracks {
 		h.Tracks = append(h.Tracks, [2]int64{int64(l.pid), int64(l.tid)})
 	}
-	text, err := json.Marshal(h)
+	text, err := trace.MarshalJSON(h)
 	if err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
@@ -143,6 +148,9 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	err := w.end()
+	if w.events && !w.inside {
+		err = errors.Join(err, fmt.Errorf("%s: all times are too far from the clock's offset for a JSON trace", w.path))
+	}
 	if err == nil {
 		fmt.Fprint(w.file, "\n]}\n")
 		err = w.file.Complete()
@@ -170,22 +178,27 @@ func (w *Writer) Discard() error {
 }
 
 // appendTime appends ticks as microseconds from the clock's global offset.
-func (w *Writer) appendTime(line []byte, ticks int64) []byte {
+func (w *lineWriter) appendTime(line []byte, ticks int64) []byte {
 	c := &w.defs.Clock
-	t := ticks - c.GlobalOffset
-	neg := t < 0
-	u := uint64(t)
+	neg := ticks < c.GlobalOffset
+	u := uint64(ticks) - uint64(c.GlobalOffset)
 	if neg {
 		u = -u
 	}
 	if w.scale != c.Resolution && c.Resolution > 0 {
 		hi, lo := bits.Mul64(u, w.scale)
 		lo, carry := bits.Add64(lo, c.Resolution/2, 0)
-		if hi += carry; hi >= c.Resolution || overflows(hi, lo, c.Resolution) {
-			w.drop("times of more than 106 days from the clock's offset")
-			hi, lo = 0, 0
+		if hi += carry; hi < c.Resolution {
+			u, _ = bits.Div64(hi, lo, c.Resolution)
+		} else {
+			u = math.MaxUint64
 		}
-		u, _ = bits.Div64(hi, lo, c.Resolution)
+	}
+	if u > math.MaxInt64 {
+		w.drop("times too far from the clock's offset (written as the farthest)")
+		u = math.MaxInt64
+	} else {
+		w.p.inside = true
 	}
 	if neg {
 		line = append(line, '-')
@@ -198,10 +211,4 @@ func (w *Writer) appendTime(line []byte, ticks int64) []byte {
 	frac := strconv.AppendUint(line, unit+u%unit, 10) // the leading 1 keeps zeros
 	copy(frac[len(line):], frac[len(line)+1:])
 	return frac[:len(frac)-1]
-}
-
-// overflows reports whether hi·2^64+lo divided by d is above what fits in a time.
-func overflows(hi, lo, d uint64) bool {
-	q, _ := bits.Div64(hi, lo, d)
-	return q > math.MaxInt64
 }

@@ -56,6 +56,8 @@ type piece struct {
 	named []bool     // by row of Flow: a Leave that must say its region
 	ends  []endpoint // by row of P2P
 	lines []byte
+
+	inside bool // a time fits
 }
 
 // An endpoint is a message as its flow needs it: the rank in the communicator of who sends
@@ -68,7 +70,7 @@ type endpoint struct {
 // prepare follows the calls and the messages of a location.
 func (p *piece) prepare(track *trackPrefix) {
 	b, w := &p.batch, p.w
-	p.track, p.last, p.named, p.ends = track, track.last, p.named[:0], p.ends[:0]
+	p.track, p.last, p.named, p.ends, p.inside = track, track.last, p.named[:0], p.ends[:0], false
 	for i := range b.Flow.Kind {
 		p.named = append(p.named, track.step(&b.Flow, i, len(w.names.regions)))
 	}

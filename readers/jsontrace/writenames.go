@@ -1,7 +1,6 @@
 package jsontrace
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -63,7 +62,7 @@ func processName(d *trace.Defs, g trace.LocationGroupID) string {
 
 // quoted returns a string in JSON's syntax.
 func quoted(s string) string {
-	b, err := json.Marshal(s)
+	b, err := trace.MarshalJSON(s)
 	if err != nil { // strings have none
 		return `""`
 	}

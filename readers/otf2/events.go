@@ -26,7 +26,7 @@ func (t *stream) careful() {
 	case idTimestamp:
 		now := int64(c.Uint64())
 		if c.Err == nil {
-			if now < t.time {
+			if now < t.time && t.batch.First+uint64(t.events) > 0 {
 				t.decreases(t.pos)
 			}
 			t.time = now

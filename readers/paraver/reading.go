@@ -220,7 +220,7 @@ func (r *reading) at(offset int64) trace.Place {
 // originNote returns the line of metadata by which a trace says what a property about its
 // origin does. Paraver passes over metadata that it does not know.
 func originNote(property, value string) string {
-	return "#" + property + ":" + strings.Join(strings.Fields(value), " ")
+	return "#" + property + ":" + strings.Join(strings.Fields(oneLine(value)), " ")
 }
 
 // note keeps a line of metadata.

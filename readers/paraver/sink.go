@@ -194,7 +194,7 @@ func (t *threadWriter) other(o *trace.Other, i int) {
 		t.w.values.tracing.Store(true)
 		t.event(typeTracing, on)
 	case kind == trace.KindBufferFlush && len(args) > 0:
-		t.flush(t.clock(int64(min(args[0], maxTime))))
+		t.flush(int64(args[0]))
 	case kind == trace.KindInstant && !plain && len(args) > 0 && args[0] < uint64(len(t.w.defs.Strings)):
 		t.w.values.texts.set(int(args[0]))
 		t.event(ownInstant, args[0]+1)

@@ -84,7 +84,7 @@ type posting struct {
 func (w *Writer) newThread(l trace.LocationID) threadWriter {
 	p := w.objects.place[l]
 	return threadWriter{w: w, location: l, rank: uint32(p.task - 1), place: p, lines: w.lines.Stream(l),
-		posted: make(map[uint64]posting), started: make(map[uint64]call)}
+		end: math.MinInt64, posted: make(map[uint64]posting), started: make(map[uint64]call)}
 }
 
 // Concurrent implements trace.ConcurrentSink.
@@ -127,7 +127,6 @@ func (t *threadWriter) rest() {
 
 // step goes on to the next event. Times never decrease.
 func (t *threadWriter) step(time int64) {
-	time = t.clock(time)
 	if t.seq == 0 {
 		t.first, t.since = time, time
 	} else if time < t.last {
@@ -138,16 +137,11 @@ func (t *threadWriter) step(time int64) {
 	t.seq++
 }
 
-// clock returns the time that is written for a recorded time.
-func (t *threadWriter) clock(time int64) int64 {
-	return max(min(time, maxTime), -maxTime)
-}
-
 // offsets writes the measured clock offsets, before all events.
 func (t *threadWriter) offsets() {
 	c, start := t.w.defs.Clock, t.w.start()
 	for _, o := range t.w.defs.Locations[t.location].ClockOffsets {
-		t.eventAt(t.w.min, 0, []uint64{ownOffsetTime, uint64(c.Nanoseconds(o.Time - start)),
+		t.eventAt(t.w.min, 0, []uint64{ownOffsetTime, uint64(c.Nanoseconds(since(o.Time, start))),
 			ownOffset, uint64(c.Nanoseconds(o.Offset)), ownDeviation, math.Float64bits(o.Deviation)})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"tracekit/trace"
 )
@@ -189,10 +190,10 @@ func lineLabelOf(d *trace.Defs, s trace.SourceLocation) string {
 	return fmt.Sprintf("%s:%d [%s:%d, ]", base, s.Line, file, s.Line)
 }
 
-// oneLine makes a text fit into a line.
+// oneLine makes a text fit into a line; the format has no escapes for what is no graphic character.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' {
+		if !unicode.IsGraphic(r) {
 			return ' '
 		}
 		return r

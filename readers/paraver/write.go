@@ -1,8 +1,10 @@
 package paraver
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,8 @@ type text struct {
 	start int64 // tick of time 0
 	place []place
 	lines []byte // not written yet
+
+	inside, beyond uint64 // times after the first that fit the format, and those that do not
 }
 
 // Write implements io.Writer.
@@ -27,15 +31,43 @@ func (t *text) Write(p []byte) (int, error) {
 }
 
 // time returns a tick as the text has it.
-func (t *text) time(ticks int64) int64 { return t.clock.Nanoseconds(ticks - t.start) }
+func (t *text) time(ticks int64) int64 {
+	ns := t.clock.Nanoseconds(since(ticks, t.start))
+	switch {
+	case ns > maxTime:
+		t.beyond++
+		return maxTime
+	case ns > 0:
+		t.inside++
+	}
+	return ns
+}
+
+// since returns a difference of ticks, or the number of 64 bits that is nearest to it.
+func since(ticks, start int64) int64 {
+	switch d := ticks - start; {
+	case ticks >= start && d < 0:
+		return math.MaxInt64
+	case ticks < start && d >= 0:
+		return math.MinInt64
+	default:
+		return d
+	}
+}
 
 // start returns the tick of time 0: the clock's offset, or the first event if that is
-// earlier.
+// earlier or the last one so far from the offset that its time would not fit.
 func (w *Writer) start() int64 {
-	if offset := w.defs.Clock.GlobalOffset; offset <= w.min && offset > -maxTime {
+	if offset := w.defs.Clock.GlobalOffset; offset <= w.min && w.fits(offset, w.max) {
 		return offset
 	}
 	return w.min
+}
+
+// fits reports whether the nanoseconds between two ticks fit the format.
+func (w *Writer) fits(from, to int64) bool {
+	ns := w.defs.Clock.Nanoseconds(since(to, from))
+	return -maxTime <= ns && ns <= maxTime
 }
 
 // writePRV writes the trace itself.
@@ -51,12 +83,13 @@ func (w *Writer) writePRV(out io.Writer) error {
 			fmt.Fprintln(t, originNote(property, value))
 		}
 	}
+	zero := w.defs.Clock.GlobalOffset
+	if !w.fits(t.start, zero) {
+		w.lose("zero of the clock (times count from the first event)", 1)
+		zero = t.start
+	}
 	if !w.options.Plain && len(w.threads) > 0 {
-		zero := int64(0)
-		if offset := w.defs.Clock.GlobalOffset; offset > -maxTime && offset < maxTime {
-			zero = t.time(offset)
-		}
-		t.line(2, w.objects.first(), 0, ownVersion, dialectVersion, ownZero, zero)
+		t.line(2, w.objects.first(), 0, ownVersion, dialectVersion, ownZero, t.clock.Nanoseconds(since(zero, t.start)))
 	}
 	if _, err := out.Write(t.lines); err != nil {
 		return err
@@ -71,6 +104,7 @@ const partWords = 256 << 10
 // make them at a time, each those of a part of the time.
 func (w *Writer) print(out io.Writer, t *text) error {
 	streams := w.lines.Streams()
+	var inside, beyond uint64
 	type piece struct {
 		spool.Part
 		text
@@ -88,6 +122,8 @@ func (w *Writer) print(out io.Writer, t *text) error {
 			if err := w.options.Context.Err(); err != nil {
 				return err
 			}
+			inside, beyond = inside+p.inside, beyond+p.beyond
+			p.inside, p.beyond = 0, 0
 			_, err := out.Write(p.lines)
 			return err
 		})
@@ -97,7 +133,14 @@ func (w *Writer) print(out io.Writer, t *text) error {
 			break // Close returns it
 		}
 	}
-	return line.Close()
+	err := line.Close()
+	if beyond > 0 {
+		w.lose("times beyond the greatest of the format (written as that)", beyond)
+		if inside == 0 {
+			err = errors.Join(err, fmt.Errorf("%s: all times but the first are too late for a Paraver trace", w.path))
+		}
+	}
+	return err
 }
 
 // first returns the place of the first thread of all.
@@ -122,8 +165,7 @@ func (w *Writer) writeHeader(t *text) {
 			return r
 		}, d)
 	}
-	end := min(max(t.time(w.max), 0), maxTime) // a time beyond is none that is believed
-	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, end)
+	fmt.Fprintf(t, "%s(%s):%d_ns:", magic, date, t.time(w.max))
 	nodes := "0" // a trace without processes
 	if cpus := w.objects.cpus(); len(cpus) > 0 {
 		nodes = fmt.Sprintf("%d(%s)", len(cpus), joined(cpus))

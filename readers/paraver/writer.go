@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -71,6 +72,9 @@ type Writer struct {
 // A plain trace is for other programs alone. It has one clock for all, so the measured clock
 // offsets are lost; who has any corrects the times before.
 //
+// Times count from the first event if they would be beyond maxTime otherwise; those that still
+// are get that time. Close refuses a trace in which all after the first do.
+//
 // What cannot be expressed is counted: see Lost.
 func Create(path string, info trace.Info, defs *trace.Defs, options CreateOptions) (*Writer, error) {
 	if !strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".prv") {
@@ -82,7 +86,8 @@ func Create(path string, info trace.Info, defs *trace.Defs, options CreateOption
 	if options.Jobs < 1 {
 		options.Jobs = runtime.GOMAXPROCS(0)
 	}
-	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64), min: maxTime, max: -maxTime}
+	w := &Writer{path: path, options: options, info: info, defs: defs, lost: make(map[string]uint64),
+		min: math.MaxInt64, max: math.MinInt64}
 	if err := w.checkTarget(); err != nil {
 		return nil, err
 	}

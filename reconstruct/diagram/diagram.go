@@ -43,24 +43,31 @@ const (
 // sense: wait states), hatched where a call that can block takes time that no wait state
 // explains; messages and collectives join the bars. Times that were rebuilt from
 // statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace
-// once; memory does not depend on the number of events, and the picture not on the number of jobs.
+// once; memory depends on the size of the picture, not on the number of events or ranks, and the picture not on the number of jobs.
 func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
 	d, err := newDiagram(t, waits, o)
 	if err != nil {
 		return nil, err
 	}
-	lanes, err := engine.Each(ctx, t.Source, engine.Options{Jobs: o.Jobs, Progress: o.Progress}, d.lane)
+	q := newQueue(d.timeline, d.bars)
+	_, err = engine.Each(ctx, t.Source, engine.Options{Jobs: o.Jobs, Progress: o.Progress, InOrder: q.shared},
+		func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
+			if d.bars[l] < 0 {
+				return struct{}{}, nil
+			}
+			lane := d.timeline.Lane(d.bars[l])
+			if err := newBar(d, l, lane).run(batches); err != nil {
+				return struct{}{}, err
+			}
+			return struct{}{}, q.add(l, lane)
+		})
 	if err != nil {
 		return nil, err
 	}
-	for l, lane := range lanes {
-		if lane == nil {
-			continue
+	for l, bar := range d.bars {
+		if bar >= 0 {
+			d.ground(trace.LocationID(l))
 		}
-		if err := d.timeline.Add(lane); err != nil {
-			return nil, err
-		}
-		d.ground(trace.LocationID(l))
 	}
 	if err := d.join(ctx); err != nil {
 		return nil, err
@@ -127,16 +134,6 @@ func (d *diagram) rowOf(l trace.LocationID) int {
 		return d.row[r]
 	}
 	return -1
-}
-
-// lane fills the bar of one location; nil if the location has none.
-func (d *diagram) lane(_ context.Context, l trace.LocationID, batches engine.Batches) (*plots.Lane, error) {
-	row := d.bars[l]
-	if row < 0 {
-		return nil, nil
-	}
-	lane := d.timeline.Lane(row)
-	return lane, newBar(d, l, lane).run(batches)
 }
 
 // marked returns the stretches that a property of the trace names, by location, in corrected

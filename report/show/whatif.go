@@ -102,11 +102,14 @@ func gained(gain int64, share *float64) string {
 	switch {
 	case gain == 0:
 		return "as long as before"
-	case gain < 0:
-		loss := -*share
-		return fmt.Sprintf("%s (%s) longer", words.Time(-gain), words.ShareOrDash(&loss))
+	case gain > 0:
+		return fmt.Sprintf("%s (%s) shorter", words.Time(gain), words.ShareOrDash(share))
 	}
-	return fmt.Sprintf("%s (%s) shorter", words.Time(gain), words.ShareOrDash(share))
+	if share != nil {
+		loss := -*share
+		share = &loss
+	}
+	return fmt.Sprintf("%s (%s) longer", words.Time(-gain), words.ShareOrDash(share))
 }
 
 func signed(ns int64) string {

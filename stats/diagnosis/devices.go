@@ -19,6 +19,9 @@ import (
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
+	if f.run == 0 { // less than a nanosecond
+		return []cause.Cause{}
+	}
 	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
 			f.communication-f.causes.CollectiveWaitNs),

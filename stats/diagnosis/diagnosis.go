@@ -38,6 +38,9 @@ func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]
 // gain if what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
 func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, from, to int64, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a)
+	if f.run == 0 { // less than a nanosecond
+		return []cause.Cause{}, nil
+	}
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model
@@ -108,7 +111,7 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 	case gain == 0:
 		return &cause, nil
 	}
-	if gain < max(c.least, int64(leastGain*float64(run))) {
+	if gain < max(1, c.least, int64(leastGain*float64(run))) {
 		return nil, nil
 	}
 	share := float64(gain) / float64(run)
