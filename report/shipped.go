@@ -15,12 +15,14 @@ type Shipped struct {
 	Kernels   []Kernel               `json:"kernels"`
 	HostWaits []accelerator.HostWait `json:"host_waits"`
 	Doubts    []string               `json:"doubts,omitempty"` // what makes all else doubtful, and what to do about it
+
+	Unclassified []string `json:"unclassified,omitempty"` // what has no cause, and what to do about it
 }
 
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
-		Doubts: doubtLines(a.Doubts)}
+		Doubts: doubtLines(a.Doubts), Unclassified: unclassifiedLines(a.Unclassified)}
 	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		s.Waits[k.Info().Key] = k.Info().Title
 	}

@@ -28,8 +28,8 @@ const (
 	tried     = 16   // candidates of which the gain is predicted
 )
 
-// Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
-// The analysis must be of the whole run.
+// Find returns the causes, the one with the most gain first; none if nothing is worth fixing. It completes the analysis, which must be
+// of the whole run, by the time that no cause may have and the run time on an ideal network.
 func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]cause.Cause, error) {
 	return FindPart(ctx, t, a, a, math.MinInt64, math.MaxInt64, jobs)
 }
@@ -38,10 +38,13 @@ func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]
 // gain if what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
 func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, from, to int64, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a)
+	f.findIncomplete()
+	defer f.incomplete.release()
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model
-	if f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
+	_, replays := f.inCalls()
+	if replays || f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
 		var err error
 		if m, err = whatif.New(ctx, t, whole, jobs); err != nil {
 			return nil, err
@@ -49,17 +52,28 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		m.Within(from, to)
 		defer m.Release()
 	}
+	if replays {
+		if err := f.idealNetwork(ctx, m); err != nil {
+			return nil, err
+		}
+		candidates = append(candidates, f.transfer()...)
+	}
 	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*cause.Cause, error) {
 		return f.judge(ctx, m, candidates[i])
 	})
 	if err != nil {
 		return nil, err
 	}
+	explained := int64(0) // of the time in calls
 	for _, c := range judged {
 		if c != nil {
 			causes = append(causes, *c)
+			if c.Kind == cause.SlowCalls {
+				explained = max(explained, gainOf(*c))
+			}
 		}
 	}
+	a.Unclassified = f.unclassified(explained)
 	if len(causes) == 0 {
 		lever, err := f.lever(ctx, m, jobs)
 		if err != nil {
@@ -157,6 +171,9 @@ type finder struct {
 	slow     map[field.Site]int64    // what calls take beyond what they need and wait, summed over ranks
 	parts    map[field.Site][]*place // outside MPI, by caller
 	meets    map[string]bool         // regions in which a thread does nothing but wait for others
+
+	incomplete incomplete
+	network    *int64 // ns that the run would be shorter on an ideal network; nil: not known
 }
 
 func newFinder(t *trace.Trace, a *analysis.Result) *finder {
@@ -217,7 +234,6 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.late()...)
 	out = append(out, f.measurement()...)
 	if a := f.a; a.Selection == nil {
-		out = append(out, f.transfer()...)
 		out = append(out, f.wrongOrder()...)
 	}
 	out = append(out, f.teams()...)

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func (f *finder) at(p *place) candidate {
 	for _, caller := range p.callers {
 		c.cause.Callers = append(c.cause.Callers, caller.Region)
 	}
-	where, in := placeText(row.SourceLine)+calledFrom(p.callers), f.visitors(times)
+	where, in := words.Sentence(row.SourceLine)+calledFrom(p.callers), f.visitors(times)
 	if f.meets[string(row.Region)] {
 		where += ", where threads wait for each other,"
 	}
@@ -191,10 +192,10 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	for i, row := range rows {
 		all.addCost(row)
 		at := placeOf(row)
-		path, slow = path+f.critical[at], slow+f.slow[at]
-		changes = append(changes, whatif.Cap(f.site(at)))
+		path, slow = path+f.critical[at], slow+max(0, f.slow[at]-f.incomplete.at[at].time)
+		changes = append(changes, whatif.CapBut(f.site(at), f.incomplete.has))
 		if i < mostPlaces {
-			names = append(names, calledAt(string(row.Operation), row.SourceLine))
+			names = append(names, words.Call(string(row.Operation), row.SourceLine))
 		}
 	}
 	c := f.candidate(all.row, culprits(all.row), path)
@@ -284,28 +285,46 @@ func (f *finder) begins() (first, last int, apart int64) {
 	return first, last, f.t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
 }
 
-// transfer judges the calls themselves, waits apart, where most of the time between startup and
-// end passes in them: what the run is longer than on a network that costs nothing (2.6).
-func (f *finder) transfer() []candidate {
+// inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end; ok is false where that is not known.
+func (f *finder) inCalls() (ns int64, ok bool) {
 	e := f.a.Efficiency
-	if e == nil {
-		return nil
+	if e == nil || f.a.Selection != nil {
+		return 0, false
 	}
 	r := &e.Ratios
 	if e.WithoutInitFinalize != nil {
 		r = e.WithoutInitFinalize
 	}
-	if r.TransferEfficiency == nil || r.IdealRuntimeNs == nil || *r.TransferEfficiency > slowNetwork {
+	if r.ZeroCostRuntimeNs == nil {
+		return 0, false
+	}
+	return max(0, r.RuntimeNs-*r.ZeroCostRuntimeNs), true
+}
+
+// idealNetwork finds what the run would be shorter on an ideal network, where calls keep their own time (2.11).
+func (f *finder) idealNetwork(ctx context.Context, m *whatif.Model) error {
+	p, err := m.Predict(ctx, whatif.IdealNetwork())
+	if err != nil {
+		return ctx.Err() // it cannot be judged
+	}
+	gain := max(0, p.Gain())
+	f.network, f.a.Efficiency.IdealNetworkNs = &gain, &p.RunTime
+	return nil
+}
+
+// transfer judges the network, where most of the time between startup and end passes in calls themselves, waits apart.
+func (f *finder) transfer() []candidate {
+	_, _, _, transfer := f.efficiencyOf()
+	if f.network == nil || *f.network < f.least() || transfer > slowNetwork {
 		return nil
 	}
-	gain := r.RuntimeNs - *r.IdealRuntimeNs
-	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: gain, gain: gain,
-		mended: "If they cost nothing but waiting"}
-	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
-	c.text = "More time passes in MPI calls themselves, transferring or on a busy machine, than in the program"
+	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: *f.network, gain: *f.network,
+		mended: "On an ideal network, where messages take no time"}
+	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
+	c.text = "Messages and the data of collectives take long on the network"
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most in %s, %s of the critical path", calledAt(string(row.Operation), row.SourceLine),
+			c.text += fmt.Sprintf(": most time passes in %s, %s of the critical path", words.Call(string(row.Operation), row.SourceLine),
 				words.Time(row.TimeNs))
 			break
 		}
@@ -328,7 +347,7 @@ func (f *finder) wrongOrder() []candidate {
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
 	c.text = fmt.Sprintf("Messages are received in another order than they are sent, most of all in %s.",
-		calledAt(top.Operation, top.SourceLine))
+		words.Call(top.Operation, top.SourceLine))
 	c.mended, c.needed = "Taken as they come", true // if the replay then gets stuck, messages cannot be taken so
 	return []candidate{c}
 }
@@ -452,7 +471,7 @@ func (f *finder) waitsFor(row waitstate.Delay, what string) string {
 	if kind != waitstate.None {
 		text += fmt.Sprintf(", most in %s", kind)
 		if at := row.Longest; at.Operation != "" {
-			text += fmt.Sprintf(", longest in %s", calledAt(string(at.Operation), at.SourceLine))
+			text += fmt.Sprintf(", longest in %s", words.Call(string(at.Operation), at.SourceLine))
 		}
 	}
 	return text
@@ -506,7 +525,7 @@ func (f *finder) measurement() (out []candidate) {
 			c.changes = []whatif.Change{whatif.Scale(f.site(place), 1-part)}
 			c.mended = "If it were left out of the measurement, and recording a visit takes that long"
 			c.text = fmt.Sprintf("Visits to %s, %d of %s each, are hardly longer than the shortest to any region (%s): much of that is the measurement's own time.",
-				placeText(row.SourceLine), row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
+				words.Sentence(row.SourceLine), row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
 		default:
 			continue
 		}

@@ -60,7 +60,7 @@ func (f *finder) teams() (out []candidate) {
 			mended: "If all threads of a team took the same time"}
 		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
 		c.text = fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs),
-			calledAt(longest.Operation, longest.SourceLine))
+			words.Call(longest.Operation, longest.SourceLine))
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
 	}
 	return out

@@ -45,7 +45,7 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 	if w := &a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
 		longest := w.Top[0]
 		add(*w.Share, fmt.Sprintf("Threads of a team wait %s for each other at barriers, the longest time in %s.", words.Time(w.TimeNs),
-			calledAt(longest.Operation, longest.SourceLine)),
+			words.Call(longest.Operation, longest.SourceLine)),
 			"If all took the same time", cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}

@@ -49,6 +49,6 @@ func (f *finder) workers() []candidate {
 	c.text = fmt.Sprintf("%s %s late to communication: others wait %s for %s, most while %s in %s. Worker threads communicate, and no "+
 		"record says when their ranks wait for them: the gain is unknown.",
 		capital(ranksText(ranks)), one(ranks, "comes", "come"), words.Time(caused.row.TotalNs), one(ranks, "it", "them"),
-		one(ranks, "it is", "they are"), placeText(most.SourceLine))
+		one(ranks, "it is", "they are"), words.Sentence(most.SourceLine))
 	return []candidate{c}
 }

@@ -226,6 +226,7 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
           {c.waits_caused_ns > 0 && !/\bwaits? \d/.test(c.text) && <span class="faint"> Others wait {time(c.waits_caused_ns)} for it.</span>}</span>
       </button></li>)}</ol>
     {causes.length > first && view.place < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
+    {more(doc).unclassified && <p class="faint">{unbroken(more(doc).unclassified!.join(' '))}</p>}
   </section>
 }
 

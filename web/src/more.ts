@@ -31,6 +31,7 @@ export interface More {
   kernels_of: number // how many there are: the first are kept
   host_waits: any[] | null
   doubts?: string[] // what makes all else doubtful
+  unclassified?: string[] // what has no cause
   lines: LineCalls[]; lines_of: number
   grids: Grid[]
   sources: SourceFile[] | null
