@@ -64,6 +64,7 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 	if err != nil {
 		return nil, err
 	}
+	onceEach(candidates, judged)
 	explained := int64(0) // of the time in calls
 	for _, c := range judged {
 		if c != nil {
@@ -98,9 +99,7 @@ func Join(a, b []cause.Cause) []cause.Cause {
 // if the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*cause.Cause, error) {
 	cause, gain, run := c.cause, c.gain, f.run
-	if cause.Text = c.text; c.slow != nil {
-		cause.Text = c.ofCulprits()
-	}
+	cause.Text = c.said()
 	switch {
 	case len(c.changes) > 0:
 		p, err := m.Predict(ctx, c.changes...)
@@ -157,6 +156,8 @@ type candidate struct {
 	text    string          // what is wrong; with culprits, who waits for them
 	slow    []slowness      // of culprits, the place that may gain most first
 	mended  string          // how it would be: "Shared equally"
+	loss    loss            // of teams of threads, that it has time of
+	team    bool            // it has all of that, of all ranks
 }
 
 // A finder finds candidates.
@@ -170,7 +171,8 @@ type finder struct {
 	unequal  map[field.Site]int64    // what of that is more than as many mean visits take
 	slow     map[field.Site]int64    // what calls take beyond what they need and wait, summed over ranks
 	parts    map[field.Site][]*place // outside MPI, by caller
-	meets    map[string]bool         // regions in which a thread does nothing but wait for others
+	meets    map[string]loss         // regions in which a thread does nothing but wait for others
+	serial   whatif.Place            // where masters work, fork and join outside parallel regions; nil: there are none
 
 	incomplete incomplete
 	network    *int64 // ns that the run would be shorter on an ideal network; nil: not known
@@ -178,16 +180,22 @@ type finder struct {
 
 func newFinder(t *trace.Trace, a *analysis.Result) *finder {
 	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64),
-		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
+		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
 	for r, missing := range t.Missing() {
 		if !missing {
 			f.ranks = append(f.ranks, uint32(r))
 		}
 	}
 	for id, m := range threads.Meanings(t.Defs) {
-		if m.Activity == threads.Barrier || m.Activity == threads.Waiting {
-			f.meets[t.Defs.RegionLabel(trace.RegionID(id))] = true
+		switch label := t.Defs.RegionLabel(trace.RegionID(id)); m.Activity {
+		case threads.Barrier:
+			f.meets[label] = atBarriers
+		case threads.Waiting:
+			f.meets[label] = noLoss
 		}
+	}
+	if a.Threads != nil && a.Threads.ParallelRegions > 0 {
+		f.serial, _ = f.inTeams()
 	}
 	for _, r := range a.CriticalPath.Regions {
 		place := field.Site{SourceLine: r.SourceLine, Operation: r.Operation}

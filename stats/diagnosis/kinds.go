@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,11 +46,17 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Callers = append(c.cause.Callers, caller.Region)
 	}
 	where, in := words.Sentence(row.SourceLine)+calledFrom(p.callers), f.visitors(times)
-	if f.meets[string(row.Region)] {
-		where += ", where threads wait for each other,"
+	var meets bool
+	if c.loss, meets = f.meets[string(row.Region)]; meets {
+		where += " (where threads wait for each other)"
 	}
-	if row.Region == field.OutsideRegions && f.forks(times, in) {
-		where = "forking and joining threads, outside of any region,"
+	if f.serial != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(p.paths)), func(p trace.PathID) bool { return !f.serial(p) }) {
+		if c.loss = ofSerialParts; f.forks(times, in) {
+			c.loss = ofForking
+			if where = "forking and joining threads in " + where; row.Region == field.OutsideRegions {
+				where = "forking and joining threads outside of any region"
+			}
+		}
 	}
 	busy := sum(times) / max(1, p.path)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}

@@ -3,6 +3,7 @@ package diagnosis_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,4 +118,32 @@ func hybridCauses(t *testing.T, text string) ([]cause.Cause, int64) {
 		t.Fatal(err)
 	}
 	return causes, a.Trace.DurationNs
+}
+
+// TestLostOnce: time that masters of one rank lose in forking, or at barriers of their threads, is one cause, which tells whose it is; work
+// of one rank's master alone is that of a place as well, of which the cause with the smaller gain says that it is the same.
+func TestLostOnce(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks []hybrid
+		says  []string // of the causes but startup
+	}{
+		{"forking", []hybrid{{0, 100, 300, 300}, {0, 300, 300, 300}}, []string{"Forking and joining threads takes the master of a process 10.0 µs " +
+			"in the mean, for 100 parallel regions of all processes. Rank 1 takes 3.0 times as long in forking and joining threads in main as the others"}},
+		{"barriers", []hybrid{{0, 0, 200, 400}, {0, 0, 390, 390}}, []string{"Threads of a team"}},
+		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main", "The time in main, a cause with a larger gain, is part of it."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			causes, _ := hybridCauses(t, run(c.ranks...))
+			causes = slices.DeleteFunc(causes, func(x cause.Cause) bool { return x.Kind == cause.Startup })
+			if len(causes) != len(c.says) {
+				t.Errorf("causes are %+v", causes)
+			}
+			for i, says := range c.says[:min(len(c.says), len(causes))] {
+				if !strings.Contains(causes[i].Text, says) {
+					t.Errorf("%s", causes[i].Text)
+				}
+			}
+		})
+	}
 }
