@@ -31,6 +31,7 @@ type Analysis struct {
 	FileIO       *FileIO                `json:"file_io,omitempty"`          // nil: no call works on files
 	Sampled      []CounterSeries        `json:"sampled_counters,omitempty"` // that are sampled beside the program
 	Diagnosis    []cause.Cause          `json:"diagnosis,omitzero"`         // nil: not asked for
+	Unclassified *Unclassified          `json:"unclassified,omitempty"`     // nil: causes were not asked for, or hardly any
 	Clock        Clock                  `json:"clock"`
 	Profile      []ProfileRow           `json:"profile"`
 	CallSites    []CallSiteRow          `json:"call_sites"`
@@ -328,13 +329,14 @@ type CollectiveRow struct {
 // MPI_Finalize (null if no rank has left the one and entered the other in that order).
 type Efficiency struct {
 	Ratios
+	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // on an ideal network (2.11), where calls keep their own time; nil: causes were not asked for
 	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
 	Offload             *Offload       `json:"offload,omitempty"`        // nil: no master thread waits for an accelerator
 	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none
 }
 
-// Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the ideal network's
-// replay is slower than the run. Serialization and transfer are null if the replay could
+// Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the
+// replay with zero-cost MPI is slower than the run. Serialization and transfer are null if the replay could
 // not order the messages.
 //
 //	parallel = load balance · communication; communication = serialization · transfer
@@ -346,7 +348,7 @@ type Ratios struct {
 	TransferEfficiency      *float64      `json:"transfer_efficiency"`
 	UsefulNs                []int64       `json:"useful_ns"` // per rank: time of the master thread outside MPI, buffer flushes and recording off
 	RuntimeNs               int64         `json:"runtime_ns"`
-	IdealRuntimeNs          *int64        `json:"ideal_runtime_ns"` // on a network that costs nothing
+	ZeroCostRuntimeNs       *int64        `json:"zero_cost_runtime_ns"` // with zero-cost MPI: calls take no time, and only wait
 	UsefulMin               field.Extreme `json:"useful_min"`
 	UsefulMax               field.Extreme `json:"useful_max"`
 	UsefulMeanNs            int64         `json:"useful_mean_ns"`

@@ -21,8 +21,11 @@ type Threads struct {
 // ThreadEfficiency holds the efficiencies of threads, fractions of one. Parallel is the mean over
 // all threads of useful time / run time, and the product of Process, which is
 // efficiency.parallel_efficiency (1 where nobody calls MPI), and Thread. LoadBalance is the mean
-// over processes of the mean / the most useful time of a thread. Region and Serial are means over
-// processes too; null: no process has a parallel region.
+// over processes of the mean / the most useful time of a thread. Region, Serial and Master are means over
+// processes too, 1 less what is lost in parallel regions, in serial parts, and by masters that do something else outside
+// regions; null: no process has a parallel region.
+//
+//	parallel = region + serial + master - 2, if all processes have parallel regions and as many threads
 type ThreadEfficiency struct {
 	Parallel    *float64 `json:"parallel"`
 	Process     *float64 `json:"process"`
@@ -30,6 +33,7 @@ type ThreadEfficiency struct {
 	LoadBalance *float64 `json:"load_balance"`
 	Region      *float64 `json:"region"`
 	Serial      *float64 `json:"serial"`
+	Master      *float64 `json:"master"`
 }
 
 // A ThreadRow is the time of one thread by what it does; the last two are parts of others.

@@ -231,9 +231,9 @@ func (r *Sections) efficiency() {
 		return
 	}
 	without := e.WithoutInitFinalize
-	heading := "Efficiency"
+	heading, useful := "Efficiency", "useful time"
 	if r.Analysis.Threads != nil {
-		heading = "Efficiency of the processes, whose master threads are useful outside MPI"
+		heading, useful = "Efficiency of the processes, by their master threads", "outside MPI"
 	}
 	g := r.Grid(heading, "<", r.whole(), "without startup")
 	if without != nil {
@@ -257,13 +257,27 @@ func (r *Sections) efficiency() {
 	row("  communication", ratio(func(x *document.Ratios) *float64 { return x.CommunicationEfficiency }))
 	row("    "+text.Modelled+"serialization", ratio(func(x *document.Ratios) *float64 { return x.SerializationEfficiency }))
 	row("    "+text.Modelled+"transfer", ratio(func(x *document.Ratios) *float64 { return x.TransferEfficiency }))
+	whole := func(name, value string) {
+		row(name, func(x *document.Ratios) string {
+			if x != &e.Ratios {
+				return ""
+			}
+			return value
+		})
+	}
 	if o := e.Offload; o != nil {
 		g.Note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
-		g.Add("hosts, waits for devices left out", words.ShareOrDash(o.ParallelEfficiency))
-		g.Add("  offload", words.ShareOrDash(o.Efficiency))
+		whole("hosts, waits for devices left out", words.ShareOrDash(o.ParallelEfficiency))
+		whole("  offload", words.ShareOrDash(o.Efficiency))
 	}
 	row("run time", func(x *document.Ratios) string { return words.Time(x.RuntimeNs) })
-	row("useful time, mean", func(x *document.Ratios) string { return words.Time(x.UsefulMeanNs) })
+	row("  "+text.Modelled+"with zero-cost MPI", func(x *document.Ratios) string { return words.TimeOrDash(x.ZeroCostRuntimeNs) })
+	if e.IdealNetworkNs != nil {
+		g.Note("Transfer is that of zero-cost MPI, where calls only wait. On an ideal network only messages take no time: " +
+			"calls keep what they take themselves.")
+		whole("  "+text.Modelled+"on an ideal network", words.Time(*e.IdealNetworkNs))
+	}
+	row(useful+", mean", func(x *document.Ratios) string { return words.Time(x.UsefulMeanNs) })
 	row("  least", func(x *document.Ratios) string { return words.Extreme(x.UsefulMin) })
 	row("  most", func(x *document.Ratios) string { return words.Extreme(x.UsefulMax) })
 	r.Show(g)
@@ -361,11 +375,6 @@ func (r *Sections) diagnosis() {
 	for i, c := range causes[:min(r.Top, len(causes))] {
 		r.cause(i+1, &c)
 	}
-	slow := slices.ContainsFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.SlowCalls || c.Kind == cause.Transfer })
-	if slow && r.Analysis.Efficiency != nil && slices.ContainsFunc(r.Analysis.Findings,
-		func(f document.Finding) bool { return f.Severity != "info" }) {
-		r.Line("Records are lost (see the findings): a call that seems slow may have waited for one of them.")
-	}
 	if len(causes) > 1 {
 		r.Line("Savings overlap: do not add them.")
 	}
@@ -382,6 +391,18 @@ func (r *Sections) cause(n int, c *cause.Cause) {
 		if line != "" {
 			fmt.Fprintln(r.W, text.Wrap("    "+line, r.Width, 4))
 		}
+	}
+}
+
+// unclassified says after the causes what has none.
+func (r *Sections) unclassified() {
+	for i, line := range unclassifiedLines(r.Analysis.Unclassified) {
+		if i == 0 {
+			fmt.Fprintln(r.W)
+		} else {
+			line = "  " + line
+		}
+		r.Line("%s", line)
 	}
 }
 
@@ -493,7 +514,13 @@ func (r *Sections) usefulCounters() {
 	for i := range top(r, c.Ranks) {
 		rows = append(rows, Row{&c.Ranks[i].CounterTotals, keyed{"rank " + words.Rank(field.Rank(c.Ranks[i].Rank))}})
 	}
-	r.Show(r.begin(usefulCounters, r.Of(len(c.Ranks), "ranks"), rows))
+	t := *usefulCounters
+	if r.Analysis.Threads != nil { // of which "useful" says something else
+		t.Title, t.Note, t.Columns = "Counters outside MPI", "Sums over the threads of a rank, of time outside MPI that is covered by samples.",
+			slices.Clone(t.Columns)
+		t.Columns[1].Title = "outside MPI"
+	}
+	r.Show(r.begin(&t, r.Of(len(c.Ranks), "ranks"), rows))
 }
 
 func (r *Sections) callSites() {

@@ -39,7 +39,7 @@ func (o *Overview) Print() {
 		o.w = o.Terminal
 	}
 	fix, waiting, kernels, time := o.fix(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
-	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
+	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, o.notExplained(), waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
 	o.print(blocks, kernels, waiting, time, fix)
 }
 
@@ -243,6 +243,24 @@ func (o *Overview) fix() *block {
 	}
 	if len(startup) > 0 {
 		b.tail = append(b.tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
+	}
+	return b
+}
+
+// notExplained says which time in calls no cause has, and why that is.
+func (o *Overview) notExplained() *block {
+	lines := unclassifiedLines(o.Analysis.Unclassified)
+	if lines == nil {
+		return nil
+	}
+	b := &block{}
+	for i, line := range lines {
+		switch i {
+		case 0:
+			b.tail = o.wrapped(line, 0, 2)
+		case 1, len(lines) - 1: // the place with most of it, and what to do
+			b.tail = append(b.tail, o.wrapped(line, 4, 2)...)
+		}
 	}
 	return b
 }

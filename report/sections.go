@@ -11,7 +11,7 @@ var sections = []struct {
 	Name  string
 	print []func(*Sections)
 }{
-	{"causes", []func(*Sections){(*Sections).diagnosis}},
+	{"causes", []func(*Sections){(*Sections).diagnosis, (*Sections).unclassified}},
 	{"devices", []func(*Sections){(*Sections).devices, (*Sections).deviceDetails}},
 	{"files", []func(*Sections){(*Sections).filesFirst, (*Sections).fileIO}},
 	{"threads", []func(*Sections){(*Sections).threads}},

@@ -9,20 +9,21 @@ import (
 // Shipped is what the page receives besides the document, to show it as text does: the tables that have a face on it, the words,
 // and what is summed for tables.
 type Shipped struct {
-	Tables    []*Table               `json:"tables"`
-	Terms     []Term                 `json:"terms"`
-	Waits     map[string]string      `json:"waits"` // titles of wait states by their keys
-	Kernels   []Kernel               `json:"kernels"`
-	HostWaits []accelerator.HostWait `json:"host_waits"`
-	Doubts    []string               `json:"doubts,omitempty"`  // what makes all else doubtful, and what to do about it
-	Splits    []*Split               `json:"splits,omitempty"`  // how ranks or threads, and devices, spend their time, without startup
-	Startup   []int                  `json:"startup,omitempty"` // causes that are of startup, which stand last
+	Tables       []*Table               `json:"tables"`
+	Terms        []Term                 `json:"terms"`
+	Waits        map[string]string      `json:"waits"` // titles of wait states by their keys
+	Kernels      []Kernel               `json:"kernels"`
+	HostWaits    []accelerator.HostWait `json:"host_waits"`
+	Doubts       []string               `json:"doubts,omitempty"`       // what makes all else doubtful, and what to do about it
+	Splits       []*Split               `json:"splits,omitempty"`       // how ranks or threads, and devices, spend their time, without startup
+	Startup      []int                  `json:"startup,omitempty"`      // causes that are of startup, which stand last
+	Unclassified []string               `json:"unclassified,omitempty"` // what has no cause, and what to do about it
 }
 
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
-		Doubts: doubtLines(a.Doubts)}
+		Doubts: doubtLines(a.Doubts), Unclassified: unclassifiedLines(a.Unclassified)}
 	of := &Sections{Analysis: a}
 	for _, split := range []*Split{of.splitTime(true), of.splitDevices()} {
 		if split != nil {

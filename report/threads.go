@@ -16,16 +16,19 @@ func (r *Sections) threads() {
 	e := t.Efficiency
 	g := r.Grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"),
 		words.Plural(t.Processes, "process", "processes")), "<", r.whole())
-	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work. " +
-		"Regions and serial parts: 100 % less what is lost there.")
+	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work.")
 	g.Add("parallel efficiency, all threads", words.ShareOrDash(e.Parallel))
 	if r.Analysis.Efficiency != nil {
 		g.Add("  processes", words.ShareOrDash(e.Process))
 		g.Add("  threads", words.ShareOrDash(e.Thread))
 	}
 	if t.ParallelRegions > 0 {
-		g.Add("    parallel regions", words.ShareOrDash(e.Region))
-		g.Add("    serial parts", words.ShareOrDash(e.Serial))
+		g.Note("Processes times threads is parallel efficiency. What it lacks of 100 % is the sum of what is lost in parallel regions, by idle " +
+			"threads in serial parts, and by masters that call MPI, fork or wait outside regions.")
+		g.Add("100 % less what is lost", "")
+		g.Add("  in parallel regions", words.ShareOrDash(e.Region))
+		g.Add("  in serial parts", words.ShareOrDash(e.Serial))
+		g.Add("  by masters outside regions", words.ShareOrDash(e.Master))
 	}
 	g.Add("balance of the threads of a process", words.ShareOrDash(e.LoadBalance))
 	g.Add("run time", words.Time(r.runtime()))

@@ -25,6 +25,14 @@ func Time(ns int64) string {
 	return formatScaled(float64(ns), []scale{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {3600e9, "h"}})
 }
 
+// TimeOrDash returns a time in ns, a dash if it is not known.
+func TimeOrDash(ns *int64) string {
+	if ns == nil {
+		return "-"
+	}
+	return Time(*ns)
+}
+
 // Bytes returns a number of bytes with a binary unit.
 func Bytes(n uint64) string {
 	return formatScaled(float64(n), []scale{{1, "B"}, {1 << 10, "KiB"}, {1 << 20, "MiB"}, {1 << 30, "GiB"}, {1 << 40, "TiB"}})
@@ -119,3 +127,42 @@ func closingBracket(name string, i int) int {
 
 // OrNotRecorded returns a text, or that there is none.
 func OrNotRecorded(s string) string { return cmp.Or(s, "(not recorded)") }
+
+// Sentence names a place within a sentence, which says "in" of what a table marks: without folders, and with the end of a long name.
+func Sentence(s field.SourceLine) string {
+	s.LineOf = ""
+	s.File = field.Name(path.Base(string(s.File)))
+	if s.File == "." || strings.Contains(string(s.Region), fmt.Sprintf("%s:%d", s.File, s.Line)) {
+		s.File, s.Line = "", 0
+	}
+	s.Region = field.Name(Brief(string(s.Region)))
+	return Place(s)
+}
+
+// readable is how many letters of a name a sentence bears.
+const readable = 60
+
+// Brief makes a name fit into a sentence: without its type, what stands in brackets and, as far as needed, its begin.
+func Brief(name string) string {
+	if len(name) <= readable {
+		return name
+	}
+	name = WithoutBrackets(strings.TrimPrefix(name, "void "), "…")
+	if r := []rune(name); len(r) > readable {
+		name = "…" + string(r[len(r)-readable:])
+	}
+	return name
+}
+
+// Call names an operation and, if that is known, from where it is called.
+func Call(operation string, s field.SourceLine) string {
+	switch {
+	case s.Region == "" && s.File == "":
+		return operation
+	case operation == string(s.Region):
+		return Sentence(s)
+	case s.Region == "":
+		return operation + " at " + Sentence(s)
+	}
+	return operation + " in " + Sentence(s)
+}

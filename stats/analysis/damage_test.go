@@ -59,7 +59,7 @@ location 1 rank1 rank=1
 	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
 	e := a.Efficiency
-	if e.TransferEfficiency != nil || e.SerializationEfficiency != nil || e.IdealRuntimeNs != nil || e.ParallelEfficiency == nil {
+	if e.TransferEfficiency != nil || e.SerializationEfficiency != nil || e.ZeroCostRuntimeNs != nil || e.ParallelEfficiency == nil {
 		t.Errorf("efficiencies are %+v", e.Ratios)
 	}
 	found := false
@@ -83,7 +83,7 @@ location 1 rank1 rank=1
 	src := tracetest.MustParse(t, text)
 	tr, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
 	conserved(t, tr, a)
-	if e := a.Efficiency; *e.IdealRuntimeNs != 180 || *e.TransferEfficiency != 180.0/101 {
+	if e := a.Efficiency; *e.ZeroCostRuntimeNs != 180 || *e.TransferEfficiency != 180.0/101 {
 		t.Errorf("efficiencies are %+v", e.Ratios)
 	}
 	for _, f := range a.Findings {

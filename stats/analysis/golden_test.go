@@ -184,8 +184,8 @@ func briefDelays(b *bytes.Buffer, a *analysis.Result) {
 
 func briefRatios(b *bytes.Buffer, prefix string, r *document.Ratios) {
 	fmt.Fprintf(b, "%srun %d", prefix, r.RuntimeNs)
-	if r.IdealRuntimeNs != nil {
-		fmt.Fprintf(b, " ideal %d", *r.IdealRuntimeNs)
+	if r.ZeroCostRuntimeNs != nil {
+		fmt.Fprintf(b, " ideal %d", *r.ZeroCostRuntimeNs)
 	}
 	fmt.Fprint(b, " useful")
 	var sum, longest int64
@@ -198,9 +198,9 @@ func briefRatios(b *bytes.Buffer, prefix string, r *document.Ratios) {
 	fraction(b, "", r.ParallelEfficiency, sum, n*r.RuntimeNs)
 	fraction(b, " load", r.LoadBalance, sum, n*longest)
 	fraction(b, " communication", r.CommunicationEfficiency, longest, r.RuntimeNs)
-	if r.IdealRuntimeNs != nil {
-		fraction(b, " serialization", r.SerializationEfficiency, longest, *r.IdealRuntimeNs)
-		fraction(b, " transfer", r.TransferEfficiency, *r.IdealRuntimeNs, r.RuntimeNs)
+	if r.ZeroCostRuntimeNs != nil {
+		fraction(b, " serialization", r.SerializationEfficiency, longest, *r.ZeroCostRuntimeNs)
+		fraction(b, " transfer", r.TransferEfficiency, *r.ZeroCostRuntimeNs, r.RuntimeNs)
 	}
 	fmt.Fprintln(b)
 }

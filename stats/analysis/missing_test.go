@@ -60,7 +60,7 @@ location 2 rank=1
   0 Enter work ; 205 Enter MPI_Send ; 206 MpiSend to=0 bytes=8 ; 207 Leave MPI_Send ; 300 Leave work
 `)
 	_, a := analyzed(t, src, merge.ClockNone, analysis.Options{})
-	if ideal := a.Efficiency.IdealRuntimeNs; ideal == nil || *ideal != 310 {
+	if ideal := a.Efficiency.ZeroCostRuntimeNs; ideal == nil || *ideal != 310 {
 		t.Errorf("the ideal run takes %v, want 310", ideal)
 	}
 }

@@ -124,8 +124,8 @@ func analysisFacts(tr *trace.Trace, a *analysis.Result) oracled {
 		return *p
 	}
 	o.Useful = e.UsefulNs
-	if e.IdealRuntimeNs != nil {
-		o.Ideal = *e.IdealRuntimeNs
+	if e.ZeroCostRuntimeNs != nil {
+		o.Ideal = *e.ZeroCostRuntimeNs
 	}
 	o.Efficiency = rounded(value(e.ParallelEfficiency), value(e.LoadBalance), value(e.CommunicationEfficiency),
 		value(e.SerializationEfficiency), value(e.TransferEfficiency))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
@@ -140,9 +139,9 @@ func (f *deviceFinder) startup() []cause.Cause {
 	}
 	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"critical_path_ns": float64(f.path["startup"])}}
-	c.Headline = "Device startup, mostly " + shortName(row.Name)
+	c.Headline = "Device startup, mostly " + words.Brief(row.Name)
 	c.Text = fmt.Sprintf("%s of the critical path pass before the first work of %s; %s of it in %s.", words.Time(f.path["startup"]),
-		f.verb("the devices", "the device"), words.Time(row.TimeNs), shortName(row.Name))
+		f.verb("the devices", "the device"), words.Time(row.TimeNs), words.Brief(row.Name))
 	return f.cause(c, min(f.path["startup"], f.spare), "If it took no time")
 }
 
@@ -156,11 +155,11 @@ func (f *deviceFinder) loading() []cause.Cause {
 	c := cause.Cause{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: loader},
 		Evidence: map[string]float64{"critical_path_ns": float64(path)}}
 	c.Headline = "Devices wait for input: data loading"
-	c.Text = fmt.Sprintf("%s of the critical path pass in %s", words.Time(path), shortName(string(loader)))
+	c.Text = fmt.Sprintf("%s of the critical path pass in %s", words.Time(path), words.Brief(string(loader)))
 	if row.Name == string(loader) {
 		c.Text += fmt.Sprintf(", %s of it in the loader itself.", words.Time(row.TimeNs))
 	} else {
-		c.Text += fmt.Sprintf(", mostly %s (%s).", shortName(row.Name), words.Time(row.TimeNs))
+		c.Text += fmt.Sprintf(", mostly %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, f.spare), "If input were always ready")
 }
@@ -241,7 +240,7 @@ func (f *deviceFinder) hosts() []cause.Cause {
 			words.Time(site.HostBoundNs/n))
 	}
 	if row := f.onPath("host"); row != nil {
-		c.Text += fmt.Sprintf(" Hosts spend most of it in %s (%s).", shortName(row.Name), words.Time(row.TimeNs))
+		c.Text += fmt.Sprintf(" Hosts spend most of it in %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
 }
@@ -261,7 +260,7 @@ func (f *deviceFinder) gaps() []cause.Cause {
 	if t := longest.KernelGapsNs; 2*t >= queued {
 		c.Text += fmt.Sprintf(" %s of it is one gap on %s before %s", words.Time(t), on, words.KernelName(longest.Before))
 		if longest.LaunchedFrom != "" {
-			c.Text += ", launched by " + shortName(string(longest.LaunchedFrom))
+			c.Text += ", launched by " + words.Brief(string(longest.LaunchedFrom))
 		}
 		c.Text += "."
 	} else {
@@ -392,25 +391,9 @@ func (f *deviceFinder) onPath(kind string) *accelerator.PathRow {
 func launcher(x accelerator.IdleBefore) string {
 	switch {
 	case x.Operator != "":
-		return shortName(string(x.Operator))
+		return words.Brief(string(x.Operator))
 	case x.Call != "":
-		return shortName(string(x.Call))
+		return words.Brief(string(x.Call))
 	}
 	return "an unknown call"
-}
-
-// readable is how many letters of a name a sentence bears.
-const readable = 60
-
-// shortName makes the name of a kernel fit into a sentence: without its type, what stands in brackets
-// and, as far as needed, its begin.
-func shortName(name string) string {
-	if len(name) <= readable {
-		return name
-	}
-	name = words.WithoutBrackets(strings.TrimPrefix(name, "void "), "…")
-	if r := []rune(name); len(r) > readable {
-		name = "…" + string(r[len(r)-readable:])
-	}
-	return name
 }

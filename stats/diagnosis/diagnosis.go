@@ -28,8 +28,8 @@ const (
 	tried     = 16   // candidates of which the gain is predicted
 )
 
-// Find returns the causes, the one with the most gain first; none if nothing is worth fixing.
-// The analysis must be of the whole run.
+// Find returns the causes, the one with the most gain first; none if nothing is worth fixing. It completes the analysis, which must be
+// of the whole run, by the time that no cause may have and the run time on an ideal network.
 func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]cause.Cause, error) {
 	return FindPart(ctx, t, a, a, math.MinInt64, math.MaxInt64, jobs)
 }
@@ -41,10 +41,13 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 	if f.run == 0 { // less than a nanosecond
 		return []cause.Cause{}, nil
 	}
+	f.findIncomplete()
+	defer f.incomplete.release()
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model
-	if f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
+	_, replays := f.inCalls()
+	if replays || f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
 		var err error
 		if m, err = whatif.New(ctx, t, whole, jobs); err != nil {
 			return nil, err
@@ -52,17 +55,29 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		m.Within(from, to)
 		defer m.Release()
 	}
+	if replays {
+		if err := f.idealNetwork(ctx, m); err != nil {
+			return nil, err
+		}
+		candidates = append(candidates, f.transfer()...)
+	}
 	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*cause.Cause, error) {
 		return f.judge(ctx, m, candidates[i])
 	})
 	if err != nil {
 		return nil, err
 	}
+	onceEach(candidates, judged)
+	explained := int64(0) // of the time in calls
 	for _, c := range judged {
 		if c != nil {
 			causes = append(causes, *c)
+			if c.Kind == cause.SlowCalls {
+				explained = max(explained, gainOf(*c))
+			}
 		}
 	}
+	a.Unclassified = f.unclassified(explained)
 	if len(causes) == 0 {
 		lever, err := f.lever(ctx, m, jobs)
 		if err != nil {
@@ -87,11 +102,7 @@ func Join(a, b []cause.Cause) []cause.Cause {
 // if the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*cause.Cause, error) {
 	cause, gain, run := c.cause, c.gain, f.run
-	if c.slow != nil {
-		c.ofCulprits()
-		cause.Headline = c.cause.Headline
-	}
-	cause.Text = c.text
+	cause.Headline, cause.Text = c.said()
 	switch {
 	case len(c.changes) > 0:
 		p, err := m.Predict(ctx, c.changes...)
@@ -168,6 +179,8 @@ type candidate struct {
 	text    string          // evidence
 	slow    []slowness      // of culprits, the place that may gain most first
 	mended  string          // the change: "If it took no time"
+	loss    loss            // of teams of threads, that it has time of
+	team    bool            // it has all of that, of all ranks
 }
 
 // A finder finds candidates.
@@ -181,21 +194,31 @@ type finder struct {
 	unequal  map[field.Site]int64    // what of that is more than as many mean visits take
 	slow     map[field.Site]int64    // what calls take beyond what they need and wait, summed over ranks
 	parts    map[field.Site][]*place // outside MPI, by caller
-	meets    map[string]bool         // regions in which a thread does nothing but wait for others
+	meets    map[string]loss         // regions in which a thread does nothing but wait for others
+	serial   whatif.Place            // where masters work, fork and join outside parallel regions; nil: there are none
+
+	incomplete incomplete
+	network    *int64 // ns that the run would be shorter on an ideal network; nil: not known
 }
 
 func newFinder(t *trace.Trace, a *analysis.Result) *finder {
 	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64),
-		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]bool)}
+		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
 	for r, missing := range t.Missing() {
 		if !missing {
 			f.ranks = append(f.ranks, uint32(r))
 		}
 	}
 	for id, m := range threads.Meanings(t.Defs) {
-		if m.Activity == threads.Barrier || m.Activity == threads.Waiting {
-			f.meets[t.Defs.RegionLabel(trace.RegionID(id))] = true
+		switch label := t.Defs.RegionLabel(trace.RegionID(id)); m.Activity {
+		case threads.Barrier:
+			f.meets[label] = atBarriers
+		case threads.Waiting:
+			f.meets[label] = noLoss
 		}
+	}
+	if a.Threads != nil && a.Threads.ParallelRegions > 0 {
+		f.serial, _ = f.inTeams()
 	}
 	for _, r := range a.CriticalPath.Regions {
 		place := field.Site{SourceLine: r.SourceLine, Operation: r.Operation}
@@ -242,7 +265,6 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.late()...)
 	out = append(out, f.measurement()...)
 	if a := f.a; a.Selection == nil {
-		out = append(out, f.transfer()...)
 		out = append(out, f.wrongOrder()...)
 	}
 	out = append(out, f.teams()...)

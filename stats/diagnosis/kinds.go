@@ -2,7 +2,9 @@ package diagnosis
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,9 +44,16 @@ func (f *finder) at(p *place) candidate {
 	for _, caller := range p.callers {
 		c.cause.Callers = append(c.cause.Callers, caller.Region)
 	}
-	where, in := placeText(row.SourceLine), f.visitors(times)
-	if row.Region == field.OutsideRegions && f.forks(times, in) {
-		where = "forking and joining threads"
+	where, in := words.Sentence(row.SourceLine), f.visitors(times)
+	var meets bool
+	c.loss, meets = f.meets[string(row.Region)]
+	if f.serial != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(p.paths)), func(p trace.PathID) bool { return !f.serial(p) }) {
+		if c.loss = ofSerialParts; f.forks(times, in) {
+			c.loss = ofForking
+			if where = "forking and joining threads in " + where; row.Region == field.OutsideRegions {
+				where = "forking and joining threads"
+			}
+		}
 	}
 	busy := sum(times) / max(1, p.path)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}
@@ -57,7 +66,7 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Headline = fmt.Sprintf("Only %s %s in %s", fewRanks(in), one(in, "is", "are"), where)
 		c.text = fmt.Sprintf("%s %s there for %s. ", capital(ranksText(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
-		c.cause.Kind = cause.Imbalance
+		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at()}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
@@ -87,21 +96,20 @@ func (f *finder) at(p *place) candidate {
 		c.text = "The totals of the ranks are about equal. "
 	}
 	c.text += f.waits(row) + calledFrom(p.callers)
-	if f.meets[string(row.Region)] {
+	if meets {
 		c.text += " Threads wait for each other there."
 	}
 	return c
 }
 
 // ofCulprits says what is wrong with ranks that take longer than others.
-func (c *candidate) ofCulprits() {
+func (c *candidate) ofCulprits() (headline, text string) {
 	first, ranks := c.slow[0], c.cause.Ranks
 	others := "other ranks"
 	if first.often {
 		others = "other ranks that visit it as often"
 	}
-	c.cause.Headline = fmt.Sprintf("%s %s slow in %s", capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where)
-	text := fmt.Sprintf("%s, %s %s (%s)", words.Time(int64(first.here)), others, words.Time(int64(first.there)), factor(first.factor()))
+	text = fmt.Sprintf("%s, %s %s (%s)", words.Time(int64(first.here)), others, words.Time(int64(first.there)), factor(first.factor()))
 	for i, s := range c.slow[1:] {
 		if i == 2 {
 			text += fmt.Sprintf(", and %d more places", len(c.slow)-1-i)
@@ -112,8 +120,7 @@ func (c *candidate) ofCulprits() {
 	if len(ranks) > fewest {
 		text += "; " + ranksText(ranks)
 	}
-	c.text = text + ". " + c.text
-	c.mended = fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
+	return fmt.Sprintf("%s %s slow in %s", capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where), text + ". " + c.text
 }
 
 // inTurn reports whether hardly more than one rank is at a place at a time; or fewer than half of
@@ -193,10 +200,10 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	for i, row := range rows {
 		all.addCost(row)
 		at := placeOf(row)
-		path, slow = path+f.critical[at], slow+f.slow[at]
-		changes = append(changes, whatif.Cap(f.site(at)))
+		path, slow = path+f.critical[at], slow+max(0, f.slow[at]-f.incomplete.at[at].time)
+		changes = append(changes, whatif.CapBut(f.site(at), f.incomplete.has))
 		if i < mostPlaces {
-			names = append(names, calledAt(string(row.Operation), row.SourceLine))
+			names = append(names, words.Call(string(row.Operation), row.SourceLine))
 		}
 	}
 	c := f.candidate(all.row, culprits(all.row), path)
@@ -207,7 +214,7 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	c.mended = fmt.Sprintf("If every call were as fast as the fastest %.4g %% of comparable calls", 100*f.quantile())
 	c.cause.Headline = fmt.Sprintf("Some calls of %s are slower than comparable calls", rows[0].Operation)
 	if names[0] != string(rows[0].Operation) {
-		c.text = "In " + placeText(rows[0].SourceLine) + ". "
+		c.text = "In " + words.Sentence(rows[0].SourceLine) + ". "
 	}
 	if n := len(rows); n > 1 {
 		c.cause.Headline = fmt.Sprintf("Some calls at %d places are slower than comparable calls", n)
@@ -287,31 +294,49 @@ func (f *finder) begins() (first, last int, apart int64) {
 	return first, last, f.t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
 }
 
-// transfer judges the calls themselves, waits apart, where most of the time between startup and
-// end passes in them: what the run is longer than on a network that costs nothing (2.6).
-func (f *finder) transfer() []candidate {
+// inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end; ok is false where that is not known.
+func (f *finder) inCalls() (ns int64, ok bool) {
 	e := f.a.Efficiency
-	if e == nil {
-		return nil
+	if e == nil || f.a.Selection != nil {
+		return 0, false
 	}
 	r := &e.Ratios
 	if e.WithoutInitFinalize != nil {
 		r = e.WithoutInitFinalize
 	}
-	if r.TransferEfficiency == nil || r.IdealRuntimeNs == nil || *r.TransferEfficiency > slowNetwork {
+	if r.ZeroCostRuntimeNs == nil {
+		return 0, false
+	}
+	return max(0, r.RuntimeNs-*r.ZeroCostRuntimeNs), true
+}
+
+// idealNetwork finds what the run would be shorter on an ideal network, where calls keep their own time (2.11).
+func (f *finder) idealNetwork(ctx context.Context, m *whatif.Model) error {
+	p, err := m.Predict(ctx, whatif.IdealNetwork())
+	if err != nil {
+		return ctx.Err() // it cannot be judged
+	}
+	gain := max(0, p.Gain())
+	f.network, f.a.Efficiency.IdealNetworkNs = &gain, &p.RunTime
+	return nil
+}
+
+// transfer judges the network, where most of the time between startup and end passes in calls themselves, waits apart.
+func (f *finder) transfer() []candidate {
+	_, _, _, transfer := f.efficiencyOf()
+	if f.network == nil || *f.network < f.least() || transfer > slowNetwork {
 		return nil
 	}
-	gain := r.RuntimeNs - *r.IdealRuntimeNs
-	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: gain, gain: gain,
-		mended: "If calls took no time beyond their waits"}
-	c.cause.Evidence = map[string]float64{"transfer_efficiency": *r.TransferEfficiency}
-	c.cause.Headline = "Time inside calls, not waiting"
-	c.text = "Calls transfer data, or the machine is busy."
+	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: *f.network, gain: *f.network,
+		mended: "On an ideal network, where messages take no time"}
+	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
+	c.cause.Headline = "Messages take long on the network"
+	c.text = "So do the data of collectives."
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
 			c.cause.SourceLine, c.cause.Operation = row.SourceLine, row.Operation
-			c.cause.Headline = fmt.Sprintf("Time inside calls, not waiting: mostly %s", row.Operation)
-			c.text = fmt.Sprintf("%s of the critical path pass in %s. ", words.Time(row.TimeNs), calledAt(string(row.Operation), row.SourceLine)) + c.text
+			c.cause.Headline = fmt.Sprintf("Messages take long on the network, mostly in %s", row.Operation)
+			c.text = fmt.Sprintf("%s of the critical path pass in %s.", words.Time(row.TimeNs), words.Call(string(row.Operation), row.SourceLine))
 			break
 		}
 	}
@@ -332,7 +357,7 @@ func (f *finder) wrongOrder() []candidate {
 	c.cause.Evidence = map[string]float64{"wrong_order_ns": float64(s.TimeNs)}
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
 	c.cause.Headline = "Messages are received in another order than sent"
-	c.text = fmt.Sprintf("The longest such wait is in %s.", calledAt(top.Operation, top.SourceLine))
+	c.text = fmt.Sprintf("The longest such wait is in %s.", words.Call(top.Operation, top.SourceLine))
 	c.mended, c.needed = "If receives took messages in the order of arrival", true // if the replay then gets stuck, messages cannot be taken so
 	return []candidate{c}
 }
@@ -452,7 +477,7 @@ func (f *finder) waits(row waitstate.Delay) string {
 	if kind := mostWaits(row); kind != waitstate.None {
 		text += fmt.Sprintf(", mostly %s", kind)
 		if at := row.Longest; at.Operation != "" {
-			text += fmt.Sprintf(" in %s", calledAt(string(at.Operation), at.SourceLine))
+			text += fmt.Sprintf(" in %s", words.Call(string(at.Operation), at.SourceLine))
 		}
 	}
 	return text + "."
@@ -507,7 +532,7 @@ func (f *finder) measurement() (out []candidate) {
 			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
 			c.changes = []whatif.Change{whatif.Scale(f.site(place), 1-part)}
 			c.mended = "If it were not recorded"
-			c.cause.Headline = fmt.Sprintf("Recording %s costs much of its time", placeText(row.SourceLine))
+			c.cause.Headline = fmt.Sprintf("Recording %s costs much of its time", words.Sentence(row.SourceLine))
 			c.text = fmt.Sprintf("%d visits take %s each. The shortest visit to any region takes %s: that is taken for the cost of recording.",
 				row.Visits, words.Time(int64(row.VisitNs)), words.Time(path.ShortestNs))
 		default:

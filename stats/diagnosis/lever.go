@@ -49,7 +49,8 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	}
 	var places []field.Site
 	add := func(s field.Site) {
-		if !startsUp(s.Operation) && s.Region != field.NotRecorded && !slices.Contains(places, s) {
+		unknown := s.Operation != "" && 2*f.incomplete.at[s].path > f.critical[s] // a lever needs evidence
+		if !startsUp(s.Operation) && s.Region != field.NotRecorded && !unknown && !slices.Contains(places, s) {
 			places = append(places, s)
 		}
 	}
@@ -88,9 +89,9 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	if best >= 0 {
 		share := float64(gains[best]) / float64(f.run)
 		c.SourceLine, c.Operation, c.GainNs, c.GainShare = places[best].SourceLine, places[best].Operation, &gains[best], &share
-		at := placeText(c.SourceLine)
+		at := words.Sentence(c.SourceLine)
 		if c.Operation != "" {
-			at = calledAt(string(c.Operation), c.SourceLine)
+			at = words.Call(string(c.Operation), c.SourceLine)
 		}
 		c.Text += fmt.Sprintf(" The largest lever is %s.", at)
 		c.Change = shorter("If it took half the time", gains[best], share)

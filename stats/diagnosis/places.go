@@ -233,7 +233,7 @@ func joined(all []candidate) (out []candidate) {
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
 	for _, c := range all {
 		i := slices.IndexFunc(out, func(o candidate) bool {
-			if c.slow == nil || o.slow == nil || !slices.Equal(c.cause.Ranks, o.cause.Ranks) {
+			if c.slow == nil || o.slow == nil || c.loss != o.loss || !slices.Equal(c.cause.Ranks, o.cause.Ranks) {
 				return false
 			}
 			a, b := c.slow[0].factor()-1, o.slow[0].factor()-1

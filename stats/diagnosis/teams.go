@@ -38,14 +38,16 @@ func (f *finder) teams() (out []candidate) {
 		alone, forking, most = alone+t.serial, forking+t.forking, max(most, t.threads)
 	}
 	ranks := int64(max(1, len(f.ranks)))
-	c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work"}
+	c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If all threads shared that work",
+		loss: ofSerialParts, team: true}
 	c.cause.Evidence = map[string]float64{"serial_ns": float64(alone / ranks), "threads": float64(most),
 		"idle_threads_ns": float64(f.a.Threads.IdleNs)}
 	c.cause.Headline = "One thread per process works outside parallel regions"
 	c.text = fmt.Sprintf("One of up to %d threads works for %s on average, outside parallel regions and MPI.", most, words.Time(alone/ranks))
 	out = append(out, f.lessOfMasters(c, serial, teams, func(t team) int64 { return t.serial - t.serial/int64(t.threads) }))
 
-	c = candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If this took no time"}
+	c = candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}}, mended: "If forking and joining took no time",
+		loss: ofForking, team: true}
 	c.cause.Headline = forkingHeadline
 	c.cause.Evidence, c.text = forkingEvidence(forking/ranks, f.a.Threads), forkingText(forking/ranks, f.a.Threads)
 	place := serial
@@ -58,7 +60,7 @@ func (f *finder) teams() (out []candidate) {
 		longest := w.Top[0]
 		c := candidate{cause: cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 			Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
-			mended: "If all threads of a team took the same time"}
+			mended: "If all threads of a team took the same time", loss: atBarriers, team: true}
 		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
 		c.cause.Headline, c.text = teamWaits(w)
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))

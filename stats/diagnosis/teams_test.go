@@ -3,6 +3,7 @@ package diagnosis_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,4 +118,33 @@ func hybridCauses(t *testing.T, text string) ([]cause.Cause, int64) {
 		t.Fatal(err)
 	}
 	return causes, a.Trace.DurationNs
+}
+
+// TestLostOnce: time that masters of one rank lose in forking, or at barriers of their threads, is one cause, which tells whose it is; work
+// of one rank's master alone is that of a place as well, of which the cause with the smaller gain says that it is the same.
+func TestLostOnce(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ranks []hybrid
+		says  []string // of the causes but startup
+	}{
+		{"forking", []hybrid{{0, 100, 300, 300}, {0, 300, 300, 300}}, []string{"Forking and joining threads takes long: " +
+			"The master thread of a process spends 10.0 µs on it, for 100 parallel regions in all processes. Rank 1 is slow in forking and joining " +
+			"threads in main"}},
+		{"barriers", []hybrid{{0, 0, 200, 400}, {0, 0, 390, 390}}, []string{"Threads of a team"}},
+		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main", "The time in main, a cause with a larger gain, is part of it."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			causes, _ := hybridCauses(t, run(c.ranks...))
+			causes = slices.DeleteFunc(causes, func(x cause.Cause) bool { return x.Kind == cause.Startup })
+			if len(causes) != len(c.says) {
+				t.Errorf("causes are %+v", causes)
+			}
+			for i, says := range c.says[:min(len(c.says), len(causes))] {
+				if said := causes[i].Headline + ": " + causes[i].Text; !strings.Contains(said, says) {
+					t.Error(said)
+				}
+			}
+		})
+	}
 }

@@ -56,7 +56,7 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 	}
 	if t.ParallelRegions > 0 {
 		mean := forking / int64(t.Processes)
-		add(float64(forking)/float64(t.Processes)/run, forkingHeadline, forkingText(mean, t), "If this took no time",
+		add(float64(forking)/float64(t.Processes)/run, forkingHeadline, forkingText(mean, t), "If forking and joining took no time",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: forkingEvidence(mean, t)})
 	}
 	return Join(causes, nil)
@@ -64,7 +64,7 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 
 // teamWaits says that threads of teams wait for each other.
 func teamWaits(w *waitstate.State) (headline, text string) {
-	longest := calledAt(w.Top[0].Operation, w.Top[0].SourceLine)
+	longest := words.Call(w.Top[0].Operation, w.Top[0].SourceLine)
 	return "Threads of a team wait for each other at barriers", fmt.Sprintf("They wait %s, longest in %s.", words.Time(w.TimeNs), longest)
 }
 
@@ -101,15 +101,14 @@ func mostOfRest(t *document.Threads, run float64) (headline, text string) {
 	return texts[most][0], fmt.Sprintf("%s: %.1f %%.", texts[most][1], 100*float64(times[most])/(run*float64(t.Threads)))
 }
 
-// forks reports whether most of the time that ranks spend at a place is that of their masters forking and joining threads.
+// forks reports whether most of the time that ranks spend at a place outside parallel regions is that of their masters forking and joining
+// threads: what is more than all their useful time outside parallel regions.
 func (f *finder) forks(times []int64, ranks []uint32) bool {
-	if f.a.Threads == nil {
-		return false
-	}
 	forking, there := 0.0, 0.0
 	for _, r := range f.a.Threads.Rows {
 		if r.Thread == 0 && int(r.Rank) < len(times) && slices.Contains(ranks, uint32(r.Rank)) {
-			forking, there = forking+float64(r.SchedulingNs), there+float64(times[r.Rank])
+			time := times[r.Rank]
+			forking, there = forking+float64(max(0, min(r.SchedulingNs, time-r.SerialNs))), there+float64(time)
 		}
 	}
 	return forking > mostlyForking*there

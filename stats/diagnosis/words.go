@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"strings"
 
 	"tracekit/document/field"
@@ -24,17 +23,6 @@ func (f *finder) gains(c candidate, gain int64, share float64) string {
 	return text
 }
 
-// placeText names a place outside MPI, without folders.
-func placeText(s field.SourceLine) string {
-	s.LineOf = "" // sentences say "in" of what a table marks
-	s.File = field.Name(path.Base(string(s.File)))
-	if s.File == "." || strings.Contains(string(s.Region), fmt.Sprintf("%s:%d", s.File, s.Line)) {
-		s.File, s.Line = "", 0
-	}
-	s.Region = field.Name(shortName(string(s.Region)))
-	return words.Place(s)
-}
-
 // mostCallers is how many callers a sentence names.
 const mostCallers = 3
 
@@ -49,7 +37,7 @@ func calledFrom(callers []field.Site) string {
 			names = append(names, fmt.Sprintf("%d more", len(callers)-mostCallers))
 			break
 		}
-		names = append(names, cmp.Or(placeText(c.SourceLine), field.OutsideRegions))
+		names = append(names, cmp.Or(words.Sentence(c.SourceLine), field.OutsideRegions))
 	}
 	if names == nil {
 		return ""
@@ -64,19 +52,6 @@ func listed(words []string) string {
 		text = strings.Join(words[:n], ", ") + " and " + words[n]
 	}
 	return text
-}
-
-// calledAt names an operation and, if that is known, from where it is called.
-func calledAt(operation string, s field.SourceLine) string {
-	switch {
-	case s.Region == "" && s.File == "":
-		return operation
-	case operation == string(s.Region):
-		return placeText(s)
-	case s.Region == "":
-		return operation + " at " + placeText(s)
-	}
-	return operation + " in " + placeText(s)
 }
 
 // factor says how many times as long something takes.

@@ -49,6 +49,6 @@ func (f *finder) workers() []candidate {
 	c.cause.Headline = fmt.Sprintf("%s %s late to communication", capital(fewRanks(ranks)), one(ranks, "comes", "come"))
 	c.text = fmt.Sprintf("Other ranks wait %s for %s, mostly while %s in %s. Worker threads communicate, and no "+
 		"record says when their ranks wait for them: the saving is unknown.", words.Time(caused.row.TotalNs), ranksText(ranks),
-		one(ranks, "it is", "they are"), placeText(most.SourceLine))
+		one(ranks, "it is", "they are"), words.Sentence(most.SourceLine))
 	return []candidate{c}
 }

@@ -68,7 +68,8 @@ func (o *Finder) chargedPairs() []pairSum {
 	return out
 }
 
-// pairRows joins the pairs of paths by source line, the pair with the most overhead first.
+// pairRows joins the pairs of paths by source line, the pair with the most overhead first; of equal ones, which call paths
+// are numbered first says nothing, and places decide.
 func (o *Finder) pairRows(p *profile.Profiler) []document.OverheadPair {
 	type lines struct{ send, recv profile.Site }
 	sums := make(map[lines]*pairSum)
@@ -85,7 +86,8 @@ func (o *Finder) pairRows(p *profile.Profiler) []document.OverheadPair {
 	}
 	slices.SortStableFunc(order, func(a, b lines) int {
 		x, y := sums[a], sums[b]
-		return cmp.Or(cmp.Compare(y.send.overhead+y.recv.overhead, x.send.overhead+x.recv.overhead), cmp.Compare(y.messages, x.messages))
+		return cmp.Or(cmp.Compare(y.send.overhead+y.recv.overhead, x.send.overhead+x.recv.overhead), cmp.Compare(y.messages, x.messages),
+			p.CompareSites(a.send, b.send), p.CompareSites(a.recv, b.recv))
 	})
 	rows := []document.OverheadPair{}
 	for _, at := range order {

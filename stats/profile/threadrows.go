@@ -104,7 +104,7 @@ func ThreadRows(p *Profiler, processes []*threads.Process, e *document.Efficienc
 	r, runtime := numbers.Rate{Resolution: p.T.Defs.Clock.Resolution}, p.Scope.To-p.Scope.From
 	out := &document.Threads{Threads: ThreadCount(processes), Processes: len(processes)}
 	var useful, idle, parallel int64
-	var region, serial, balance mean
+	var region, serial, master, balance mean
 	for _, process := range processes {
 		n := int64(len(process.Threads))
 		out.ParallelRegions += process.Regions
@@ -125,6 +125,7 @@ func ThreadRows(p *Profiler, processes []*threads.Process, e *document.Efficienc
 		if process.Regions > 0 {
 			region.add(less(numbers.Ratio(process.Parallel*n-process.Inside, n*runtime)))
 			serial.add(less(numbers.Ratio((n-1)*process.Outside, n*runtime)))
+			master.add(numbers.Ratio(process.Parallel+process.Outside, runtime))
 		}
 	}
 	out.UsefulNs, out.ParallelNs = r.Ns(useful), r.Ns(parallel)
@@ -132,8 +133,8 @@ func ThreadRows(p *Profiler, processes []*threads.Process, e *document.Efficienc
 		out.IdleNs = r.Ns(idle)
 	}
 	f := &out.Efficiency
-	f.Parallel, f.LoadBalance, f.Region, f.Serial = numbers.Ratio(useful, int64(out.Threads)*runtime), balance.value(), region.value(),
-		serial.value()
+	f.Parallel, f.LoadBalance = numbers.Ratio(useful, int64(out.Threads)*runtime), balance.value()
+	f.Region, f.Serial, f.Master = region.value(), serial.value(), master.value()
 	one := 1.0
 	f.Process = &one
 	if e != nil {

@@ -72,7 +72,7 @@ func (t *runTimes) ratios(r numbers.Rate) document.Ratios {
 		UsefulMin: field.Extreme{Rank: trace.None}, UsefulMax: field.Extreme{Rank: trace.None}}
 	if t.ideal >= 0 {
 		ideal := r.Ns(t.ideal)
-		out.IdealRuntimeNs = &ideal
+		out.ZeroCostRuntimeNs = &ideal
 	}
 	if len(t.useful) == 0 {
 		return out

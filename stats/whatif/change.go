@@ -26,6 +26,8 @@ type Change struct {
 	each   []float64 // factors by rank, of masters; nil: factor
 
 	latency, perByte float64 // ticks
+
+	except func(l trace.LocationID, call uint32) bool // calls that a limit leaves as they are; nil: none
 }
 
 type changeKind uint8
@@ -59,6 +61,11 @@ func Balance(place Place) Change { return Change{kind: balance, place: place} }
 // Cap lets calls in a place take no longer than their kind needs: t_max of DEFINITIONS 1.1, of
 // which the analysis must have kept the overhead per call.
 func Cap(place Place) Change { return Change{kind: limit, place: place} }
+
+// CapBut is Cap that leaves some calls as they are. Several goroutines may call except.
+func CapBut(place Place, except func(l trace.LocationID, call uint32) bool) Change {
+	return Change{kind: limit, place: place, except: except}
+}
 
 // RankSpeed makes some ranks compute that many times as fast: all their time outside MPI.
 func RankSpeed(factor float64, ranks ...uint32) Change {
@@ -459,7 +466,7 @@ func (x *shifter) endVisit() {
 		for i := range x.changes {
 			switch c := &x.changes[i]; {
 			case !c.slots[v.slot]:
-			case c.kind == limit && x.call != trace.None:
+			case c.kind == limit && x.call != trace.None && (c.except == nil || !c.except(x.l, x.call)):
 				time = min(time, x.most())
 			case c.kind == scale:
 				time *= c.factor

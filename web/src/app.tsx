@@ -234,6 +234,7 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
     <ol class={all || order.indexOf(view.place) >= first ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} open={view.place < 0 ? k === order[0] : view.place === k} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
     {causes.length > first && order.indexOf(view.place) < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
     {causes.length > 1 && <p class="faint">Savings overlap: do not add them.</p>}
+    {more(doc).unclassified && <p class="faint">{unbroken(more(doc).unclassified!.join(' '))}</p>}
   </section>
 }
 

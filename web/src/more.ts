@@ -33,6 +33,7 @@ export interface More {
   doubts?: string[] // what makes all else doubtful
   splits?: { title: string; about: string; parts: { label: string; kind: string; share: number }[] }[]
   startup?: number[] // causes that are of startup
+  unclassified?: string[] // what has no cause
   lines: LineCalls[]; lines_of: number
   grids: Grid[]
   sources: SourceFile[] | null

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"fmt"
+
+	"tracekit/document"
+	"tracekit/document/words"
+)
+
+// missingRecords says what is missing of calls.
+var missingRecords = map[document.Missing]string{
+	document.MissingReceive: "no receive is recorded of the messages that they send",
+	document.MissingSend:    "no send is recorded of the messages that they receive",
+	document.MissingMessage: "no record says what they send, receive or complete",
+	document.MissingMember:  "some ranks' parts in the collective are not recorded",
+}
+
+// mostIncomplete is how many places are named of whose calls records are missing.
+const mostIncomplete = 3
+
+// unclassifiedLines says, after the causes, of which time in MPI calls no cause is known, which records are missing, and what to do.
+func unclassifiedLines(u *document.Unclassified) (lines []string) {
+	if u == nil {
+		return nil
+	}
+	first, try := "Not explained: MPI calls wait for something of which a record is missing.", "compare with a run of one rank per core"
+	if u.TimeNs != nil && *u.TimeNs > 0 {
+		first = fmt.Sprintf("Not explained: MPI calls make the run %s (%s) longer, by neither a recorded wait nor the network.", words.Time(*u.TimeNs),
+			words.Share(*u.Share))
+		if u.Operation != "" {
+			first += fmt.Sprintf(" Most of the critical path in calls, %s, is in %s.", words.Time(u.CriticalPathNs),
+				words.Call(string(u.Operation), u.SourceLine))
+		}
+	}
+	lines = append(lines, first)
+	for i, c := range u.Incomplete {
+		try = "record the communication of all ranks"
+		if i == mostIncomplete {
+			lines = append(lines, fmt.Sprintf("Records are missing at %s more.", words.Plural(len(u.Incomplete)-i, "place", "places")))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("Records are missing of %s of %s, which take %s (%s of rank time): %s.",
+			words.Plural(int(c.Calls), "call", "calls"), words.Call(string(c.Operation), c.SourceLine), words.Time(c.TimeNs), words.Share(*c.Share),
+			missingRecords[c.Missing]))
+	}
+	return append(lines, "Try: "+try+", then measure again.")
+}
