@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/report/text"
@@ -139,18 +140,20 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	g := &text.Grid{Heading: "What an analysis must find", Titles: []string{"<wait state", "calls", "time"}}
 	w := truth.Waits
 	for _, row := range []struct {
-		name string
-		w    samples.Wait
+		of    waitstate.Kind
+		which string
+		w     samples.Wait
 	}{
-		{"late sender", w.LateSender}, {"  in wrong order, same source", w.WrongOrderSame},
-		{"  in wrong order, different source", w.WrongOrderDifferent}, {"late receiver", w.LateReceiver},
-		{"late receiver behind a late sender", w.LateReceiverBehindLateSender},
-		{"wait at N×N", w.WaitAtNxN}, {"N×N completion", w.NxNCompletion}, {"wait at barrier", w.WaitAtBarrier},
-		{"barrier completion", w.BarrierCompletion}, {"late broadcast", w.LateBroadcast},
-		{"early reduce", w.EarlyReduce}, {"early scan", w.EarlyScan}, {"wait at N×N, unclassified", w.WaitAtNxNUnclassified},
+		{waitstate.LateSender, "", w.LateSender}, {waitstate.LateSenderWrongOrder, ", same source", w.WrongOrderSame},
+		{waitstate.LateSenderWrongOrder, ", different source", w.WrongOrderDifferent}, {waitstate.LateReceiver, "", w.LateReceiver},
+		{waitstate.LateReceiverBehindLateSender, "", w.LateReceiverBehindLateSender}, {waitstate.AtNxN, "", w.WaitAtNxN},
+		{waitstate.NxNCompletion, "", w.NxNCompletion}, {waitstate.AtBarrier, "", w.WaitAtBarrier},
+		{waitstate.BarrierCompletion, "", w.BarrierCompletion}, {waitstate.LateBroadcast, "", w.LateBroadcast},
+		{waitstate.EarlyReduce, "", w.EarlyReduce}, {waitstate.EarlyScan, "", w.EarlyScan},
+		{waitstate.AtNxNUnclassified, "", w.WaitAtNxNUnclassified},
 	} {
 		if row.w.Count > 0 {
-			g.Add(row.name, words.Count(row.w.Count), words.Time(row.w.Time))
+			g.Add(row.of.ShownTitle()+row.which, words.Count(row.w.Count), words.Time(row.w.Time))
 		}
 	}
 	g.Print(io.Out, io.Width)

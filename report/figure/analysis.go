@@ -9,7 +9,6 @@ import (
 	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/plots"
-	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
 )
@@ -161,7 +160,7 @@ func overheadByRank(a *analysis.Result, most int) (*plots.Figure, error) {
 	d := plots.HeatMapData{Title: "Overhead by source line and rank, " + words.TraceName(a.Trace.Path), Grid: g,
 		RowLabel: "source line", ColumnLabel: "rank", ScaleLabel: "overhead", Unit: plots.Nanoseconds}
 	for _, l := range o.Lines[:lines] {
-		name := l.Operation + " in " + text.WithoutFolders(words.Place(l.SourceLine))
+		name := words.Call(l.Operation, l.SourceLine)
 		if 2*l.UnreliableCalls > l.Calls {
 			name = "unreliable: " + name
 		}

@@ -14,6 +14,7 @@ import (
 // A ViewGroup is a column of the table by size, and a colour of the picture: metrics of one kind.
 type ViewGroup struct {
 	Title   string
+	Derived bool // a model made it: the trace does not tell it
 	group   plots.Group
 	color   color.Color // nil: one of the group's
 	metrics []string    // names, or kinds of regions; nil: all that are in no other group
@@ -23,15 +24,15 @@ type ViewGroup struct {
 // runtime of an accelerator has a group of such calls.
 func ViewGroups(p *headers.Profile) []ViewGroup {
 	groups := []ViewGroup{
-		{"compute", plots.User, nil, nil},
-		{"accelerator", plots.GPU, nil, []string{headers.Accelerator}},
-		{"copy", plots.IO, nil, []string{"copy"}},
-		{"wire", plots.Threads, nil, []string{"wire"}},
-		{"overhead", plots.MPI, nil, []string{"send overhead", "receive overhead"}},
-		{"collective", plots.MPI, nil, []string{"collective"}},
-		{"other MPI", plots.MPI, nil, []string{"startup", "other MPI"}},
-		{"unexplained", plots.System, nil, []string{"unexplained"}},
-		{"waiting", plots.System, color.White, []string{"wait"}}, // as in the space-time diagram
+		{"compute", false, plots.User, nil, nil},
+		{"accelerator", false, plots.GPU, nil, []string{headers.Accelerator}},
+		{"copy", true, plots.IO, nil, []string{"copy"}},
+		{"wire", true, plots.Threads, nil, []string{"wire"}},
+		{"overhead", false, plots.MPI, nil, []string{"send overhead", "receive overhead"}},
+		{"collective", false, plots.MPI, nil, []string{"collective"}},
+		{"other MPI", false, plots.MPI, nil, []string{"startup", "other MPI"}},
+		{"unexplained", true, plots.System, nil, []string{"unexplained"}},
+		{"waiting", false, plots.System, color.White, []string{"wait"}}, // as in the space-time diagram
 	}
 	if !slices.ContainsFunc(slices.Concat(p.Host, p.Message), groups[1].holds) {
 		groups = slices.Delete(groups, 1, 2)

@@ -26,24 +26,35 @@ func seriesOf(doc *outcome.Scaling, name string, of func(*scaling.Factors) *floa
 	return s, len(s.X) > 0
 }
 
+// Factors are those of the global efficiency, each with its depth in the tree of them. Inner ones are products of what a picture shows.
+var Factors = []struct {
+	Name  string
+	Depth int
+	Inner bool
+	Of    func(*scaling.Factors) *float64
+}{
+	{"global efficiency", 0, false, func(f *scaling.Factors) *float64 { return f.GlobalEfficiency }},
+	{"parallel efficiency", 1, false, func(f *scaling.Factors) *float64 { return f.ParallelEfficiency }},
+	{"process level", 2, true, func(f *scaling.Factors) *float64 { return f.ProcessEfficiency }},
+	{"thread level", 2, true, func(f *scaling.Factors) *float64 { return f.ThreadEfficiency }},
+	{"load balance", 2, false, func(f *scaling.Factors) *float64 { return f.LoadBalance }},
+	{"communication efficiency", 2, true, func(f *scaling.Factors) *float64 { return f.CommunicationEfficiency }},
+	{"serialization", 3, false, func(f *scaling.Factors) *float64 { return f.SerializationEfficiency }},
+	{"transfer", 3, false, func(f *scaling.Factors) *float64 { return f.TransferEfficiency }},
+	{"computation scalability", 1, false, func(f *scaling.Factors) *float64 { return f.ComputationScalability }},
+	{"IPC scalability", 2, false, func(f *scaling.Factors) *float64 { return f.IPCScalability }},
+	{"instruction scalability", 2, false, func(f *scaling.Factors) *float64 { return f.InstructionScalability }},
+	{"frequency scalability", 2, false, func(f *scaling.Factors) *float64 { return f.FrequencyScalability }},
+}
+
 // efficiencies draws the efficiencies of the sizes.
 func efficiencies(doc *outcome.Scaling) plots.CurvesData {
 	d := plots.CurvesData{Title: "Efficiencies and scalabilities", X: processesAxis(), Y: plots.Axis{Label: "fraction of the ideal"}}
-	for _, c := range []struct {
-		name string
-		of   func(*scaling.Factors) *float64
-	}{
-		{"global efficiency", func(f *scaling.Factors) *float64 { return f.GlobalEfficiency }},
-		{"parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency }},
-		{"load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance }},
-		{"serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency }},
-		{"transfer", func(f *scaling.Factors) *float64 { return f.TransferEfficiency }},
-		{"computation scalability", func(f *scaling.Factors) *float64 { return f.ComputationScalability }},
-		{"IPC scalability", func(f *scaling.Factors) *float64 { return f.IPCScalability }},
-		{"instruction scalability", func(f *scaling.Factors) *float64 { return f.InstructionScalability }},
-		{"frequency scalability", func(f *scaling.Factors) *float64 { return f.FrequencyScalability }},
-	} {
-		if s, ok := seriesOf(doc, c.name, c.of); ok {
+	for _, c := range Factors {
+		if c.Inner {
+			continue
+		}
+		if s, ok := seriesOf(doc, c.Name, c.Of); ok {
 			d.Series = append(d.Series, s)
 		}
 	}

@@ -135,7 +135,7 @@ func printSizes(r *report.Sections, p *headers.Profile) {
 	titles, groups := []string{"<bytes", "messages", "<view"}, figure.ViewGroups(p)
 	for _, g := range groups {
 		title := g.Title
-		if title == "copy" || title == "wire" || title == "unexplained" {
+		if g.Derived {
 			title += derivedMark
 		}
 		titles = append(titles, title)

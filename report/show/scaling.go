@@ -3,11 +3,13 @@ package show
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/report"
+	"tracekit/report/figure"
 	"tracekit/report/text"
 	"tracekit/stats/scaling"
 )
@@ -71,21 +73,9 @@ func printFactors(out *report.Sections, doc *outcome.Scaling) {
 			g.Add(cells...)
 		}
 	}
-	share := func(name string, of func(*scaling.Factors) *float64) {
-		row(name, func(s *scaling.Size) string { return fixed(of(&s.Factors), 100, 2) })
+	for _, f := range figure.Factors {
+		row(strings.Repeat("  ", f.Depth)+f.Name, func(s *scaling.Size) string { return fixed(f.Of(&s.Factors), 100, 2) })
 	}
-	share("global efficiency", func(f *scaling.Factors) *float64 { return f.GlobalEfficiency })
-	share("  parallel efficiency", func(f *scaling.Factors) *float64 { return f.ParallelEfficiency })
-	share("    process level", func(f *scaling.Factors) *float64 { return f.ProcessEfficiency })
-	share("    thread level", func(f *scaling.Factors) *float64 { return f.ThreadEfficiency })
-	share("    load balance", func(f *scaling.Factors) *float64 { return f.LoadBalance })
-	share("    communication efficiency", func(f *scaling.Factors) *float64 { return f.CommunicationEfficiency })
-	share("      serialization", func(f *scaling.Factors) *float64 { return f.SerializationEfficiency })
-	share("      transfer", func(f *scaling.Factors) *float64 { return f.TransferEfficiency })
-	share("  computation scalability", func(f *scaling.Factors) *float64 { return f.ComputationScalability })
-	share("    IPC scalability", func(f *scaling.Factors) *float64 { return f.IPCScalability })
-	share("    instruction scalability", func(f *scaling.Factors) *float64 { return f.InstructionScalability })
-	share("    frequency scalability", func(f *scaling.Factors) *float64 { return f.FrequencyScalability })
 	row("speedup", func(s *scaling.Size) string { return fixed(s.Speedup, 1, 3) })
 	row("average IPC", func(s *scaling.Size) string { return fixed(s.IPC, 1, 3) })
 	row("average frequency, GHz", func(s *scaling.Size) string { return fixed(s.FrequencyGHz, 1, 3) })
