@@ -67,7 +67,7 @@ func deviceVerdict(d []accelerator.Device, run int64) string {
 	}
 	losses := []loss{
 		{whole - span, "before the first and after the last of " + its + " work"},
-		{host, "to hosts that do not keep up, so that nothing is launched that has not begun"},
+		{host, "to hosts that launch too slowly: the launch queue is empty"},
 		{gaps, "between the launch of kernels and their begin: to other streams, copies or devices, or because they are many and short"},
 		{waiting, "in collectives to ranks that come late"},
 		{communication - waiting, "in communication that no computing overlaps"},

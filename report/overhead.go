@@ -76,7 +76,7 @@ func (r *Sections) keys(o *document.Overhead) {
 			"have too many slow calls"), r.Of(len(o.Keys), "keys"))
 	g := Keys(heading, top(r, o.Keys), o.Profile != nil)
 	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; " +
-		"t_max is what a call that nothing disturbs exceeds seldom.")
+		"t_max: upper limit of an undisturbed call.")
 	r.Show(g)
 }
 

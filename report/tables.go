@@ -88,8 +88,8 @@ var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "c
 
 var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line costs", Path: "lines[]", what: "lines",
 	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; " +
-		"the last two are what calls take longer than like ones. Causes is the waiting that the line brings to others; " +
-		"of path is the share of the critical path.",
+		"the last two are what calls take longer than comparable calls. Causes: the waiting that the line causes on other ranks. " +
+		"Of path: share of the critical path.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation", Faces: Everywhere},
 		{Title: "source line", Unit: Place, Term: "source line", Faces: Everywhere},
@@ -107,8 +107,7 @@ var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line cos
 var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "devices[]", what: "devices",
 	Note: "Shares of the span, from the first to the last thing that a device does. " +
 		"Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
-		"Idle is host-bound, with nothing launched that has not begun, + queued, with something launched that does not begin, " +
-		"+ unknown, where launches are not recorded. " +
+		"Idle is host-bound (the launch queue is empty) + queued (work is launched and does not start) + unknown (launches are not recorded). " +
 		"Late ranks is the part of comm in which ranks wait for the last to come.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device, Faces: Everywhere},
@@ -142,8 +141,7 @@ var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execut
 
 var idleBefore = &Table{Key: "idle_before", Tab: "devices", Title: "What devices idle before, by what launches it",
 	Path: "devices[].idle_before[]",
-	Note: "Host-bound: nothing was launched that had not begun; queued: something was, and did not begin; " +
-		"what is neither is of unknown cause.",
+	Note: "Host-bound: the launch queue was empty; queued: work was launched and did not start; the rest is of unknown cause.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "operator", Title: "operator", Unit: Launcher, Says: "(launch not recorded)"},

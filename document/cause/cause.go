@@ -30,7 +30,7 @@ const (
 	LateSender    Kind = "late_sender"   // a place takes longer now here, now there: messages are sent late
 	LateReceiver  Kind = "late_receiver" // the same: receives are posted late
 	Serialization Kind = "serialization" // few ranks work while the others wait
-	SlowCalls     Kind = "slow_calls"    // calls take longer than like ones
+	SlowCalls     Kind = "slow_calls"    // calls are slower than comparable calls
 	Transfer      Kind = "transfer"      // the network
 	WrongOrder    Kind = "wrong_order"   // messages are received in another order than they are sent
 	Startup       Kind = "startup"       // MPI_Init and what passes before

@@ -314,7 +314,7 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *i
 	at := trace.Place{Location: trace.LocationID(len(a.places)), File: f.path, Offset: -1}
 	in := "in " + f.trackName(l)
 	if !l.async { // these may overlap
-		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; they have locations of their own")
+		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; placed on separate rows")
 	}
 	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
 	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many layers; they are left out")

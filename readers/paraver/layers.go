@@ -71,7 +71,7 @@ func (r *reading) arrange(ctx context.Context, s *Source) error {
 	}
 	s.late = nil // of locations that were other ones
 	r.ledger.AddN(trace.CodeOverlap, moved, trace.Place{Location: trace.None, File: r.path, Offset: -1},
-		"regions of different event types; some types have locations of their own")
+		"regions of different event types; some are placed on separate rows")
 	return nil
 }
 
