@@ -199,7 +199,7 @@ type ProfileRow struct {
 	Region      string     `json:"region"`
 	File        field.Name `json:"file"` // of its definition
 	Line        field.Line `json:"line"`
-	Paradigm    string     `json:"paradigm"`
+	Paradigm    string     `json:"paradigm"` // annotation: a range that the program names, in which a stream executes nothing itself
 	Count       uint64     `json:"count"`
 	InclusiveNs int64      `json:"inclusive_ns"`
 	ExclusiveNs int64      `json:"exclusive_ns"`

@@ -49,7 +49,7 @@ var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Pa
 	Columns: []Column{
 		{Key: "region", Title: "region", Faces: InText},
 		{Title: "region", Unit: Place, Faces: OnPage | Selected},
-		{Key: "paradigm", Title: "paradigm"},
+		{Key: "paradigm", Title: "paradigm", Term: "annotation"},
 		{Key: "count", Title: "visits", Unit: Count},
 		{Key: "inclusive_ns", Title: "inclusive", Unit: Time, Term: "inclusive, exclusive"},
 		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Bar: true, Faces: Everywhere},

@@ -93,6 +93,7 @@ func Terms() []Term {
 		{"share of a wait state", "Of the sum over ranks of the run time.", ""},
 		{"share of a path", "Of the recorded time of all rows of the timeline.", ""},
 		{"least, mean, most of a region", "Time in a region without what it calls, by rank, all threads of the rank together, over the ranks that visit it.", ""},
+		{"annotation", "A range that the program names, such as a training step. On a stream of a device nothing runs in its own time.", ""},
 		{"inclusive, exclusive", "Time in a region with and without what it calls.", ""},
 		{"latency", "Of a message: from the start of the call that sends it to the end of the call that completes its receive.", ""},
 		{"p50, p99", "Quantiles: half of the calls, or 99 of 100, take no longer. They are exact within 1 %.", ""},

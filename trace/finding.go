@@ -73,6 +73,7 @@ const (
 	CodeRecordingOff        Code = "recording_off"
 	CodeOverflow            Code = "overflow"
 	CodeChangedMeanwhile    Code = "changed_meanwhile"
+	CodeRewritten           Code = "rewritten"
 	CodeReplayStuck         Code = "replay_stuck"
 	CodeHalfKernel          Code = "half_kernel"
 	CodeNoLaunch            Code = "no_launch"
@@ -144,6 +145,7 @@ func Codes() []CodeInfo {
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
 		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was read; analyze it again once nobody writes it"},
+		{CodeRewritten, SeverityInfo, "another program rewrote a table: its rows fit the trace, but no checksum covers its values"},
 		{CodeReplayStuck, SeverityLoss, "the ideal-network replay could not order all messages; its ratios are missing"},
 		{CodeHalfKernel, SeverityLoss, "a kernel of an accelerator is not recorded to its end; it is left out of what the device does"},
 		{CodeNoLaunch, SeverityInfo, "what launches a kernel is not recorded; the kernel counts, but not in launch delays"},

@@ -3,7 +3,6 @@ package arrowdir
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
@@ -14,8 +13,10 @@ import (
 	"tracekit/trace"
 )
 
-// The libraries that decode Arrow and Parquet believe what sizes a file names. Therefore no
-// file is decoded before its checksum, which the manifest holds, was found right.
+// The libraries that decode Arrow and Parquet believe what sizes a file names. Therefore sizes are
+// compared with the file before, and no file is read whose checksum is not that of the manifest:
+// but for a Parquet file that says that another program has written it, as of tables that were read
+// and written again. What it must agree with is its number of rows, whose they are and in which order.
 
 func newChecksum() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
@@ -28,20 +29,17 @@ func openRegular(name string) (*os.File, error) {
 	return f, err
 }
 
-// openChecked opens a file of a checksum.
-func openChecked(name string, want uint32) (_ *os.File, size int64, err error) {
+// openSummed opens a file and returns its checksum.
+func openSummed(name string) (_ *os.File, size int64, sum uint32, err error) {
 	f, err := openRegular(name)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	h := newChecksum()
-	if size, err = io.Copy(h, f); err == nil && h.Sum32() != want {
-		err = fmt.Errorf("it is damaged: its checksum is %08x, not %08x", h.Sum32(), want)
+	if size, err = io.Copy(h, f); err != nil {
+		return nil, 0, 0, errors.Join(err, f.Close())
 	}
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, size, nil
+	return f, size, h.Sum32(), nil
 }
 
 // An outputFile is written once from begin to end, and knows its checksum.

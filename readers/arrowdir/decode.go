@@ -174,6 +174,37 @@ func levels(out []uint32, data []byte, most uint32, n int) (_ []uint32, rest []b
 	return out, data[end:], err
 }
 
+// levels reads the levels of a page, and returns what is behind them and how many values that is. None may be missing.
+func (p *pages) levels(data []byte) (_ []byte, n int, err error) {
+	if p.lists {
+		if p.repeat, data, err = levels(p.repeat, data, 1, p.n); err != nil {
+			return nil, 0, err
+		}
+	}
+	if p.most == 0 {
+		return data, p.n, nil
+	}
+	before := len(p.def)
+	if p.def, data, err = levels(p.def, data, p.most, p.n); err != nil {
+		return nil, 0, err
+	}
+	for i, level := range p.def[before:] {
+		switch {
+		case level == p.most:
+			n++
+			p.def[before+i] = 2
+		case p.lists && level == p.none:
+			p.def[before+i] = 0
+		default:
+			return nil, 0, fmt.Errorf("value %d is missing", before+i)
+		}
+	}
+	if !p.lists {
+		p.def = p.def[:0]
+	}
+	return data, n, nil
+}
+
 // indexes is memory for those of a page.
 var indexes = sync.Pool{New: func() any { return new([]uint32) }}
 
@@ -196,17 +227,8 @@ func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 			continue
 		}
 		data, n := p.data, p.n
-		if p.lists {
-			if p.repeat, data, err = levels(p.repeat, data, 1, n); err != nil {
-				return nil, err
-			}
-			if p.def, data, err = levels(p.def, data, 2, n); err != nil {
-				return nil, err
-			}
-			n = 0
-			for _, level := range p.def[len(p.def)-p.n:] {
-				n += int(level / 2)
-			}
+		if data, n, err = p.levels(data); err != nil {
+			return nil, err
 		}
 		switch {
 		case p.encoding == encodingPlain:

@@ -13,6 +13,10 @@
 // records (Arrow) of at most MaxGroupRows rows; locations of few events share one. Parquet
 // files are compressed with zstd.
 //
+// Another program may read a Parquet table and write it again with the same columns, rows and order: it is read,
+// uncompressed or with snappy or zstd, in row groups of any size, also where columns are optional. The finding
+// trace.CodeRewritten says so.
+//
 // A trace that several processes have written lies in parts, directories of this layout below one
 // whose tracekit.json names their number: see PartName.
 //

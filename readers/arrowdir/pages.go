@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/metadata"
+	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -114,16 +116,37 @@ type pages struct {
 	room   int64  // for pages that are decompressed
 	values int    // that are left
 
-	// Of a column of lists, Parquet's levels of all values so far: whether a value belongs to
+	// Of a column of lists, the levels of all values so far: whether a value belongs to
 	// the list before (1), and whether it is one (2) or stands for an empty list (0).
 	lists       bool
 	repeat, def []uint32
+
+	codec      compress.Compression
+	most, none uint32 // Parquet's levels of definition of a value that is there, and of an empty list
 
 	kind, encoding, n int // of the page, and its number of values
 	data              []byte
 }
 
 var decoder = sync.OnceValues(func() (*zstd.Decoder, error) { return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true)) })
+
+// unpacked returns the content of a page, which has a size or is damaged.
+func unpacked(codec compress.Compression, packed []byte, size int64) ([]byte, error) {
+	switch codec {
+	case compress.Codecs.Uncompressed:
+		return packed, nil
+	case compress.Codecs.Snappy:
+		if n, err := snappy.DecodedLen(packed); err != nil || int64(n) != size {
+			return nil, err
+		}
+		return snappy.Decode(nil, packed)
+	}
+	d, err := decoder()
+	if err != nil {
+		return nil, err
+	}
+	return d.DecodeAll(packed, make([]byte, 0, size))
+}
 
 // next goes on to the next page; ok is false at the end.
 func (p *pages) next() (ok bool, err error) {
@@ -140,11 +163,7 @@ func (p *pages) next() (ok bool, err error) {
 		return false, fmt.Errorf("a page of %d bytes, %d compressed, where %d and %d are left", size, packed, p.room, len(p.packed))
 	}
 	p.room -= size
-	d, err := decoder()
-	if err != nil {
-		return false, err
-	}
-	if p.data, err = d.DecodeAll(p.packed[:packed], make([]byte, 0, size)); err != nil || int64(len(p.data)) != size {
+	if p.data, err = unpacked(p.codec, p.packed[:packed], size); err != nil || int64(len(p.data)) != size {
 		return false, fmt.Errorf("a page of %d bytes has %d: %v", size, len(p.data), err)
 	}
 	p.packed = p.packed[packed:]

@@ -2,12 +2,15 @@ package arrowdir
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -338,17 +341,39 @@ func valid[T any](a arrow.Array, values []T) []T {
 	return out
 }
 
-// parquetFile reads a Parquet file of ours.
+// parquetFile reads a Parquet file of ours, or one that another program has made of it.
 type parquetFile struct {
 	file   *os.File
 	meta   *metadata.FileMetaData
 	schema *arrow.Schema
-	limit  int64 // of what the table may take
+	limit  int64  // of what the table may take
+	by     string // who has written it; "": we have
 }
 
+// ours is how the names begin by which files of ours say who has written them.
+const ours = "parquet-go "
+
 // openParquet reads the metadata of a file whose rows must have the schema. So many bytes
-// will be made of each.
-func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64) (*parquetFile, error) {
+// will be made of each. A file without the right checksum must be of another program.
+func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64, right bool) (_ *parquetFile, err error) {
+	p := &parquetFile{file: f, schema: s, limit: tableLimit(size)}
+	if p.meta, err = readFooter(f, size, s); !right {
+		if err != nil || strings.HasPrefix(p.meta.GetCreatedBy(), ours) {
+			return nil, errDamaged
+		}
+		p.by = cmp.Or(p.meta.GetCreatedBy(), "a program that does not say which")
+	}
+	if err == nil {
+		err = p.checkSchema()
+	}
+	if err == nil {
+		err = p.check(size, perRow)
+	}
+	return p, err
+}
+
+// readFooter reads the metadata of a file.
+func readFooter(f *os.File, size int64, s *arrow.Schema) (*metadata.FileMetaData, error) {
 	tail := make([]byte, 4+len(magic))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != magic {
 		return nil, errors.New("it does not end as a Parquet file")
@@ -361,7 +386,6 @@ func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64) (*parque
 	if _, err := f.ReadAt(footer, size-int64(len(tail))-n); err != nil {
 		return nil, err
 	}
-	want := parquetSchema(s)
 	t := thriftReader{data: footer, numbers: make(map[[2]int]int64)}
 	if err := t.structure(0, 0); err != nil {
 		return nil, err
@@ -370,15 +394,45 @@ func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64) (*parque
 	if n := t.numbers[[2]int{elements}]; n > int64(1+3*s.NumFields()) {
 		return nil, fmt.Errorf("a schema of %d elements", n)
 	}
-	meta, err := metadata.NewFileMetaData(footer, nil)
-	if err != nil {
-		return nil, err
+	return metadata.NewFileMetaData(footer, nil)
+}
+
+// checkSchema states that the columns have the names and the values of those that are wanted. Whether values may be
+// missing, and what else is said of their type, is the form of a writer: what is read is that none is.
+func (f *parquetFile) checkSchema() error {
+	got, want := f.meta.Schema, parquetSchema(f.schema)
+	differ := got.NumColumns() != want.NumColumns() || got.Root().NumFields() != want.NumColumns()
+	for i := 0; !differ && i < want.NumColumns(); i++ {
+		g, w := got.Column(i), want.Column(i)
+		differ = got.Root().Field(i).Name() != f.schema.Field(i).Name || g.MaxRepetitionLevel() != w.MaxRepetitionLevel() ||
+			g.MaxDefinitionLevel() > 1+2*w.MaxRepetitionLevel() || g.PhysicalType() != w.PhysicalType()
+		if f.empty() && f.by != "" { // who knows no value knows no type
+			differ = got.Root().Field(i).Name() != f.schema.Field(i).Name
+		}
 	}
-	if !meta.Schema.Equals(want) {
-		return nil, fmt.Errorf("its columns are %v, want %v", meta.Schema, want)
+	if differ {
+		return fmt.Errorf("its columns are %v, want %v", got, want)
 	}
-	p := &parquetFile{f, meta, s, tableLimit(size)}
-	return p, p.check(size, perRow)
+	return nil
+}
+
+// empty reports whether the file has no row.
+func (f *parquetFile) empty() bool {
+	for _, group := range f.meta.RowGroups {
+		if group.NumRows != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// starts returns the first row of each row group, and the number of rows.
+func (f *parquetFile) starts() ([]int, error) {
+	var l layout
+	for i := range f.meta.RowGroups {
+		l.Groups = append(l.Groups, f.rows(i))
+	}
+	return l.starts()
 }
 
 // check states that the columns of all row groups lie in the file, and that the table does
@@ -400,11 +454,14 @@ func (f *parquetFile) check(size, perRow int64) error {
 			if start < 0 || packed < 0 || packed > size || start > size-packed {
 				return fmt.Errorf("row group %d: column %d is %d bytes at %d in a file of %d", i, c, packed, start, size)
 			}
-			if parquet.Type(m.Type) != descr.PhysicalType() || compress.Compression(m.Codec) != compress.Codecs.Zstd ||
+			if parquet.Type(m.Type) != descr.PhysicalType() || !slices.Contains(codecs, compress.Compression(m.Codec)) ||
 				descr.MaxRepetitionLevel() == 0 && m.NumValues != group.NumRows {
 				return fmt.Errorf("row group %d: column %d has %d values of type %v, codec %v", i, c, m.NumValues, m.Type, m.Codec)
 			}
 			width := valueMemory[descr.PhysicalType()] + 8*int64(descr.MaxRepetitionLevel())
+			if descr.MaxRepetitionLevel() == 0 {
+				width += 4 * int64(descr.MaxDefinitionLevel())
+			}
 			if m.NumValues < 0 || m.NumValues > room/width || unpacked < 0 || unpacked > room-width*m.NumValues {
 				return fmt.Errorf("row group %d: column %d has %d values and %d bytes, more than is plausible", i, c, m.NumValues, unpacked)
 			}
@@ -413,6 +470,9 @@ func (f *parquetFile) check(size, perRow int64) error {
 	}
 	return nil
 }
+
+// codecs are how pages may be packed: as we do, and as most programs do.
+var codecs = []compress.Compression{compress.Codecs.Zstd, compress.Codecs.Snappy, compress.Codecs.Uncompressed}
 
 // valueMemory is how much memory a value takes, in bytes.
 var valueMemory = map[parquet.Type]int64{parquet.Types.Boolean: 4, parquet.Types.Int32: 4, parquet.Types.Int64: 8,
@@ -451,12 +511,17 @@ func (f *parquetFile) record(group int) (arrow.Record, error) {
 func (f *parquetFile) column(group, i int, t arrow.DataType) (arrow.Array, error) {
 	m := f.meta.RowGroups[group].Columns[i].MetaData
 	start := chunkStart(m.DataPageOffset, m.DictionaryPageOffset)
-	p := &pages{packed: make([]byte, m.TotalCompressedSize), room: m.TotalUncompressedSize, values: int(m.NumValues)}
+	descr := f.meta.Schema.Column(i)
+	p := &pages{packed: make([]byte, m.TotalCompressedSize), room: m.TotalUncompressedSize, values: int(m.NumValues),
+		codec: compress.Compression(m.Codec), most: uint32(descr.MaxDefinitionLevel())}
 	if _, err := f.file.ReadAt(p.packed, start); err != nil && len(p.packed) > 0 {
 		return nil, err
 	}
 	if l, ok := t.(*arrow.ListType); ok {
-		p.lists = true
+		p.lists, p.none = true, p.most-1
+		if descr.SchemaNode().RepetitionType() == parquet.Repetitions.Optional {
+			p.none--
+		}
 		p.repeat, p.def = make([]uint32, 0, p.values), make([]uint32, 0, p.values)
 		elements, err := f.values(p, l.Elem())
 		if err != nil {

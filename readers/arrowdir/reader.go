@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"tracekit/readers/internal/wire"
@@ -29,8 +30,8 @@ type tableFile interface {
 // beside its texts and lists.
 const definitionMemory = 512
 
-// openTable opens a table that must have the schema and the checksum that the manifest names.
-// So many bytes will be made of each row, beside its values.
+// openTable opens a table that must have the columns of a schema, and the checksum that the manifest
+// names unless another program has written it. So many bytes will be made of each row, beside its values.
 func (s *Source) openTable(name string, schema *arrow.Schema, perRow int64) (tableFile, error) {
 	local, err := filepath.Rel(s.dir, name)
 	if err != nil {
@@ -40,20 +41,39 @@ func (s *Source) openTable(name string, schema *arrow.Schema, perRow int64) (tab
 	if !ok {
 		return nil, fmt.Errorf("it has no checksum in %s", manifestName)
 	}
-	f, size, err := openChecked(name, want)
+	f, size, sum, err := openSummed(name)
 	if err != nil {
 		return nil, err
 	}
 	var t tableFile
-	if s.manifest.Format == Parquet {
-		t, err = openParquet(f, size, schema, perRow)
-	} else {
+	switch right := sum == want; {
+	case s.manifest.Format == Parquet && (right || s.manifest.Schema != manifestBefore):
+		var p *parquetFile
+		if p, err = openParquet(f, size, schema, perRow, right); err == nil && p.by != "" {
+			s.rewritten(name, p.by)
+		}
+		t = p
+	case right:
 		t, err = openIPC(f, size, schema)
+	default:
+		err = errDamaged
+	}
+	if errors.Is(err, errDamaged) {
+		err = fmt.Errorf("%w: its checksum is %08x, not %08x", err, sum, want)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return t, nil
+}
+
+var errDamaged = errors.New("it is damaged")
+
+// rewritten notes that a table is not that of the manifest's checksum, but of another program.
+func (s *Source) rewritten(name, by string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tablesNoted.Add(trace.CodeRewritten, trace.Place{Location: trace.None, File: name, Offset: -1}, "by "+by)
 }
 
 // A Source is an open directory of tables.
@@ -64,10 +84,9 @@ type Source struct {
 	defs     *trace.Defs
 	tables   [trace.Tables]rowFile
 
-	missing trace.Ledger // tables that are not there
-
-	mu    sync.Mutex
-	notes map[trace.LocationID]note
+	mu          sync.Mutex
+	tablesNoted trace.Ledger // tables that are not there, or not as they were written
+	notes       map[trace.LocationID]note
 }
 
 // A note is what is wrong with the events of a location.
@@ -133,18 +152,22 @@ func (s *Source) findTables() {
 		name := s.events(trace.TableID(t))
 		at := trace.Place{Location: trace.None, File: name, Offset: -1}
 		local, _ := filepath.Rel(s.dir, name)
-		want, written := s.manifest.Files[filepath.ToSlash(local)]
+		_, written := s.manifest.Files[filepath.ToSlash(local)]
 		switch _, err := os.Stat(name); {
 		case !written:
 		case errors.Is(err, fs.ErrNotExist):
-			s.missing.Add(trace.CodeMissingFile, at, "a table of events")
+			s.tablesNoted.Add(trace.CodeMissingFile, at, "a table of events")
 		case len(s.manifest.runs(trace.TableID(t))) == 0:
-			f, _, err := openChecked(name, want)
-			if err != nil {
-				s.missing.Add(trace.CodeCorrupt, at, fmt.Sprintf("a table of events: %v", err))
-				continue
+			err := guard(name, func() error {
+				f, err := s.openTable(name, withLocation(eventSchemas[t]), 0)
+				if err != nil {
+					return err
+				}
+				return f.close()
+			})
+			if syntax := (*trace.SyntaxError)(nil); errors.As(err, &syntax) {
+				s.tablesNoted.Add(trace.CodeCorrupt, at, fmt.Sprintf("a table of events: %v", syntax.Err))
 			}
-			f.Close()
 		}
 	}
 }
@@ -203,7 +226,17 @@ func (s *Source) readWhole(name string, schema *arrow.Schema) (arrow.Record, err
 		}
 		parts = append(parts, r)
 	}
-	return joined(parts), nil
+	all := joined(parts)
+	if p, ok := t.(*parquetFile); ok && p.by != "" && all != nil && all.ColumnName(0) == idColumn {
+		if ids, ok := all.Column(0).(*array.Uint32); ok {
+			for i, id := range ids.Uint32Values() {
+				if int64(id) != int64(i) {
+					return nil, fmt.Errorf("row %d has the id %d: the rows must keep their order", i, id)
+				}
+			}
+		}
+	}
+	return all, nil
 }
 
 func sizeOf(dir string) (bytes int64) {
@@ -237,7 +270,7 @@ func (s *Source) Findings() []trace.Finding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ledger trace.Ledger
-	ledger.Merge(s.missing.Findings())
+	ledger.Merge(s.tablesNoted.Findings())
 	for l, n := range s.notes {
 		ledger.Add(n.code, trace.Place{Location: l, File: n.file, Offset: -1}, n.text)
 	}
@@ -324,6 +357,13 @@ func (s *Source) openEvents(f *rowFile, t trace.TableID) (err error) {
 	} else {
 		n = len(s.manifest.Rows[t].Groups)
 		f.starts, err = s.manifest.Rows[t].starts()
+	}
+	if p, ok := f.file.(*parquetFile); ok && p.by != "" && err == nil {
+		all := f.starts[n]
+		if f.starts, err = p.starts(); err == nil && f.starts[p.groups()] != all {
+			err = fmt.Errorf("there are %d rows, the manifest names %d", f.starts[p.groups()], all)
+		}
+		return err
 	}
 	if n != f.file.groups() {
 		err = fmt.Errorf("there are %d groups of rows, the manifest names %d", f.file.groups(), n)

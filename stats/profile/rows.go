@@ -40,7 +40,7 @@ func ProfileRows(p *Profiler, part *Part) []document.ProfileRow {
 		}
 		counters := CounterRows(d, name, s.counters, &p.Ledger)
 		rows = append(rows, document.ProfileRow{
-			Region: name, File: field.Name(d.String(def.File)), Line: field.Line(def.BeginLine), Paradigm: def.Paradigm.String(),
+			Region: name, File: field.Name(d.String(def.File)), Line: field.Line(def.BeginLine), Paradigm: paradigmOf(def),
 			Count: s.count, InclusiveNs: r.Ns(s.inclusive), ExclusiveNs: r.Ns(s.exclusive),
 			MinNs: r.Ns(s.low.TimeNs), MaxNs: r.Ns(s.high.TimeNs), MeanNs: r.Mean(s.byRank, uint64(max(1, s.ranks))),
 			MinRank: s.low.Rank, MaxRank: s.high.Rank, Ranks: s.ranks,
@@ -51,6 +51,14 @@ func ProfileRows(p *Profiler, part *Part) []document.ProfileRow {
 		return cmp.Or(cmp.Compare(b.ExclusiveNs, a.ExclusiveNs), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Line, b.Line))
 	})
 	return rows
+}
+
+// paradigmOf names what a region belongs to: code by its paradigm, and apart from that the ranges that a program names.
+func paradigmOf(r trace.Region) string {
+	if r.Role == trace.RoleArtificial && r.Paradigm == trace.ParadigmUser {
+		return "annotation"
+	}
+	return r.Paradigm.String()
 }
 
 // unknownRegion is the name of regions that have no definition.
