@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/words"
@@ -10,7 +11,7 @@ import (
 // doubts says first what makes all that follows doubtful.
 func (r *Sections) doubts() {
 	for i, line := range doubtLines(r.Analysis.Doubts) {
-		if i > 0 {
+		if i > 0 && !strings.HasPrefix(line, "Measurement") {
 			line = "  " + line
 		}
 		r.Line("%s", line)
@@ -22,11 +23,21 @@ func doubtLines(doubts []document.Doubt) []string {
 	if len(doubts) == 0 {
 		return nil
 	}
-	lines := []string{"Measurement doubtful: ranks probably share cores."}
+	lines, late := []string{"Measurement doubtful: ranks probably share cores."}, []string{}
 	for i := range doubts {
-		lines = append(lines, doubt(&doubts[i]))
+		if d := &doubts[i]; d.Kind != document.LateRecords {
+			lines = append(lines, doubt(d))
+		} else {
+			late = append(late, fmt.Sprintf("Measurement doubtful: the records of rank %d begin %s (%s of the run) after the first of all.", *d.Rank,
+				words.Time(d.LateNs), words.Share(*d.Share)),
+				"Other ranks wait for it. What it does until then is not known, perhaps only its recording begins late.",
+				"Try: begin to record all ranks at the same time.")
+		}
 	}
-	return append(lines, "Try: run one rank per core, then measure again.")
+	if len(lines) == 1 {
+		return late
+	}
+	return append(append(lines, "Try: run one rank per core, then measure again."), late...)
 }
 
 // doubt says what sign there is that the measurement is disturbed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/field"
@@ -14,7 +15,7 @@ import (
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
-// none if nothing is worth fixing. Gains are bounds: mending a cause cannot save more than it has
+// none if nothing is worth fixing. It adds to the doubts of the analysis if records of a rank begin late. Gains are bounds: mending a cause cannot save more than it has
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
@@ -98,18 +99,22 @@ func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.C
 	return []cause.Cause{c}
 }
 
-// late judges that the path begins with the first record of a host, later than the first of all.
+// late judges that the path begins with the first record of a host, later than the first of all. If that is much of the run, all other
+// figures are doubtful, and it is a doubt instead of a cause.
 func (f *deviceFinder) late() []cause.Cause {
 	row := f.onPath("unknown")
 	if row == nil || f.a.Trace.Processes < 2 {
 		return nil
 	}
-	ranks := []uint32{uint32(row.MaxRank)}
-	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: ranks,
+	rank := uint32(row.MaxRank)
+	if share := float64(row.TimeNs) / float64(f.run); share >= doubtful {
+		f.a.Doubts = append(f.a.Doubts, document.Doubt{Kind: document.LateRecords, Rank: &rank, LateNs: row.TimeNs, Share: &share})
+		return nil
+	}
+	return f.cause(cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}, Ranks: []uint32{rank},
 		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)},
-		Text: fmt.Sprintf("The records of %s begin %s after the first of all, and others wait for it: what it does until then is not known, "+
-			"perhaps only that its recording begins late.",
-			ranksText(ranks), words.Time(row.TimeNs))}, row.TimeNs, "If it had come with the others")
+		Text: fmt.Sprintf("The records of rank %d begin %s after the first of all, and others wait for it: what it does until then is not known, "+
+			"perhaps only that its recording begins late.", rank, words.Time(row.TimeNs))}, row.TimeNs, "If it had come with the others")
 }
 
 // before judges that the first work of a device does not begin when it is launched: what it does

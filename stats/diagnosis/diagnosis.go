@@ -85,12 +85,14 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 	return Join(causes, nil), nil
 }
 
-// Join returns the causes of both lists that are listed, not nil if there are none: records that begin so late that the
-// others are doubtful, then the one with the most gain first.
+// Join returns the causes of both lists that are listed, not nil if there are none: the one with the most gain first, those without a
+// known gain last. What equal ones are about decides.
 func Join(a, b []cause.Cause) []cause.Cause {
 	causes := append(append(make([]cause.Cause, 0, len(a)+len(b)), a...), b...)
 	slices.SortStableFunc(causes, func(a, b cause.Cause) int {
-		return cmp.Or(cmp.Compare(late(b), late(a)), cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
+		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Region, b.Region), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			slices.Compare(a.Ranks, b.Ranks), cmp.Compare(a.Text, b.Text))
 	})
 	return causes[:min(most, len(causes))]
 }
@@ -130,15 +132,6 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 
 func gainOf(c cause.Cause) int64 {
 	if c.GainNs == nil {
-		return 0
-	}
-	return *c.GainNs
-}
-
-// late returns what the run would be shorter if the records of a rank did not begin so late that
-// nothing else is certain; 0 for other causes.
-func late(c cause.Cause) int64 {
-	if c.Kind != cause.Startup || c.Region != field.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
 		return 0
 	}
 	return *c.GainNs
