@@ -90,11 +90,15 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 func Join(a, b []cause.Cause) []cause.Cause {
 	causes := append(append(make([]cause.Cause, 0, len(a)+len(b)), a...), b...)
 	slices.SortStableFunc(causes, func(a, b cause.Cause) int {
-		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Region, b.Region), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
-			slices.Compare(a.Ranks, b.Ranks), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs), byName(a, b), cmp.Compare(a.Text, b.Text))
 	})
 	return causes[:min(most, len(causes))]
+}
+
+// byName orders causes by what they are about.
+func byName(a, b cause.Cause) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Region, b.Region),
+		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), slices.Compare(a.Callers, b.Callers), slices.Compare(a.Ranks, b.Ranks))
 }
 
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
@@ -244,7 +248,7 @@ func (f *finder) candidates() []candidate {
 		}
 	}
 	out = slices.DeleteFunc(out, func(c candidate) bool { return !c.always && c.bound < max(f.least(), c.least) })
-	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
+	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause)) })
 	return out[:min(tried, len(out))]
 }
 

@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,8 +58,7 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 		add(float64(forking)/float64(t.Processes)/run, forkingText(forking/int64(t.Processes), t), "If forking and joining took no time",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: forkingEvidence(forking/int64(t.Processes), t)})
 	}
-	slices.SortStableFunc(causes, func(a, b cause.Cause) int { return cmp.Compare(gainOf(b), gainOf(a)) })
-	return causes
+	return Join(causes, nil)
 }
 
 // forkingText says what forking and joining threads takes masters in the mean, ns.
