@@ -16,7 +16,7 @@ func Terms() []Term {
 		{"run time", "From the first event of any location to the last: wall time.", ""},
 		{"sum over ranks", "Time that all ranks spend together: with 8 ranks, 8 s in each second. Tables say which of their columns are such sums and which are wall time.", ""},
 		{"selection", "The part of the run that --ranks, --from and --to choose. Waits are found in the whole run, so that a partner outside still explains a wait inside; what is summed is cut to the selection.", ""},
-		{"useful time", "Time of a rank's master thread outside MPI, while recording is on.", "2.6"},
+		{"useful time", "Time of a rank's master thread outside MPI, while recording is on. Beside the times of threads it is called outside MPI.", "2.6"},
 		{"parallel efficiency", "Mean useful time over ranks, divided by the run time: load balance times communication efficiency. It is of MPI: a trace in which nobody calls MPI has none.", "2.6"},
 		{"load balance", "Mean useful time over ranks, divided by that of the rank with the most.", "2.6"},
 		{"communication", "Communication efficiency: the most useful time of a rank, divided by the run time. It is serialization times transfer.", "2.6"},

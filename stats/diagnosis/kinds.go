@@ -326,17 +326,9 @@ func (f *finder) transfer() []candidate {
 		return nil
 	}
 	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: *f.network, gain: *f.network,
-		mended: "On an ideal network, where messages take no time"}
+		mended: "On an ideal network, where they take no time"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
-	c.text = "Messages and the data of collectives take long on the network"
-	for _, row := range f.a.CriticalPath.Regions {
-		if row.Operation != "" && !startsUp(row.Operation) {
-			c.text += fmt.Sprintf(": most time passes in %s, %s of the critical path", words.Call(string(row.Operation), row.SourceLine),
-				words.Time(row.TimeNs))
-			break
-		}
-	}
-	c.text += "."
+	c.text = "Messages and the data of collectives take long on the network."
 	return []candidate{c}
 }
 
