@@ -74,6 +74,7 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 			}
 		}
 	}
+	recorded(causes)
 	a.Unclassified = f.unclassified(explained)
 	if len(causes) == 0 {
 		lever, err := f.lever(ctx, m, jobs)
