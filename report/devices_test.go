@@ -17,8 +17,8 @@ func TestDeviceVerdictLosses(t *testing.T) {
 		named             int
 	}{
 		{"near equal", 70, 29, 28, "before the first", "ranks that come late (28.0 %).", 3},
-		{"a small third", 70, 29, 14, "before the first", "has not begun (29.0 %).", 2},
-		{"one", 100, 60, 4, "to hosts", "has not begun (60.0 %).", 1},
+		{"a small third", 70, 29, 14, "before the first", "queue is empty (29.0 %).", 2},
+		{"one", 100, 60, 4, "to hosts", "queue is empty (60.0 %).", 1},
 		{"none", 100, 4, 4, "", "of the time.", 0},
 	} {
 		d := accelerator.Device{Device: "GPU 0", Times: accelerator.Times{SpanNs: c.span, ExposedCommunicationNs: c.waits},

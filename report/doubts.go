@@ -9,24 +9,37 @@ import (
 
 // doubts says first what makes all that follows doubtful.
 func (r *Sections) doubts() {
-	for i, line := range doubtLines(r.Analysis.Doubts) {
-		if i > 0 {
-			line = "  " + line
+	for _, lines := range doubtLines(r.Analysis.Doubts) {
+		for i, line := range lines {
+			if i > 0 {
+				line = "  " + line
+			}
+			r.Line("%s", line)
 		}
-		r.Line("%s", line)
 	}
 }
 
-// doubtLines are what to say of doubts: that there are some, each, and what to do about them.
-func doubtLines(doubts []document.Doubt) []string {
-	if len(doubts) == 0 {
-		return nil
-	}
-	lines := []string{"Measurement doubtful: ranks probably share cores."}
+// doubtLines say of doubts of one kind that there are some, then each, and what to do about them.
+func doubtLines(doubts []document.Doubt) (out [][]string) {
+	cores := []string{"Measurement doubtful: ranks probably share cores."}
 	for i := range doubts {
-		lines = append(lines, doubt(&doubts[i]))
+		d := &doubts[i]
+		if d.Kind != document.LateRecords {
+			cores = append(cores, doubt(d))
+			continue
+		}
+		which := "one file"
+		if d.Rank != nil {
+			which = fmt.Sprintf("rank %d", *d.Rank)
+		}
+		out = append(out, []string{
+			fmt.Sprintf("Measurement doubtful: the records of %s start %s (%s of the run) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
+			"Others wait for it. What passes until then is not recorded.", "Try: record all ranks from the same moment, or use --align start."})
 	}
-	return append(lines, "Try: run one rank per core, then measure again.")
+	if len(cores) > 1 {
+		out = append([][]string{append(cores, "Try: run one rank per core, then measure again.")}, out...)
+	}
+	return out
 }
 
 // doubt says what sign there is that the measurement is disturbed.

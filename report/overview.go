@@ -61,10 +61,9 @@ func (o *Overview) title() *block {
 		b.add(o.warning(fmt.Sprintf("%s of the time was cut from this trace (%s): no efficiency, no causes.", words.Share(cut.CutShare),
 			strings.Join(cut.By, "; ")))...)
 	}
-	for i, line := range doubtLines(o.Analysis.Doubts) {
-		if i == 0 {
-			b.add(o.warning(line)...)
-		} else {
+	for _, lines := range doubtLines(o.Analysis.Doubts) {
+		b.add(o.warning(lines[0])...)
+		for _, line := range lines[1:] {
 			b.add(o.wrapped(line, 4, 2)...)
 		}
 	}
@@ -213,7 +212,7 @@ func (o *Overview) fix() *block {
 	var startup []string
 	var causes []cause.Cause
 	for _, c := range o.Analysis.Diagnosis {
-		if !o.WithStartup && startsUp(&c) {
+		if !o.WithStartup && c.Kind == cause.Startup {
 			startup = append(startup, startupPart(&c))
 		} else {
 			causes = append(causes, c)

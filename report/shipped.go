@@ -1,8 +1,11 @@
 package report
 
 import (
+	"slices"
+
 	"tracekit/document"
 	"tracekit/document/accelerator"
+	"tracekit/document/cause"
 	"tracekit/document/waitstate"
 )
 
@@ -23,7 +26,7 @@ type Shipped struct {
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
-		Doubts: doubtLines(a.Doubts), Unclassified: unclassifiedLines(a.Unclassified)}
+		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a.Unclassified)}
 	of := &Sections{Analysis: a}
 	for _, split := range []*Split{of.splitTime(true), of.splitDevices()} {
 		if split != nil {
@@ -31,7 +34,7 @@ func Ship(a *document.Analysis) Shipped {
 		}
 	}
 	for i := range a.Diagnosis {
-		if startsUp(&a.Diagnosis[i]) {
+		if a.Diagnosis[i].Kind == cause.Startup {
 			s.Startup = append(s.Startup, i)
 		}
 	}

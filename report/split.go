@@ -8,8 +8,6 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/accelerator"
-	"tracekit/document/cause"
-	"tracekit/document/field"
 	"tracekit/document/words"
 )
 
@@ -137,11 +135,4 @@ func (r *Sections) splitDevices() *Split {
 		{"idle: work queued", "wait", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
 		{"idle: launch not recorded", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
 	})
-}
-
-// startsUp reports whether a cause is of startup, which is left out at first; not if records begin so late that all other figures are
-// doubtful.
-func startsUp(c *cause.Cause) bool {
-	late := c.Region == field.NotRecorded && c.GainShare != nil && *c.GainShare >= 0.1
-	return c.Kind == cause.Startup && !late
 }

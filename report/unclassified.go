@@ -23,16 +23,17 @@ func unclassifiedLines(u *document.Unclassified) (lines []string) {
 	if u == nil {
 		return nil
 	}
-	first, try := "Not explained: MPI calls wait for something of which a record is missing.", "compare with a run of one rank per core"
+	try := "run one rank per core"
 	if u.TimeNs != nil && *u.TimeNs > 0 {
-		first = fmt.Sprintf("Not explained: MPI calls make the run %s (%s) longer, by neither a recorded wait nor the network.", words.Time(*u.TimeNs),
-			words.Share(*u.Share))
+		lines = append(lines, fmt.Sprintf("Not explained: MPI calls take %s (%s) of the run, beyond recorded waits and what an ideal network would save.",
+			words.Time(*u.TimeNs), words.Share(*u.Share)))
 		if u.Operation != "" {
-			first += fmt.Sprintf(" Most of the critical path in calls, %s, is in %s.", words.Time(u.CriticalPathNs),
-				words.Call(string(u.Operation), u.SourceLine))
+			lines = append(lines, fmt.Sprintf("The trace does not tell why: transfers may be slow, or ranks share cores. Most of the critical path "+
+				"in calls, %s, is in %s.", words.Time(u.CriticalPathNs), words.Call(string(u.Operation), u.SourceLine)))
 		}
+	} else {
+		lines = append(lines, "Not explained: MPI calls wait for something of which a record is missing.")
 	}
-	lines = append(lines, first)
 	for i, c := range u.Incomplete {
 		try = "record the communication of all ranks"
 		if i == mostIncomplete {

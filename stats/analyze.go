@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/document/cause"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
@@ -35,8 +36,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	default:
 		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
 	}
+	shared := slices.ContainsFunc(a.Doubts, func(d document.Doubt) bool { return d.Kind != document.LateRecords }) // cores
 	for i := range a.Diagnosis {
-		a.Diagnosis[i].Advise(len(a.Doubts) > 0)
+		a.Diagnosis[i].Advise(shared)
 	}
 	return a, err
 }

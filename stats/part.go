@@ -32,6 +32,7 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 	}); err != nil {
 		return err
 	}
+	a.Doubts = part.Doubts
 	a.Diagnosis = slices.DeleteFunc(part.Diagnosis, func(c cause.Cause) bool {
 		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !slices.ContainsFunc(c.Ranks,
 			func(r uint32) bool { return slices.Contains(opts.Ranks, r) })

@@ -75,7 +75,7 @@ of a region is its own, without what it calls, and waits are left out: they foll
 	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "let calls at this `PLACE` take no longer than such "+
 		"calls need (t_max)")
 	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
-		"another `network`: ideal, or latency=1us,bandwidth=25GB (per second; either may be left out: it costs nothing)")
+		"another `network`: ideal (messages take no time, calls keep their own), or latency=1us,bandwidth=25GB (per second; either may be left out)")
 	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "let ranks compute that many times as fast: "+
 		"`RANKS=FACTOR`")
 	cli.Var(set, &opts.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
@@ -248,6 +248,9 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		if err == nil {
 			undecided.Predicted, doc.Undecided = q.RunTime, undecided
 		}
+	}
+	if e := a.Efficiency; e != nil && slices.Contains(doc.Changes, "network ideal") {
+		doc.ZeroCost = e.ZeroCostRuntimeNs
 	}
 	doc.Baseline, doc.Predicted, doc.Gain, doc.Ranks = p.Baseline, p.RunTime, p.Gain(), p.Ranks
 	if p.Baseline > 0 {

@@ -12,9 +12,9 @@ import (
 const shortKernel = 20_000
 
 // Advise sets Try: what practitioners do against a cause of this kind, where its evidence says that it applies. A comment at a case
-// says when the advice would be wrong. Where the measurement is doubtful, calls may be slow for the reason that makes it so.
-func (c *Cause) Advise(doubtful bool) {
-	if c.Try = ""; !doubtful || c.Kind != Transfer && c.Kind != SlowCalls {
+// says when the advice would be wrong. Where ranks share cores, calls may be slow for that reason.
+func (c *Cause) Advise(shareCores bool) {
+	if c.Try = ""; !shareCores || c.Kind != Transfer && c.Kind != SlowCalls {
 		c.Try = c.advice()
 	}
 }

@@ -15,7 +15,8 @@ type Whatif struct {
 	Baseline  int64              `json:"baseline_ns"`
 	Predicted int64              `json:"predicted_ns"`
 	Gain      int64              `json:"gain_ns"`
-	Share     *float64           `json:"gain_share"` // of baseline_ns; null: that is 0
+	Share     *float64           `json:"gain_share"`                     // of baseline_ns; null: that is 0
+	ZeroCost  *int64             `json:"zero_cost_runtime_ns,omitempty"` // beside an ideal network: run time with zero-cost MPI (2.6)
 	Ranks     []whatif.RankTimes `json:"ranks"`
 	Gains     []whatif.Gain      `json:"gains,omitempty"`
 	Slack     *Slack             `json:"slack,omitempty"`

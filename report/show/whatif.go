@@ -24,8 +24,10 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	}
 	if len(doc.Changes) > 0 {
 		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), words.Time(doc.Predicted), gained(doc.Gain, doc.Share))
-		if note := undecidedNote(doc); note != "" {
-			fmt.Fprintln(w, text.Wrap(note, out.Width, 0))
+		for _, note := range []string{zeroCostNote(doc), undecidedNote(doc)} {
+			if note != "" {
+				fmt.Fprintln(w, text.Wrap(note, out.Width, 0))
+			}
 		}
 		printEnds(out, doc)
 	}
@@ -81,6 +83,15 @@ func modelNotes(doc *outcome.Whatif) (notes []string) {
 		notes = append(notes, "Model: accelerators are not replayed: calls that wait for them keep their time, and other changes may gain less.")
 	}
 	return notes
+}
+
+// zeroCostNote says, beside an ideal network, what the run would take with zero-cost MPI, and how these differ; "" if that is not known.
+func zeroCostNote(doc *outcome.Whatif) string {
+	if doc.ZeroCost == nil {
+		return ""
+	}
+	return fmt.Sprintf("On an ideal network messages take no time, and calls keep what they take themselves. With zero-cost MPI, which the "+
+		"transfer efficiency is of, calls only wait: %s.", words.Time(*doc.ZeroCost))
 }
 
 // undecidedNote says what the prediction would be if sends did, or did not, wait for receivers as

@@ -6,7 +6,7 @@ import "tracekit/trace"
 type Efficiency struct {
 	Useful        []int64 // by rank: time outside MPI on the master thread
 	Runtime       int64   // T
-	Ideal         int64   // T*: of the replay on an ideal network
+	Ideal         int64   // T*: of the replay with zero-cost MPI
 	LoadBalance   float64 // mean(u)/max(u)
 	Communication float64 // max(u)/T
 	Serialization float64 // max(u)/T*

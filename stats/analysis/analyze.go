@@ -108,7 +108,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	d.Segments = profile.Delegated(t, p.Segments)
 	started, r := p.Startups(), replay.New(t, &s, w.Sync)
 	if err := engine.Beside(ctx, opts.Jobs, r.Run, d.Run); err != nil {
-		return nil, fmt.Errorf("replaying on an ideal network and finding delays: %w", err)
+		return nil, fmt.Errorf("replaying with zero-cost MPI and finding delays: %w", err)
 	}
 	stuck := r.Stuck()
 	r.Release()

@@ -285,6 +285,7 @@ func briefThreads(b *bytes.Buffer, t *document.Threads) {
 	ratio("thread", e.Thread)
 	ratio("region", e.Region)
 	ratio("serial", e.Serial)
+	ratio("master", e.Master)
 	fmt.Fprintf(b, "\nteams regions %d parallel %d idle %d unpaired %d\n", t.ParallelRegions, t.ParallelNs, t.IdleNs, t.UnpairedBarriers)
 	for _, r := range t.Rows {
 		fmt.Fprintf(b, "thread %d.%d useful %d MPI %d barrier %d waiting %d scheduling %d idle %d measurement %d\n", r.Rank, r.Thread,

@@ -20,6 +20,7 @@ func TestPypop(t *testing.T) {
 	near(t, "parallel efficiency", e.Parallel, 0.488539, 1e-6)
 	near(t, "region efficiency", e.Region, 0.995565, 1e-6)
 	near(t, "serial efficiency", e.Serial, 0.498454, 1e-6)
+	near(t, "efficiency of masters", e.Master, *e.Parallel-*e.Region-*e.Serial+2, 1e-9)
 }
 
 // TestModelfactors compares with the IPC and frequency that BSC's scripts publish of a series.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/field"
@@ -14,7 +15,7 @@ import (
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
-// none if nothing is worth fixing. Gains are bounds: mending a cause cannot save more than it has
+// none if nothing is worth fixing. It adds to the doubts of the analysis if records of a rank begin late. Gains are bounds: mending a cause cannot save more than it has
 // of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
@@ -102,7 +103,8 @@ func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.C
 	return []cause.Cause{c}
 }
 
-// late judges that the path begins with the first record of a host, later than the first of all.
+// late judges that the path begins with the first record of a host, later than the first of all. If that is much of the run, all other
+// figures are doubtful, and it is a doubt instead of a cause.
 func (f *deviceFinder) late() []cause.Cause {
 	row := f.onPath("unknown")
 	if row == nil || f.a.Trace.Processes < 2 {
@@ -111,9 +113,14 @@ func (f *deviceFinder) late() []cause.Cause {
 	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded},
 		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)}}
 	c.Headline = "The records of the files start at different times"
+	var rank *uint32
 	if row.MaxRank != trace.None {
 		c.Ranks = []uint32{uint32(row.MaxRank)}
-		c.Headline = fmt.Sprintf("The records of %s start late", ranksText(c.Ranks))
+		c.Headline, rank = fmt.Sprintf("The records of %s start late", ranksText(c.Ranks)), &c.Ranks[0]
+	}
+	if share := float64(row.TimeNs) / float64(f.run); share >= doubtful {
+		f.a.Doubts = append(f.a.Doubts, document.Doubt{Kind: document.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
+		return nil
 	}
 	c.Text = fmt.Sprintf("They start %s after the first of all, and others wait for them. What passes until then is not recorded.", words.Time(row.TimeNs))
 	return f.cause(c, row.TimeNs, "If all had started together")

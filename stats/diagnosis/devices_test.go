@@ -80,8 +80,8 @@ location 1 stream process=1 kind=2
   0 Enter k attr=0:4:1 ; 60 Leave k
 location 2 stream process=2 kind=2
   50 Enter k attr=0:4:2 ; 90 Leave k
-`, `serialization  k gains 30 one_device_ns 80
-device_idle   gains 30 host_bound_ns 0`,
+`, `device_idle   gains 30 host_bound_ns 0
+serialization  k gains 30 one_device_ns 80`,
 		},
 		{
 			// Both are launched at once; the second, ready at 10, begins at 90.
@@ -103,8 +103,8 @@ location 1 stream process=1 kind=2
   0 Enter k attr=0:4:1 ; 40 Leave k ; 70 Enter "Memcpy HtoD" attr=0:4:3 ; 100 Leave "Memcpy HtoD"
 location 2 other process=1 kind=2
   20 Enter ncclAllReduce attr=0:4:2 ; 70 Leave ncclAllReduce
-`, `transfer  ncclAllReduce gains 30 exposed_ns 30
-transfer  Memcpy HtoD gains 30 exposed_ns 30`,
+`, `transfer  Memcpy HtoD gains 30 exposed_ns 30
+transfer  ncclAllReduce gains 30 exposed_ns 30`,
 		},
 		{
 			// Rank 0 comes at 10, rank 1 at 60, both leave at 70: of 50 waits the mean of two devices is 25. Rank 1 is
@@ -130,7 +130,7 @@ location 3 stream1 process=3 kind=2
 group 0 "MPI ranks" kind=4 paradigm=4 members=1,3
 group 1 world kind=5 paradigm=4 members=0,1
 comm 0 MPI_COMM_WORLD group=1
-`, `startup (not recorded)  gains 40 critical_path_ns 40 of [1]
+`, `doubt late_records of rank 1 by 40
 imbalance   gains 25 collective_wait_ns 50 of [1]
 startup op  gains 10 critical_path_ns 10
 transfer  nccl_allreduce gains 10 exposed_ns 20`,
@@ -138,7 +138,12 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, x := range diagnosis.OfDevices(ofDevices(t, c.trace)) {
+			a := ofDevices(t, c.trace)
+			causes := diagnosis.OfDevices(a)
+			for _, d := range a.Doubts {
+				got = append(got, fmt.Sprintf("doubt %s of rank %d by %d", d.Kind, *d.Rank, d.LateNs))
+			}
+			for _, x := range causes {
 				key := []string{"unknown_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns",
 					"critical_path_ns"}
 				for _, k := range key {
@@ -176,23 +181,16 @@ func ofDevices(t *testing.T, text string) *analysis.Result {
 	return a
 }
 
-// TestJoinDoubt states that records which begin late come first only where they are much of the run.
-func TestJoinDoubt(t *testing.T) {
+// TestJoinSorts states that causes stand by gain, those without one last, and that what equal ones are about decides, not who found them.
+func TestJoinSorts(t *testing.T) {
 	gaining := func(kind cause.Kind, region field.Name, gain int64) cause.Cause {
-		share := float64(gain) / 100
-		return cause.Cause{Kind: kind, SourceLine: field.SourceLine{Region: region}, GainNs: &gain, GainShare: &share}
+		return cause.Cause{Kind: kind, SourceLine: field.SourceLine{Region: region}, GainNs: &gain}
 	}
-	for _, c := range []struct {
-		late int64
-		want string
-	}{{10, "startup device_idle imbalance"}, {9, "device_idle imbalance startup"}} {
-		var got []string
-		for _, x := range diagnosis.Join([]cause.Cause{gaining(cause.Imbalance, "f", 20)},
-			[]cause.Cause{gaining(cause.DeviceIdle, "g", 50), gaining(cause.Startup, field.NotRecorded, c.late)}) {
-			got = append(got, string(x.Kind))
-		}
-		if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
-			t.Errorf("late by %d of 100: - is wanted, + is found:\n%s", c.late, diff)
+	of := []cause.Cause{gaining(cause.DeviceIdle, "g", 50), gaining(cause.Imbalance, "f", 20), gaining(cause.Imbalance, "h", 20),
+		gaining(cause.Startup, field.NotRecorded, 20), {Kind: cause.Measurement}}
+	for n := range len(of) {
+		if diff := cmp.Diff(of, diagnosis.Join(of[n:], of[:n])); diff != "" {
+			t.Errorf("from cause %d on: - is wanted, + is found:\n%s", n, diff)
 		}
 	}
 }

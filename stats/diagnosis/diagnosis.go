@@ -77,6 +77,7 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 			}
 		}
 	}
+	recorded(causes)
 	a.Unclassified = f.unclassified(explained)
 	if len(causes) == 0 {
 		lever, err := f.lever(ctx, m, jobs)
@@ -88,14 +89,20 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 	return Join(causes, nil), nil
 }
 
-// Join returns the causes of both lists that are listed, not nil if there are none: records that begin so late that the
-// others are doubtful, then the one with the most gain first.
+// Join returns the causes of both lists that are listed, not nil if there are none: the one with the most gain first, those without a
+// known gain last. What equal ones are about decides.
 func Join(a, b []cause.Cause) []cause.Cause {
 	causes := append(append(make([]cause.Cause, 0, len(a)+len(b)), a...), b...)
 	slices.SortStableFunc(causes, func(a, b cause.Cause) int {
-		return cmp.Or(cmp.Compare(late(b), late(a)), cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs))
+		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs), byName(a, b), cmp.Compare(a.Text, b.Text))
 	})
 	return causes[:min(most, len(causes))]
+}
+
+// byName orders causes by what they are about.
+func byName(a, b cause.Cause) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Region, b.Region),
+		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), slices.Compare(a.Callers, b.Callers), slices.Compare(a.Ranks, b.Ranks))
 }
 
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
@@ -153,15 +160,6 @@ func (f *finder) shared(ctx context.Context, m *whatif.Model, c candidate) (int6
 
 func gainOf(c cause.Cause) int64 {
 	if c.GainNs == nil {
-		return 0
-	}
-	return *c.GainNs
-}
-
-// late returns what the run would be shorter if the records of a rank did not begin so late that
-// nothing else is certain; 0 for other causes.
-func late(c cause.Cause) int64 {
-	if c.Kind != cause.Startup || c.Region != field.NotRecorded || c.GainShare == nil || *c.GainShare < doubtful {
 		return 0
 	}
 	return *c.GainNs
@@ -274,7 +272,7 @@ func (f *finder) candidates() []candidate {
 		}
 	}
 	out = slices.DeleteFunc(out, func(c candidate) bool { return !c.always && c.bound < max(f.least(), c.least) })
-	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
+	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause)) })
 	return out[:min(tried, len(out))]
 }
 

@@ -328,7 +328,7 @@ func (f *finder) transfer() []candidate {
 		return nil
 	}
 	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: *f.network, gain: *f.network,
-		mended: "On an ideal network, where messages take no time"}
+		mended: "On an ideal network, where they take no time"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
 	c.cause.Headline = "Messages take long on the network"
 	c.text = "So do the data of collectives."

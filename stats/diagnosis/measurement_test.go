@@ -20,7 +20,8 @@ import (
 //
 //   - A flush from 4100 to 9100 is 5000 of that.
 //   - While recording is off nothing is known: no gain.
-//   - 1001 visits of 20 are the work, the shortest takes 5: without that they take 5005 less.
+//   - 1001 visits of 20 are the work, the shortest takes 5: without that they take 5005 less. That rank 0 alone does it is another cause,
+//     and one of them says that it is about the same time.
 func TestMeasurement(t *testing.T) {
 	var visits strings.Builder
 	for i := range 1000 {
@@ -53,6 +54,18 @@ location 1 rank=1
 			causes, err := diagnosis.Find(t.Context(), tr, a, 0)
 			if err != nil {
 				t.Fatal(err)
+			}
+			of, same := 0, 0
+			for _, x := range causes {
+				if x.Region == c.place {
+					of++
+				}
+				if strings.HasSuffix(x.Text, "is about the same time.") {
+					same++
+				}
+			}
+			if same != max(0, of-1) || c.place == "f" && of != 2 {
+				t.Errorf("of %d causes at %s %d say that they are about the same time: %+v", of, c.place, same, causes)
 			}
 			for _, x := range causes {
 				if x.Kind != cause.Measurement || x.Region != c.place {

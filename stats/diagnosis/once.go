@@ -42,6 +42,24 @@ func onceEach(candidates []candidate, judged []*cause.Cause) {
 	}
 }
 
+// recorded has, of causes at a place of which one says that visits there are hardly longer than recording them, that with the smaller
+// gain say that it is about the same time.
+func recorded(causes []cause.Cause) {
+	for i := range causes {
+		for k := range causes {
+			m, c := &causes[i], &causes[k]
+			if m.Kind != cause.Measurement || c.Kind == cause.Measurement || m.Region == "" || m.SourceLine != c.SourceLine ||
+				m.Operation != c.Operation {
+				continue
+			}
+			if gainOf(*c) > gainOf(*m) {
+				c = m
+			}
+			c.Text += " The cause with a larger gain there is about the same time."
+		}
+	}
+}
+
 // said is what is wrong, and what shows it.
 func (c *candidate) said() (headline, text string) {
 	if c.slow != nil {

@@ -230,7 +230,7 @@ const sameFactor = 1.25
 // joined joins candidates whose culprits are the same ranks and take longer by about the same
 // factor: they are slow, or have more to do, wherever they are. The one that may gain most is first.
 func joined(all []candidate) (out []candidate) {
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause)) })
 	for _, c := range all {
 		i := slices.IndexFunc(out, func(o candidate) bool {
 			if c.slow == nil || o.slow == nil || c.loss != o.loss || !slices.Equal(c.cause.Ranks, o.cause.Ranks) {

@@ -1,3 +1,3 @@
-// Package replay replays a run on an ideal network, where messages take no time, and computes its efficiencies
+// Package replay replays a run with zero-cost MPI, where calls only wait, and computes its efficiencies
 // (docs/DEFINITIONS.md 2.6).
 package replay

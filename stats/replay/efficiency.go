@@ -63,7 +63,7 @@ type runTimes struct {
 	ranks   []uint32
 	useful  []int64 // of ranks
 	runtime int64
-	ideal   int64 // run time on the ideal network; -1: not known
+	ideal   int64 // run time with zero-cost MPI; -1: not known
 }
 
 // ratios computes the efficiencies of DEFINITIONS 2.6.

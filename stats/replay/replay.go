@@ -12,7 +12,7 @@ import (
 	"tracekit/trace"
 )
 
-// Replay runs the trace again on an ideal network (DEFINITIONS 2.6). Computation takes its
+// Replay runs the trace again with zero-cost MPI (DEFINITIONS 2.6). Computation takes its
 // useful time, MPI calls take none, sends never block. A receive completes when its send is
 // posted. Members of N×N operations, and of the management of communicators, continue when the
 // last one has arrived. Members of 1×N operations wait for the root, the root of N×1 operations
@@ -43,7 +43,7 @@ type state struct {
 	needs spill.Cursor[waits.CallKey]
 }
 
-// New returns the replay of a trace on an ideal network. It makes ideal times of the clocks of sync.
+// New returns the replay of a trace with zero-cost MPI. It makes ideal times of the clocks of sync.
 func New(t *trace.Trace, s *scope.Scope, sync *waits.SyncTables) *Replay {
 	r := &Replay{t: t, scope: s, sync: sync, state: make([]state, len(t.Calls)), whole: s.All(),
 		meetings: spill.NewZeros[causal.Meeting](t.Store, t.Collectives.Len())}

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"tracekit/document"
+)
+
+// TestUsefulMeansOneThing: beside the times of threads, of which some are useful, what processes do outside MPI is not called so; and all
+// terms that add up to the efficiency of threads are shown.
+func TestUsefulMeansOneThing(t *testing.T) {
+	ratio := 0.5
+	a := &document.Analysis{Efficiency: &document.Efficiency{Ratios: document.Ratios{RuntimeNs: 10, UsefulMeanNs: 5}},
+		Threads: &document.Threads{Threads: 2, Processes: 1, ParallelRegions: 1, Efficiency: document.ThreadEfficiency{Parallel: &ratio,
+			Region: &ratio, Serial: &ratio, Master: &ratio}},
+		Counters: &document.Counters{CounterTotals: document.CounterTotals{Instructions: &ratio}}}
+	var out bytes.Buffer
+	r := &Sections{W: &out, Width: 120, Top: 10, Analysis: a}
+	r.threads()
+	r.efficiency()
+	r.usefulCounters()
+	_, processes, found := strings.Cut(out.String(), "Efficiency of the processes")
+	if !found || strings.Contains(strings.ToLower(processes), "useful") || !strings.Contains(processes, "outside MPI, mean") ||
+		!strings.Contains(processes, "Counters outside MPI") {
+		t.Errorf("of processes it says %s", processes)
+	}
+	for _, term := range []string{"in parallel regions ", "in serial parts ", "by masters outside regions "} {
+		if !strings.Contains(out.String(), term) {
+			t.Errorf("%q is not shown:\n%s", term, &out)
+		}
+	}
+}
+
+// TestUnclassifiedLines states what is said of time without a cause: how much, and which records are missing.
+func TestUnclassifiedLines(t *testing.T) {
+	time, share := int64(520), 0.52
+	u := &document.Unclassified{TimeNs: &time, Share: &share, Operation: "MPI_Wait", CriticalPathNs: 520}
+	for _, m := range []document.Missing{document.MissingReceive, document.MissingSend, document.MissingMessage, document.MissingMember} {
+		u.Incomplete = []document.IncompleteCalls{{Operation: "MPI_Wait", Missing: m, Calls: 4, TimeNs: 2080, Share: &share}}
+		got := strings.Join(unclassifiedLines(u), " ")
+		for _, want := range []string{"MPI calls take 520 ns (52.0 %) of the run", "Records are missing of 4 calls of MPI_Wait, which take 2.08 µs " +
+			"(52.0 % of rank time): " + missingRecords[m] + ".", "Try: record the communication of all ranks"} {
+			if missingRecords[m] == "" || !strings.Contains(got, want) {
+				t.Errorf("missing %s: %q lacks %q", m, got, want)
+			}
+		}
+	}
+}
