@@ -34,7 +34,7 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 		}
 		out = append(out, []string{
 			fmt.Sprintf("Measurement doubtful: the records of %s start %s (%s of the run) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
-			"Others wait for it. What passes until then is not recorded.", "Try: record all ranks from the same moment, or use --align start."})
+			"Others wait for it. What passes until then is not recorded.", "Try: record all ranks from the same moment."})
 	}
 	if len(cores) > 1 {
 		out = append([][]string{append(cores, "Try: run one rank per core, then measure again.")}, out...)
