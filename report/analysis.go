@@ -426,7 +426,7 @@ func (r *Sections) diagnosis() {
 
 // unclassified says after the causes what has none.
 func (r *Sections) unclassified() {
-	for i, line := range unclassifiedLines(r.Analysis.Unclassified) {
+	for i, line := range unclassifiedLines(r.Analysis) {
 		if i == 0 {
 			fmt.Fprintln(r.W)
 		} else {

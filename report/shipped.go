@@ -22,7 +22,7 @@ type Shipped struct {
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
-		Doubts: doubtLines(a.Doubts), Unclassified: unclassifiedLines(a.Unclassified)}
+		Doubts: doubtLines(a.Doubts), Unclassified: unclassifiedLines(a)}
 	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		s.Waits[k.Info().Key] = k.Info().Title
 	}
