@@ -330,7 +330,7 @@ type CollectiveRow struct {
 // MPI_Finalize (null if no rank has left the one and entered the other in that order).
 type Efficiency struct {
 	Ratios
-	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // on an ideal network (2.11), where calls keep their own time; nil: causes were not asked for
+	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // where calls keep their own time (2.11); nil: not asked for
 	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
 	Offload             *Offload       `json:"offload,omitempty"`        // nil: no master thread waits for an accelerator
 	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none

@@ -468,7 +468,8 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 				return 0, err
 			}
 			plain := *full
-			plain.Overhead, plain.Diagnosis, plain.Unclassified, plain.Lines, left.Lines = nil, nil, nil, nil, nil // lines hold what only the full analysis has
+			plain.Overhead, plain.Diagnosis, plain.Unclassified = nil, nil, nil
+			plain.Lines, left.Lines = nil, nil // lines hold what only the full analysis has
 			if plain.Efficiency != nil {
 				e := *plain.Efficiency
 				e.IdealNetworkNs, plain.Efficiency = nil, &e

@@ -128,10 +128,12 @@ func TestLostOnce(t *testing.T) {
 		ranks []hybrid
 		says  []string // of the causes but startup
 	}{
-		{"forking", []hybrid{{0, 100, 300, 300}, {0, 300, 300, 300}}, []string{"Forking and joining threads takes the master of a process 10.0 µs " +
-			"in the mean, for 100 parallel regions of all processes. Rank 1 takes 3.0 times as long in forking and joining threads in main as the others"}},
+		{"forking", []hybrid{{0, 100, 300, 300}, {0, 300, 300, 300}}, []string{"Forking and joining threads takes the master of a process " +
+			"10.0 µs in the mean, for 100 parallel regions of all processes. Rank 1 takes 3.0 times as long in forking and joining threads in " +
+			"main as the others"}},
 		{"barriers", []hybrid{{0, 0, 200, 400}, {0, 0, 390, 390}}, []string{"Threads of a team"}},
-		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main", "The time in main, a cause with a larger gain, is part of it."}},
+		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main",
+			"The time in main, a cause with a larger gain, is part of it."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			causes, _ := hybridCauses(t, run(c.ranks...))
