@@ -124,10 +124,11 @@ func RebuiltOf(about trace.Info) *Rebuilt {
 	r := &Rebuilt{From: about.Properties[trace.PropertyRebuiltFrom], Approximate: about.Approximations(), Modelled: []string{
 		"call_sites[].max_ns", "call_sites[].min_ns", "call_sites[].p50_ns", "call_sites[].p99_ns",
 		"collectives[].completion_ns", "collectives[].skew_ns", "collectives[].transfer_ns",
-		"critical_path", "delay_totals", "delays", "efficiency.serialization_efficiency", "efficiency.transfer_efficiency",
+		"critical_path", "delay_totals", "delays", "efficiency.ideal_network_runtime_ns", "efficiency.serialization_efficiency",
+		"efficiency.transfer_efficiency", "efficiency.zero_cost_runtime_ns",
 		"lines[].causes_ns", "lines[].critical_path_ns", "lines[].imbalance_ns", "lines[].late_partner_ns", "lines[].overhead_ns",
 		"lines[].own_ns", "lines[].transfer_ns", "lines[].unexplained_ns", "lines[].wait_ns",
-		"messages.latencies", "messages.latency_ns", "overhead", "phases", "wait_states",
+		"messages.latencies", "messages.latency_ns", "overhead", "phases", "unclassified", "wait_states",
 	}}
 	if r.Approximate == nil {
 		r.Approximate = []string{}
@@ -329,7 +330,7 @@ type CollectiveRow struct {
 // MPI_Finalize (null if no rank has left the one and entered the other in that order).
 type Efficiency struct {
 	Ratios
-	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // on an ideal network (2.11), where calls keep their own time; nil: causes were not asked for
+	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // where calls keep their own time (2.11); nil: not asked for
 	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
 	Offload             *Offload       `json:"offload,omitempty"`        // nil: no master thread waits for an accelerator
 	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none

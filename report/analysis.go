@@ -396,7 +396,7 @@ func (r *Sections) cause(n int, c *cause.Cause) {
 
 // unclassified says after the causes what has none.
 func (r *Sections) unclassified() {
-	for i, line := range unclassifiedLines(r.Analysis.Unclassified) {
+	for i, line := range unclassifiedLines(r.Analysis) {
 		if i == 0 {
 			fmt.Fprintln(r.W)
 		} else {

@@ -39,7 +39,7 @@ func TestUnclassifiedLines(t *testing.T) {
 	u := &document.Unclassified{TimeNs: &time, Share: &share, Operation: "MPI_Wait", CriticalPathNs: 520}
 	for _, m := range []document.Missing{document.MissingReceive, document.MissingSend, document.MissingMessage, document.MissingMember} {
 		u.Incomplete = []document.IncompleteCalls{{Operation: "MPI_Wait", Missing: m, Calls: 4, TimeNs: 2080, Share: &share}}
-		got := strings.Join(unclassifiedLines(u), " ")
+		got := strings.Join(unclassifiedLines(&document.Analysis{Unclassified: u}), " ")
 		for _, want := range []string{"MPI calls take 520 ns (52.0 %) of the run", "Records are missing of 4 calls of MPI_Wait, which take 2.08 µs " +
 			"(52.0 % of rank time): " + missingRecords[m] + ".", "Try: record the communication of all ranks"} {
 			if missingRecords[m] == "" || !strings.Contains(got, want) {

@@ -248,7 +248,7 @@ func (o *Overview) fix() *block {
 
 // notExplained says which time in calls no cause has, and why that is.
 func (o *Overview) notExplained() *block {
-	lines := unclassifiedLines(o.Analysis.Unclassified)
+	lines := unclassifiedLines(o.Analysis)
 	if lines == nil {
 		return nil
 	}

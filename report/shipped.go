@@ -26,7 +26,7 @@ type Shipped struct {
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
-		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a.Unclassified)}
+		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a)}
 	of := &Sections{Analysis: a}
 	for _, split := range []*Split{of.splitTime(true), of.splitDevices()} {
 		if split != nil {

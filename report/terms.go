@@ -24,7 +24,7 @@ func Terms() []Term {
 		{"transfer", "In efficiencies: the run time with zero-cost MPI, divided by the run time. In collectives: the time from the arrival of the last rank until the first one leaves.", "2.9"},
 		{"zero-cost MPI", "A replay in which MPI calls take no time of their own, and only wait for each other. Serialization and transfer are of it.", "2.6"},
 		{"ideal network", "A replay in which messages and the data of collectives take no time, and calls keep what they take themselves: what the network costs, without what calls cost. The run is longer on it than with zero-cost MPI.", "2.11"},
-		{"not explained", "Time in MPI calls that neither a recorded wait nor the network explains. It is no cause. Where records are missing of what calls wait for, it says which.", "2.12"},
+		{"not explained", "Time in MPI calls beyond recorded waits and what an ideal network would save. The trace does not tell why, and it is no cause. If records are missing of what calls wait for, it says which.", "2.12"},
 		{"offload", "Offload efficiency: of the time of master threads outside MPI, the share in which they do not only wait for a device. With it parallel efficiency becomes that of the hosts.", "2.6"},
 		{"useful time of threads", "Time of a thread in the program: not in MPI, not waiting at barriers, for locks or for tasks, not forking and joining, not without work. Where the trace tells when threads run (the states of Paraver), no other time is.", "2.10"},
 		{"parallel regions, serial parts", "Efficiencies of threads: 100 % less what is lost in parallel regions (imbalance, barriers, fork and join), and less what is lost outside them, where the master works alone.", "2.10"},

@@ -16,7 +16,8 @@ func (r *Sections) threads() {
 	e := t.Efficiency
 	g := r.Grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"),
 		words.Plural(t.Processes, "process", "processes")), "<", r.whole())
-	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and tasks, not forking and joining, not without work.")
+	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and " +
+		"tasks, not forking and joining, not without work.")
 	g.Add("parallel efficiency, all threads", words.ShareOrDash(e.Parallel))
 	if r.Analysis.Efficiency != nil {
 		g.Add("  processes", words.ShareOrDash(e.Process))

@@ -19,20 +19,22 @@ var missingRecords = map[document.Missing]string{
 const mostIncomplete = 3
 
 // unclassifiedLines says, after the causes, of which time in MPI calls no cause is known, which records are missing, and what to do.
-func unclassifiedLines(u *document.Unclassified) (lines []string) {
+func unclassifiedLines(a *document.Analysis) (lines []string) {
+	u := a.Unclassified
 	if u == nil {
 		return nil
 	}
+	mark := Mark(a.Trace.Rebuilt)
 	try := "run one rank per core"
 	if u.TimeNs != nil && *u.TimeNs > 0 {
-		lines = append(lines, fmt.Sprintf("Not explained: MPI calls take %s (%s) of the run, beyond recorded waits and what an ideal network would save.",
-			words.Time(*u.TimeNs), words.Share(*u.Share)))
+		lines = append(lines, fmt.Sprintf("%sNot explained: MPI calls take %s (%s) of the run, beyond recorded waits and what an ideal network "+
+			"would save.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
 		if u.Operation != "" {
 			lines = append(lines, fmt.Sprintf("The trace does not tell why: transfers may be slow, or ranks share cores. Most of the critical path "+
 				"in calls, %s, is in %s.", words.Time(u.CriticalPathNs), words.Call(string(u.Operation), u.SourceLine)))
 		}
 	} else {
-		lines = append(lines, "Not explained: MPI calls wait for something of which a record is missing.")
+		lines = append(lines, mark+"Not explained: MPI calls wait for something of which a record is missing.")
 	}
 	for i, c := range u.Incomplete {
 		try = "record the communication of all ranks"

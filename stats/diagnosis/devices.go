@@ -15,8 +15,8 @@ import (
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
-// none if nothing is worth fixing. It adds to the doubts of the analysis if records of a rank begin late. Gains are bounds: mending a cause cannot save more than it has
-// of the critical path through hosts and devices (DEFINITIONS 2.12).
+// none if nothing is worth fixing. It adds to the doubts of the analysis if records of a rank begin late. Gains are bounds: mending a
+// cause cannot save more than it has of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
 	if f.run == 0 { // less than a nanosecond

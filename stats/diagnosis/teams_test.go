@@ -132,7 +132,8 @@ func TestLostOnce(t *testing.T) {
 			"The master thread of a process spends 10.0 µs on it, for 100 parallel regions in all processes. Rank 1 is slow in forking and joining " +
 			"threads in main"}},
 		{"barriers", []hybrid{{0, 0, 200, 400}, {0, 0, 390, 390}}, []string{"Threads of a team"}},
-		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main", "The time in main, a cause with a larger gain, is part of it."}},
+		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main",
+			"The time in main, a cause with a larger gain, is part of it."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			causes, _ := hybridCauses(t, run(c.ranks...))
