@@ -18,7 +18,7 @@ import (
 	"tracekit/trace"
 )
 
-// analysis has a trace analysed.
+// analysis has a trace analyzed.
 func (o *options) analysis(ctx context.Context, paths, flags []string) (code int, err error) {
 	report, _ := outputOf(flags)
 	if strings.Contains(report, "://") {

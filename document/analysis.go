@@ -51,7 +51,7 @@ type Analysis struct {
 	Lines        []LineRow              `json:"lines,omitempty"`    // the sum of everything per source line
 }
 
-// TraceInfo says what was analysed. Start and end are the first and the last event of any
+// TraceInfo says what was analyzed. Start and end are the first and the last event of any
 // location, with corrected times.
 type TraceInfo struct {
 	Path              string `json:"path"`
@@ -136,7 +136,7 @@ func RebuiltOf(about trace.Info) *Rebuilt {
 	return r
 }
 
-// A Selection is the part of the trace that was analysed: calls and regions are clipped
+// A Selection is the part of the trace that was analyzed: calls and regions are clipped
 // to [FromNs, ToNs], and only the given ranks count.
 //
 // Messages are matched and waits found in the whole run, so that a partner outside still

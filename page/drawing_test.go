@@ -17,7 +17,7 @@ import (
 // TestDrawingBesideAnalysis: a timeline that hears what an analysis decodes is that of a pass of its
 // own, at every resolution.
 func TestDrawingBesideAnalysis(t *testing.T) {
-	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 40})
+	tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 40})
 	for _, runs := range []int{1 << 20, 300} {
 		limits := Limits{Runs: runs, Messages: 100, Collectives: 10, Stretches: 10, Pieces: runs}
 		own, err := NewTimeline(t.Context(), tr, a, limits, 1)

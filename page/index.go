@@ -117,7 +117,7 @@ func (x *indexed) close() {
 	}
 }
 
-// NewIndex makes the index of a trace that was analysed without an Indexing beside it, which decodes
+// NewIndex makes the index of a trace that was analyzed without an Indexing beside it, which decodes
 // the trace once more.
 func NewIndex(ctx context.Context, t *trace.Trace, a *analysis.Result, limits Limits, jobs int) (*Index, *Timeline, error) {
 	d := NewIndexing(t, limits)
@@ -127,7 +127,7 @@ func NewIndex(ctx context.Context, t *trace.Trace, a *analysis.Result, limits Li
 	return d.Index(ctx, a, jobs)
 }
 
-// Index returns the index, once the trace is analysed, and the timeline of all of it that a page
+// Index returns the index, once the trace is analyzed, and the timeline of all of it that a page
 // begins with.
 func (d *Indexing) Index(ctx context.Context, a *analysis.Result, jobs int) (*Index, *Timeline, error) {
 	b, t, limits, chosen := d.b, d.b.t, d.limits, d.b.chosen(a)

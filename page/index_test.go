@@ -39,7 +39,7 @@ func readTile(t *testing.T, tile []byte, rows int, from int64) (starts [][]int64
 // timeline that touch it; at any resolution it covers the stretch.
 func TestTiles(t *testing.T) {
 	for _, p := range samples.Programs() {
-		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 5, Iterations: 300, Seed: 4, Plant: samples.Plant{LateSender: 9_000}})
+		tr, a := analyzed(t, samples.Options{Program: p.Name, Ranks: 5, Iterations: 300, Seed: 4, Plant: samples.Plant{LateSender: 9_000}})
 		exact := timeline(t, tr, a, 1<<22)
 		x, begin, err := NewIndex(context.Background(), tr, a, Limits{Runs: 1 << 22}, 2)
 		if err != nil {
@@ -101,7 +101,7 @@ func TestTiles(t *testing.T) {
 // BenchmarkTile measures a tile of all rows at the width of a screen, by the length of the run.
 func BenchmarkTile(b *testing.B) {
 	for _, iterations := range []int{100, 1000, 10_000} {
-		tr, a := analysed(b, samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 4})
+		tr, a := analyzed(b, samples.Options{Program: "halo", Ranks: 16, Iterations: iterations, Seed: 4})
 		x, _, err := NewIndex(context.Background(), tr, a, Bounds(DefaultSize), 1)
 		if err != nil {
 			b.Fatal(err)

@@ -23,7 +23,7 @@ func TestJoinsAreTheTrace(t *testing.T) {
 		sent, received uint64
 	}
 	for _, p := range samples.Programs() {
-		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 10, Seed: 2})
+		tr, a := analyzed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 10, Seed: 2})
 		tl, err := NewTimeline(context.Background(), tr, a, Limits{Runs: 1 << 20, Messages: 1 << 20, Collectives: 1 << 20}, 2)
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 // kept returns an index of a small trace and its file.
 func kept(t testing.TB) (*Index, []byte) {
 	t.Helper()
-	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 6, Seed: 3, Plant: samples.Plant{LateSender: 9_000}})
+	tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 6, Seed: 3, Plant: samples.Plant{LateSender: 9_000}})
 	return keep(t, tr, a, 2)
 }
 
@@ -52,7 +52,7 @@ func reread(t testing.TB, file []byte, key Key) (*Index, *Kept, error) {
 
 // TestIndexDoesNotDependOnJobs: nor does the timeline that a page begins with, which has some of the messages.
 func TestIndexDoesNotDependOnJobs(t *testing.T) {
-	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 12, Iterations: 300, Seed: 3})
+	tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 12, Iterations: 300, Seed: 3})
 	_, want := keep(t, tr, a, 1)
 	for _, jobs := range []int{2, 7} {
 		if _, got := keep(t, tr, a, jobs); !bytes.Equal(got, want) {

@@ -99,14 +99,14 @@ func NewDrawing(t *trace.Trace, limits Limits) *Drawing {
 	return &Drawing{newDrawing(b, b.newDrawn), limits}
 }
 
-// Timeline returns the timeline, once the trace is analysed.
+// Timeline returns the timeline, once the trace is analyzed.
 func (d *Drawing) Timeline(ctx context.Context, a *analysis.Result, jobs int) (*Timeline, error) {
 	tl := &Timeline{LengthNs: d.b.length}
 	tl.addCurves(d.gather(tl, d.b.chosen(a)), d.b.counters, d.limits)
 	return tl, d.b.finish(ctx, jobs, tl, a, d.limits, nil)
 }
 
-// NewTimeline makes the timeline of a trace that was analysed without a Drawing beside it, which
+// NewTimeline makes the timeline of a trace that was analyzed without a Drawing beside it, which
 // decodes the trace once more.
 func NewTimeline(ctx context.Context, t *trace.Trace, a *analysis.Result, limits Limits, jobs int) (*Timeline, error) {
 	d := NewDrawing(t, limits)

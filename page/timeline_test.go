@@ -19,8 +19,8 @@ import (
 	"tracekit/trace"
 )
 
-// analysed returns a generated trace and its analysis.
-func analysed(t testing.TB, o samples.Options) (*trace.Trace, *analysis.Result) {
+// analyzed returns a generated trace and its analysis.
+func analyzed(t testing.TB, o samples.Options) (*trace.Trace, *analysis.Result) {
 	t.Helper()
 	return statstest.Analyzed(t, statstest.Generated(t, o), merge.Options{}, analysis.Options{})
 }
@@ -48,7 +48,7 @@ func where(tr *trace.Trace, tree *trace.CallTree, p trace.PathID) string {
 // activity.
 func TestTimelineIsTheProfile(t *testing.T) {
 	for _, p := range samples.Programs() {
-		tr, a := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Threads: 2,
+		tr, a := analyzed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2, Threads: 2,
 			Plant: samples.Plant{LateSender: 30_000, LateReceiver: 20_000, Imbalance: 12_000}})
 		own := map[string]int64{}
 		names := map[field.Path]string{}
@@ -138,7 +138,7 @@ func TestCells(t *testing.T) {
 // TestPageIsBounded: a page is as large as allowed at most, whatever the trace; and the same
 // trace gives the same page.
 func TestPageIsBounded(t *testing.T) {
-	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 64, Iterations: 60, Seed: 2})
+	tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 64, Iterations: 60, Seed: 2})
 	for _, size := range []int64{LeastSize, 1 << 20, DefaultSize} {
 		var pages [2][]byte
 		for k := range pages {
@@ -162,7 +162,7 @@ func TestPageIsBounded(t *testing.T) {
 
 // TestNamesAreData: no name is part of the markup, and nothing is loaded.
 func TestNamesAreData(t *testing.T) {
-	tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 1, Seed: 2})
+	tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 1, Seed: 2})
 	evil := `</script><script src=//x.example/y.js>alert("x")</script>` + "\x00\u202e" + strings.Repeat("long", 1<<20)
 	tr.Defs.Strings[tr.Defs.Regions[0].Name] = evil
 	a.Profile[0].Region = evil
@@ -188,7 +188,7 @@ func TestSeveralAreBounded(t *testing.T) {
 	for _, size := range []int64{512 << 10, DefaultSize} {
 		s := Several{Size: size, Scaling: map[string]any{"models": make([]string, 1000)}}
 		for seed := range uint64(3) {
-			tr, a := analysed(t, samples.Options{Program: "halo", Ranks: 32, Iterations: 60, Seed: seed})
+			tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 32, Iterations: 60, Seed: seed})
 			tl, err := NewTimeline(context.Background(), tr, a, Bounds(Share(size, 3)), 2)
 			if err != nil {
 				t.Fatal(err)
@@ -217,7 +217,7 @@ func TestSeveralAreBounded(t *testing.T) {
 // places, critical path and overhead, but for what is in no path.
 func TestCostsAreTheAnalysis(t *testing.T) {
 	for _, p := range samples.Programs() {
-		tr, _ := analysed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2,
+		tr, _ := analyzed(t, samples.Options{Program: p.Name, Ranks: 6, Iterations: 40, Seed: 2,
 			Plant: samples.Plant{LateSender: 30_000, Imbalance: 12_000}})
 		a := statstest.Analysis(t, tr, analysis.Options{Overhead: &overhead.Options{}})
 		page := &Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<20), Costs: a.PathCosts}

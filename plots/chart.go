@@ -192,7 +192,7 @@ func (c *chart) marks(marks []Mark, vertical bool, unit Unit) {
 	}
 }
 
-// markInk returns the colour of the i-th mark: dark ones, since marks lie on top
+// markInk returns the color of the i-th mark: dark ones, since marks lie on top
 // of bars and curves.
 func markInk(i int) color.RGBA {
 	c := hexes(0x1A1A1A, 0x8E1B3A, 0x5E2CA5, 0x009E73)

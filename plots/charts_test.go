@@ -65,7 +65,7 @@ func TestStackSharesColors(t *testing.T) {
 	feedPieces(t, b, 0, []piece{{0, 10, 2, Code}, {10, 90, 1, Code}, {90, 100, 0, Wait}})
 	paints, legends := commonLegends([]*Timeline{a, b})
 	if paints[0][0] != paints[1][2] || paints[0][1] != paints[1][1] || paints[0][0] == paints[0][1] {
-		t.Errorf("colours %v and %v", paints[0], paints[1])
+		t.Errorf("colors %v and %v", paints[0], paints[1])
 	}
 	// Each has its own shares, in one order: y has 120 of 200 ns in both, x 70. z has none and
 	// is not listed, waiting only where somebody waits.
@@ -125,7 +125,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// TestLegendOverflow draws more colours, and longer names, than there is room.
+// TestLegendOverflow draws more colors, and longer names, than there is room.
 func TestLegendOverflow(t *testing.T) {
 	for _, height := range []int{minHeight, 400} {
 		o := TimelineOptions{To: 1000, Ranks: []string{"a rank with an uncommonly long name, longer than the picture is wide"},

@@ -135,7 +135,7 @@ func (c *chart) addSeries(s Series, i int) {
 		points[k] = plotter.XY{X: s.X[k], Y: s.Y[k]}
 	}
 	style := draw.LineStyle{Color: series(i), Width: px(1.8)}
-	if i >= 10 { // the colours repeat: tell them apart by dashes
+	if i >= 10 { // the colors repeat: tell them apart by dashes
 		style.Dashes = []vg.Length{px(5), px(2 + float64(i/10))}
 	}
 	if len(s.Low) > 1 {

@@ -22,13 +22,13 @@
 // Where few segments were fed they are drawn one by one on top, as vectors
 // with their names, so that an SVG can be magnified.
 //
-// # Colours
+// # Colors
 //
 // User code is blue and green, MPI red and pink, as people know from other
 // trace viewers; threads yellow and orange, accelerators violet, files brown.
-// Within a group the heaviest category gets the first colour. The first
-// colours of each group differ in lightness as well as in hue, so that
-// colour-blind readers and grey printers can tell them apart. Sequential
+// Within a group the heaviest category gets the first color. The first
+// colors of each group differ in lightness as well as in hue, so that
+// color-blind readers and gray printers can tell them apart. Sequential
 // scales run from pale to dark and never turn back.
 //
 // # Bad data

@@ -76,7 +76,7 @@ func TestGalleryCharts(t *testing.T) {
 }
 
 // TestGalleryOddities shows what layouts find hard: a narrow range far from
-// zero, long labels, more categories than colours, a colour-by-wait diagram.
+// zero, long labels, more categories than colors, a color-by-wait diagram.
 func TestGalleryOddities(t *testing.T) {
 	if *gallery == "" {
 		t.Skip("give -gallery DIR to get pictures to look at")

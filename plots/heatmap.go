@@ -16,7 +16,7 @@ type Grid interface {
 	Value(row, column int) float64
 }
 
-// HeatMapData is a table drawn in colours.
+// HeatMapData is a table drawn in colors.
 type HeatMapData struct {
 	Title       string
 	Grid        Grid
@@ -26,12 +26,12 @@ type HeatMapData struct {
 	ColumnLabel string   // what the columns are, such as "rank"
 	ScaleLabel  string   // what the values are, such as "overhead"
 	Unit        Unit     // of the values
-	Log         bool     // colours follow the logarithm of the values
+	Log         bool     // colors follow the logarithm of the values
 
 	Width, Height int // pixels; 0 is 960 wide and a height that suits the rows
 }
 
-// HeatMap draws a table as colours between nothing (white) and its largest
+// HeatMap draws a table as colors between nothing (white) and its largest
 // value, with a scale beside it. Where there are more cells than pixels a
 // pixel shows the largest of its cells, so that nothing hot disappears, and a
 // note says so.
@@ -64,7 +64,7 @@ type MatrixEntry struct {
 }
 
 // CommMatrix draws a communication matrix, senders from top to bottom,
-// receivers from left to right, on a logarithmic scale of colours. Memory
+// receivers from left to right, on a logarithmic scale of colors. Memory
 // grows with the entries, not with the square of the ranks.
 func CommMatrix(d MatrixData) (*Figure, error) {
 	g := &sparseGrid{ranks: d.Ranks, values: map[[2]int]float64{}}
@@ -206,7 +206,7 @@ func (h *heat) collect() (err error) {
 	return err
 }
 
-// depth returns where a value lies on the scale of colours, 0 to 1.
+// depth returns where a value lies on the scale of colors, 0 to 1.
 func (h *heat) depth(v float64) float64 {
 	lo, hi := h.values.lo, h.values.hi
 	switch {
@@ -272,7 +272,7 @@ func (h *heat) raster() *image.RGBA {
 	return img
 }
 
-// scale draws the bar of colours with its ticks.
+// scale draws the bar of colors with its ticks.
 func (h *heat) scale(c draw.Canvas) {
 	const width, steps = 14, 128
 	x := h.left + h.width + 18
@@ -294,7 +294,7 @@ func (h *heat) scale(c draw.Canvas) {
 	c.FillText(style, h.at(c, float64(h.Width-edge), float64(h.top-6)), shorten(h.ScaleLabel, style, px(heatRight+40)))
 }
 
-// scaleTicks returns the values that are labelled beside the scale.
+// scaleTicks returns the values that are labeled beside the scale.
 func (h *heat) scaleTicks(height int) []float64 {
 	lo, hi := h.values.lo, h.values.hi
 	if lo == hi {

@@ -67,5 +67,5 @@ func (l layout) bar(row int) (y0, y1 int) {
 // separate tells whether ground shows between the bars.
 func (l layout) separate() bool { return l.height/l.rows >= 5 }
 
-// spacious tells whether so much ground shows between the bars that its colour is seen.
+// spacious tells whether so much ground shows between the bars that its color is seen.
 func (l layout) spacious() bool { return l.height/l.rows >= 16 }

@@ -12,19 +12,19 @@ import (
 
 // A timeLegend stands to the right of a space-time diagram, never on it.
 type timeLegend struct {
-	colors []legendEntry // categories with a colour of their own, heaviest first
-	marks  []legendEntry // shared colours, then everything else
+	colors []legendEntry // categories with a color of their own, heaviest first
+	marks  []legendEntry // shared colors, then everything else
 	notes  []string
 }
 
-// A legendEntry explains one colour or mark.
+// A legendEntry explains one color or mark.
 type legendEntry struct {
 	swatch func(c draw.Canvas, r vg.Rectangle)
 	name   string
 	value  string
 }
 
-// solid is the swatch of a colour.
+// solid is the swatch of a color.
 func solid(col color.Color) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, r vg.Rectangle) {
 		fillRect(c, col, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
@@ -45,7 +45,7 @@ func stroke(col color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// commonLegends assigns colours over all diagrams of a stack, so that equal
+// commonLegends assigns colors over all diagrams of a stack, so that equal
 // categories look the same, and describes each diagram in the same order.
 func commonLegends(ts []*Timeline) ([][]paint, []timeLegend) {
 	type key struct {
@@ -94,8 +94,8 @@ func (t *Timeline) wholeTime() float64 {
 	return float64(t.opts.To-t.opts.From) * float64(lanes)
 }
 
-// addColors lists categories with a colour of their own in an order, then one
-// entry for each colour that several share.
+// addColors lists categories with a color of their own in an order, then one
+// entry for each color that several share.
 func (l *timeLegend) addColors(cats []Category, order []int, weight []int64, paints []paint, whole float64) {
 	var others [groups]struct {
 		weight int64
@@ -184,7 +184,7 @@ func resolutionNote(t *Timeline) []string {
 	if per := (len(t.opts.Ranks) + len(t.rows) - 1) / len(t.rows); per > 1 {
 		pixel += fmt.Sprintf(" of up to %d ranks", per)
 	}
-	return []string{"One pixel is " + pixel + " and takes the colour of what ran longest in it; the paler, the longer it waited."}
+	return []string{"One pixel is " + pixel + " and takes the color of what ran longest in it; the paler, the longer it waited."}
 }
 
 // draw fills the column from x to right, from top down to bottom. When the categories do
@@ -194,7 +194,7 @@ func (l timeLegend) draw(c draw.Canvas, x, right, top, bottom vg.Length) {
 	colors, marks, notes := l.colors, l.marks, l.wrapped(right-x)
 	room := pixels(top-bottom)/line - len(marks) - 2
 	fit := room - len(notes)
-	if fit < min(len(colors), 3) { // colours matter more
+	if fit < min(len(colors), 3) { // colors matter more
 		fit, notes = room, nil
 	}
 	if hidden := len(colors) - max(fit-1, 1); hidden > 1 {

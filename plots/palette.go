@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// A Group is a family of categories that share a range of colours.
+// A Group is a family of categories that share a range of colors.
 type Group uint8
 
-// The groups and their colours.
+// The groups and their colors.
 const (
 	User    Group = iota // the program's own code: blues and greens
 	MPI                  // message passing: reds and pinks
@@ -21,7 +21,7 @@ const (
 	groups
 )
 
-// A Category is one colour of a diagram: a region, a paradigm, a wait state.
+// A Category is one color of a diagram: a region, a paradigm, a wait state.
 type Category struct {
 	Name  string
 	Group Group
@@ -45,8 +45,8 @@ func (g Group) String() string {
 	return "system"
 }
 
-// palette returns the group's colours, first the ones to use first, and the
-// colour that all further categories of the group share.
+// palette returns the group's colors, first the ones to use first, and the
+// color that all further categories of the group share.
 func (g Group) palette() (first []color.RGBA, rest color.RGBA) {
 	switch g {
 	case User:
@@ -63,7 +63,7 @@ func (g Group) palette() (first []color.RGBA, rest color.RGBA) {
 	return hexes(0x666666, 0x999999, 0x333333), hex(0xB5B5B5)
 }
 
-// Colours with a fixed meaning.
+// Colors with a fixed meaning.
 var (
 	white         = hex(0xFFFFFF)
 	ink           = hex(0x1A1A1A) // text, axes
@@ -76,18 +76,18 @@ var (
 	collectiveInk = hex(0x5E2CA5)
 )
 
-// series are the colours of curves, in order of use.
+// series are the colors of curves, in order of use.
 func series(i int) color.RGBA {
 	c := hexes(0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x1B3A6B, 0x8E1B3A, 0x7B4FA3, 0x8C6D31)
 	return c[i%len(c)]
 }
 
-// hex returns an opaque colour written as 0xRRGGBB.
+// hex returns an opaque color written as 0xRRGGBB.
 func hex(rgb uint32) color.RGBA {
 	return color.RGBA{R: uint8(rgb >> 16), G: uint8(rgb >> 8), B: uint8(rgb), A: 255}
 }
 
-// hexes returns a list of such colours.
+// hexes returns a list of such colors.
 func hexes(rgb ...uint32) []color.RGBA {
 	out := make([]color.RGBA, len(rgb))
 	for i, v := range rgb {
@@ -102,7 +102,7 @@ func mix(a, b color.RGBA, share float64) color.RGBA {
 	return color.RGBA{R: f(a.R, b.R), G: f(a.G, b.G), B: f(a.B, b.B), A: 255}
 }
 
-// veil returns a colour that covers what lies under it by the share alpha.
+// veil returns a color that covers what lies under it by the share alpha.
 func veil(c color.RGBA, alpha float64) color.NRGBA {
 	return color.NRGBA{R: c.R, G: c.G, B: c.B, A: uint8(math.Round(255 * alpha))}
 }
@@ -124,12 +124,12 @@ func sequential(v float64) color.RGBA {
 // paint is what the legend and the pixels need to know of one category.
 type paint struct {
 	color  color.RGBA
-	shared bool // drawn in the colour that its group's lighter members share
+	shared bool // drawn in the color that its group's lighter members share
 }
 
-// assign gives colours to categories by their weight: the heaviest of a group
-// gets the group's first colour; ties go by name, then by index. Categories
-// without weight come last. A category with a colour of its own keeps it.
+// assign gives colors to categories by their weight: the heaviest of a group
+// gets the group's first color; ties go by name, then by index. Categories
+// without weight come last. A category with a color of its own keeps it.
 func assign(cats []Category, weight []int64) []paint {
 	order := byWeight(cats, weight)
 	out := make([]paint, len(cats))

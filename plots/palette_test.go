@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A matrix maps linear red, green, blue to what a kind of colour vision
+// A matrix maps linear red, green, blue to what a kind of color vision
 // makes of them (Machado, Oliveira, Fernandes 2009, severity 1).
 type matrix [3][3]float64
 
@@ -26,7 +26,7 @@ func linear(v uint8) float64 {
 	return math.Pow((x+0.055)/1.055, 2.4)
 }
 
-// lab returns CIE L*a*b* (D65) of a colour as seen through a vision.
+// lab returns CIE L*a*b* (D65) of a color as seen through a vision.
 func lab(c color.RGBA, m matrix) [3]float64 {
 	in := [3]float64{linear(c.R), linear(c.G), linear(c.B)}
 	var rgb [3]float64
@@ -52,8 +52,8 @@ func distance(a, b [3]float64) float64 {
 	return math.Sqrt((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1]) + (a[2]-b[2])*(a[2]-b[2]))
 }
 
-// TestPaletteDistinct checks that the colours a diagram uses first can be told
-// apart, also by colour-blind readers: a difference of 10 in CIE L*a*b* is
+// TestPaletteDistinct checks that the colors a diagram uses first can be told
+// apart, also by color-blind readers: a difference of 10 in CIE L*a*b* is
 // plain at a glance.
 func TestPaletteDistinct(t *testing.T) {
 	var list []color.RGBA
@@ -77,7 +77,7 @@ func TestPaletteDistinct(t *testing.T) {
 	}
 }
 
-// TestSequentialFalls checks that the scale of colours gets darker all the way.
+// TestSequentialFalls checks that the scale of colors gets darker all the way.
 func TestSequentialFalls(t *testing.T) {
 	for name, m := range visions() {
 		last := math.Inf(1)
@@ -91,7 +91,7 @@ func TestSequentialFalls(t *testing.T) {
 	}
 }
 
-// TestAssign gives colours by weight, not by order, and shares the last one.
+// TestAssign gives colors by weight, not by order, and shares the last one.
 func TestAssign(t *testing.T) {
 	cats := make([]Category, 12)
 	weight := make([]int64, 12)

@@ -11,16 +11,16 @@ import (
 func (t *Timeline) raster(paints []paint) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, t.layout.width, t.layout.height))
 	fill(img, ground)
-	grey := t.greyCells()
+	gray := t.greyCells()
 	for row := range t.rows {
-		t.rasterGround(img, row, grey)
+		t.rasterGround(img, row, gray)
 	}
 	if t.messages.dense() {
-		t.messages.shade(img) // behind the bars, whose colours mean something
+		t.messages.shade(img) // behind the bars, whose colors mean something
 	}
 	for row := range t.rows {
 		if t.rows[row] != nil {
-			t.rasterRow(img, row, paints, grey)
+			t.rasterRow(img, row, paints, gray)
 		}
 	}
 	return img
@@ -33,13 +33,13 @@ func fill(img *image.RGBA, c color.RGBA) {
 	}
 }
 
-// greyCells marks the cells that touch a stretch on grey ground; nil if none.
+// greyCells marks the cells that touch a stretch on gray ground; nil if none.
 func (t *Timeline) greyCells() []bool {
-	if len(t.grey) == 0 {
+	if len(t.gray) == 0 {
 		return nil
 	}
 	marked := make([]bool, len(t.rows)*t.columns())
-	for _, g := range t.grey {
+	for _, g := range t.gray {
 		line := marked[t.RowOf(g.rank)*t.columns():]
 		for c := t.columnOf(g.start); c <= t.columnOf(g.end-1); c++ {
 			line[c] = true
@@ -48,14 +48,14 @@ func (t *Timeline) greyCells() []bool {
 	return marked
 }
 
-// rasterGround paints the grey ground of a row's whole band.
-func (t *Timeline) rasterGround(img *image.RGBA, row int, grey []bool) {
-	if grey == nil {
+// rasterGround paints the gray ground of a row's whole band.
+func (t *Timeline) rasterGround(img *image.RGBA, row int, gray []bool) {
+	if gray == nil {
 		return
 	}
 	y0, y1 := t.layout.band(row)
 	for x := range t.layout.width {
-		if grey[row*t.columns()+t.pixelColumn(x)] {
+		if gray[row*t.columns()+t.pixelColumn(x)] {
 			for y := y0; y < y1; y++ {
 				img.SetRGBA(x, y, greyGround)
 			}
@@ -69,7 +69,7 @@ func (t *Timeline) pixelColumn(x int) int { return x * t.columns() / t.layout.wi
 
 // rasterRow paints one bar. Bars with ground around them get a fine dark edge,
 // so that white inside a bar is not taken for ground.
-func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []paint, grey []bool) {
+func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []paint, gray []bool) {
 	y0, y1 := t.layout.bar(row)
 	edged := t.layout.separate() && y1-y0 >= 8
 	ranks := float64(t.rowLanes(row))
@@ -80,7 +80,7 @@ func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []paint, grey []bo
 			continue
 		}
 		under := ground
-		if grey != nil && grey[row*t.columns()+col] {
+		if gray != nil && gray[row*t.columns()+col] {
 			under = greyGround
 		}
 		plain, striped := c.colors(ranks*float64(t.bounds[col+1]-t.bounds[col]), paints, under, under == greyGround && !t.layout.spacious())
@@ -102,7 +102,7 @@ func stripe(x, y int) bool { return mod(x-y, 6) < 2 }
 
 // colors returns what a cell's pixels look like off and on a stripe of the
 // hatch. The whole is the time that the cell's ranks have in its column. A
-// reconstructed cell is veiled where hardly any grey ground shows beside it.
+// reconstructed cell is veiled where hardly any gray ground shows beside it.
 func (c *cell) colors(whole float64, paints []paint, under color.RGBA, veiled bool) (plain, striped color.RGBA) {
 	code, wait, blocked := float64(c.code)/whole, float64(c.wait)/whole, float64(c.blocked)/whole
 	body := white
@@ -118,8 +118,8 @@ func (c *cell) colors(whole float64, paints []paint, under color.RGBA, veiled bo
 	return blend(white), blend(hatchInk)
 }
 
-// average mixes colours by shares that sum to 1. Shares count in sixteenths
-// of a colour's depth: the eye sees no more, and the PNG gets smaller.
+// average mixes colors by shares that sum to 1. Shares count in sixteenths
+// of a color's depth: the eye sees no more, and the PNG gets smaller.
 func average(colors []color.RGBA, share []float64) color.RGBA {
 	var r, g, b, sum float64
 	for i, c := range colors {
@@ -153,5 +153,5 @@ func (m *messageLayer) shade(img *image.RGBA) {
 // shadeDepth is how much ink a block gets, for a density between 0 and 1.
 func shadeDepth(v float64) float64 { return 0.35 * v }
 
-// veilDepth is how much grey a reconstructed bar gets where grey ground does not show.
+// veilDepth is how much gray a reconstructed bar gets where gray ground does not show.
 const veilDepth = 0.25

@@ -18,7 +18,7 @@ func strip(t *testing.T) (*Timeline, int64) {
 	return tl, o.To
 }
 
-// pixel returns the colours in the middle of the first bar, in one column, on
+// pixel returns the colors in the middle of the first bar, in one column, on
 // and off the stripes of the hatch.
 func pixel(t *testing.T, img *image.RGBA, tl *Timeline, column int) (plain, striped color.RGBA) {
 	t.Helper()
@@ -75,7 +75,7 @@ func TestPixels(t *testing.T) {
 		}
 	}
 	if plain, _ := pixel(t, img, tl, 7); near(plain, greyGround) || near(plain, red) {
-		t.Errorf("a quarter recorded: got %v, want something between red and grey", plain)
+		t.Errorf("a quarter recorded: got %v, want something between red and gray", plain)
 	}
 }
 

@@ -150,7 +150,7 @@ func (s sampleRun) timeline(t testing.TB, o TimelineOptions) *Timeline {
 	return s.feed(t, tl)
 }
 
-// samplePair is a run and its reconstruction, part of it on grey ground.
+// samplePair is a run and its reconstruction, part of it on gray ground.
 func samplePair(t testing.TB, width, height int) []*Timeline {
 	t.Helper()
 	s := sampleRun{ranks: 8, steps: 10, reduceEvery: 4}

@@ -19,7 +19,7 @@ func (t *Timeline) Figure() *Figure {
 
 // Stack draws diagrams one above the other on one axis of time, as for a trace and its
 // reconstruction. They must show the same range of time; categories of the same name and
-// group get the same colour. Each keeps its own title, height and legend; the width is the
+// group get the same color. Each keeps its own title, height and legend; the width is the
 // first one's. Messages and collectives are drawn alike in all: one by one only if that can
 // be done in each, densities on one scale.
 func Stack(ts ...*Timeline) (*Figure, error) {

@@ -21,7 +21,7 @@ const (
 	sizeNote  = 8
 )
 
-// textStyle returns sans-serif text of a size and colour, set to the right
+// textStyle returns sans-serif text of a size and color, set to the right
 // of and above its point unless the caller aligns it otherwise.
 func textStyle(size float64, c color.Color) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans"}

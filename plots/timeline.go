@@ -11,7 +11,7 @@ type Kind uint8
 
 // The kinds of segments.
 const (
-	Code    Kind = iota // ran code of a category: coloured
+	Code    Kind = iota // ran code of a category: colored
 	Wait                // wait-state time: white
 	Blocked             // blocked, but no wait state explains it: hatched
 	kinds
@@ -85,7 +85,7 @@ type Timeline struct {
 
 	messages    messageLayer
 	collectives collectiveLayer
-	grey        []greyStretch
+	gray        []greyStretch
 }
 
 // A greyStretch is a stretch of one rank that was reconstructed, or cut.
@@ -214,11 +214,11 @@ func (t *Timeline) lanes(rank int) int {
 }
 
 // Reconstructed marks a stretch of a rank as rebuilt, not recorded: it is
-// drawn on grey ground. Unknown ranks and empty stretches are left out.
+// drawn on gray ground. Unknown ranks and empty stretches are left out.
 func (t *Timeline) Reconstructed(rank int, start, end int64) { t.onGrey(rank, start, end, false) }
 
 // Cut marks a stretch of a rank as one that the trace does not have since it
-// repeats others: it is drawn on grey ground as well.
+// repeats others: it is drawn on gray ground as well.
 func (t *Timeline) Cut(rank int, start, end int64) { t.onGrey(rank, start, end, true) }
 
 func (t *Timeline) onGrey(rank int, start, end int64, cut bool) {
@@ -227,16 +227,16 @@ func (t *Timeline) onGrey(rank int, start, end int64, cut bool) {
 		return
 	}
 	// Neighbouring stretches join, so that event after event costs nothing.
-	if n := len(t.grey); n > 0 && t.grey[n-1].rank == rank && t.grey[n-1].end == start && t.grey[n-1].cut == cut {
-		t.grey[n-1].end = end
+	if n := len(t.gray); n > 0 && t.gray[n-1].rank == rank && t.gray[n-1].end == start && t.gray[n-1].cut == cut {
+		t.gray[n-1].end = end
 		return
 	}
-	t.grey = append(t.grey, greyStretch{rank, start, end, cut})
+	t.gray = append(t.gray, greyStretch{rank, start, end, cut})
 }
 
 // greys tells which kinds of stretches there are.
 func (t *Timeline) greys() (rebuilt, cut bool) {
-	for _, g := range t.grey {
+	for _, g := range t.gray {
 		rebuilt, cut = rebuilt || !g.cut, cut || g.cut
 	}
 	return rebuilt, cut

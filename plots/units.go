@@ -96,7 +96,7 @@ func niceStep(span float64, n int) float64 {
 	return 10 * power
 }
 
-// linearTicks are about count labelled ticks at round numbers of a scale.
+// linearTicks are about count labeled ticks at round numbers of a scale.
 type linearTicks struct {
 	scale  scale
 	count  int
@@ -131,7 +131,7 @@ func number(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// logTicks are ticks at powers of a base, labelled with value and unit, as
+// logTicks are ticks at powers of a base, labeled with value and unit, as
 // many as fit; the steps between them stay unlabelled.
 type logTicks struct {
 	unit  Unit
@@ -147,7 +147,7 @@ func (t logTicks) base() float64 {
 }
 
 // Ticks places the ticks between two positive numbers. Less than two powers
-// apart, the multiples between them are labelled too.
+// apart, the multiples between them are labeled too.
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	base := t.base()
 	first := int(math.Floor(logOf(lo, base) + 1e-9))
@@ -167,7 +167,7 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 }
 
 // between returns the minor ticks above one power, on an axis that spans so
-// many powers; on short axes with room some of them are labelled.
+// many powers; on short axes with room some of them are labeled.
 func (t logTicks) between(v, powers float64) []plot.Tick {
 	if powers > 12 {
 		return nil

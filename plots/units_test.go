@@ -102,7 +102,7 @@ func TestShorten(t *testing.T) {
 
 func checkTicks(t *testing.T, r span, ticks []plot.Tick, most int) {
 	t.Helper()
-	seen, labelled := map[string]bool{}, 0
+	seen, labeled := map[string]bool{}, 0
 	slack := (r.hi - r.lo) * 1e-6
 	for i, k := range ticks {
 		if k.Value < r.lo-slack || k.Value > r.hi+slack || i > 0 && k.Value <= ticks[i-1].Value {
@@ -115,9 +115,9 @@ func checkTicks(t *testing.T, r span, ticks []plot.Tick, most int) {
 			t.Errorf("%v: label %q twice", r, k.Label)
 		}
 		seen[k.Label] = true
-		labelled++
+		labeled++
 	}
-	if labelled > most {
-		t.Errorf("%v: %d labels", r, labelled)
+	if labeled > most {
+		t.Errorf("%v: %d labels", r, labeled)
 	}
 }

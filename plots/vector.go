@@ -25,13 +25,13 @@ func (p *pane) segments(paints []paint) {
 }
 
 // veiled returns a function that tells the segments that are reconstructed and have
-// hardly any grey ground beside them.
+// hardly any gray ground beside them.
 func (t *Timeline) veiled() func(segment) bool {
-	grey := t.greyCells()
-	if grey == nil || t.layout.spacious() {
+	gray := t.greyCells()
+	if gray == nil || t.layout.spacious() {
 		return func(segment) bool { return false }
 	}
-	return func(s segment) bool { return grey[t.RowOf(s.rank)*t.columns()+t.columnOf(s.start)] }
+	return func(s segment) bool { return gray[t.RowOf(s.rank)*t.columns()+t.columnOf(s.start)] }
 }
 
 // block returns the corners of a segment's block: top left, bottom right.

@@ -1,5 +1,5 @@
 // Package reduce cuts a trace down by rules, and keeps it a trace: what is left can be
-// matched, analysed and written like any other (DEFINITIONS 1.3; I-H. Chung, R. E. Walkup,
+// matched, analyzed and written like any other (DEFINITIONS 1.3; I-H. Chung, R. E. Walkup,
 // H.-F. Wen, H. Yu, "MPI Performance Analysis Tools on Blue Gene/L", SC 2006).
 //
 //			rules ─ spans of records ─> Cuts ─ Consistent ─> Cuts ─ Source ─> analysis, writers

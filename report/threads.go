@@ -42,7 +42,7 @@ func (r *Sections) threads() {
 	r.threadRows(t)
 }
 
-// runtime returns the length of what was analysed.
+// runtime returns the length of what was analyzed.
 func (r *Sections) runtime() int64 {
 	if s := r.Analysis.Selection; s != nil {
 		return s.ToNs - s.FromNs

@@ -36,7 +36,7 @@ func ExamplePrograms() {
 		fmt.Printf("%-6s %s\n", p.Name, p.Help)
 	}
 	// Output:
-	// ring   each rank sends to its right neighbour and receives from its left one (Isend, Recv, Wait)
+	// ring   each rank sends to its right neighbor and receives from its left one (Isend, Recv, Wait)
 	// halo   2-D halo exchange (Irecv, Isend, Waitall), then Allreduce
 	// sweep  2-D wavefronts in turn from two corners (blocking Send and Recv)
 }

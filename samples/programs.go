@@ -29,7 +29,7 @@ type model struct {
 
 func models() []model {
 	return []model{
-		{Program{"ring", "each rank sends to its right neighbour and receives from its left one (Isend, Recv, Wait)"}, ring},
+		{Program{"ring", "each rank sends to its right neighbor and receives from its left one (Isend, Recv, Wait)"}, ring},
 		{Program{"halo", "2-D halo exchange (Irecv, Isend, Waitall), then Allreduce"}, halo},
 		{Program{"sweep", "2-D wavefronts in turn from two corners (blocking Send and Recv)"}, sweep},
 		{Program{"burst", "a computation, then sends to up to eight ranks at once (Irecv, Isend, Waitall)"}, burst},

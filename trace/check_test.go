@@ -41,7 +41,7 @@ context 1 region=1 parent=0
 member 0 cycles
 metric 0 members=0
 metric 1 class=0 recorder=0
-attribute 0 colour
+attribute 0 color
 location 0 a process=0 offsets=0:0,10:0
 location 1 b process=1
 `

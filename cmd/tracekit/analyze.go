@@ -164,7 +164,7 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 }
 
 func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
-	bar := startProgress(io, opts.quiet, "analysing")
+	bar := startProgress(io, opts.quiet, "analyzing")
 	defer bar.done()
 	o := analysis.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}

@@ -98,7 +98,7 @@ func (o *compareOptions) validate() error {
 	return nil
 }
 
-// side is one of the traces, opened, reconciled and analysed.
+// side is one of the traces, opened, reconciled and analyzed.
 type side struct {
 	t *trace.Trace
 	a *analysis.Result

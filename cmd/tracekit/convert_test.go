@@ -44,7 +44,7 @@ func skewedTrace(t *testing.T, dir, offsets string) string {
 	return path
 }
 
-// TestConvertedClocks states that a copy with corrected times, analysed as it is, gives what
+// TestConvertedClocks states that a copy with corrected times, analyzed as it is, gives what
 // the original gives with the same correction, in every format; that the document says what
 // was done; and that by default only Paraver is corrected.
 func TestConvertedClocks(t *testing.T) {

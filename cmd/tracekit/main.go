@@ -85,7 +85,7 @@ const helpWidth = 90
 func newRoot(io *streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
-		Short: "Analyse traces of MPI and multi-GPU programs",
+		Short: "Analyze traces of MPI and multi-GPU programs",
 		Long: text.Wrap("tracekit reads what your site's tools recorded ("+readers.Recorded()+") and answers: is the trace sound, "+
 			"where does the time go, which source line wastes it, why, and what would fixing it gain. Start with", helpWidth, 0) + `
 

@@ -24,7 +24,7 @@ func TestFirstScreen(t *testing.T) {
 	for _, path := range append(traces, tracetest.MoreTraces(t, "otf2/*", "paraver/*", "json/*")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			a, opts := analyzed(t, path)
+			a, opts := screenOf(t, path)
 			if a == nil {
 				return // no trace
 			}
@@ -52,8 +52,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// analyzed returns the analysis of a trace, nil if it is none.
-func analyzed(t *testing.T, path string) (a *analysis.Result, opts *analyzeOptions) {
+// screenOf returns the analysis of a trace, nil if it is none.
+func screenOf(t *testing.T, path string) (a *analysis.Result, opts *analyzeOptions) {
 	t.Helper()
 	s := &streams{Out: io.Discard, Err: io.Discard}
 	cmd := newAnalyze(s, func(ctx context.Context, s *streams, o *analyzeOptions) error {

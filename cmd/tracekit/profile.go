@@ -99,7 +99,7 @@ func machineOf(src trace.Source) string {
 	return ""
 }
 
-// warnOfProfile says on standard error in what a profile and the trace to be analysed were
+// warnOfProfile says on standard error in what a profile and the trace to be analyzed were
 // not made alike, and if a quantile is asked for that it does not hold. It is not an error: two machines may be equal under different
 // names.
 func warnOfProfile(io *streams, p *fit.Profile, src trace.Source, quantile float64) {

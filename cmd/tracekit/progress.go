@@ -41,7 +41,7 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 
 // analyze analyses a trace under a bar.
 func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o analysis.Options) (*analysis.Result, error) {
-	bar := startProgress(io, f.quiet, "analysing")
+	bar := startProgress(io, f.quiet, "analyzing")
 	defer bar.done()
 	o.Jobs, o.Progress = f.jobs, &bar.Progress
 	return analysis.Analyze(ctx, t, o)

@@ -42,18 +42,18 @@ func reduced(t *testing.T, path, as string, flags ...string) (*outcome.Reduce, s
 	return doc, filepath.Join(dir, as)
 }
 
-// An analysed is what tests need of the document of analyze.
-type analysed struct {
+// An analyzed is what tests need of the document of analyze.
+type analyzed struct {
 	Trace    document.TraceInfo `json:"trace"`
 	Findings []document.Finding `json:"findings"`
 	Messages document.Messages  `json:"messages"`
 }
 
 // analysisOf returns the document of analyze.
-func analysisOf(t *testing.T, path string) (*analysed, any) {
+func analysisOf(t *testing.T, path string) (*analyzed, any) {
 	t.Helper()
 	stdout := succeed(t, t.TempDir(), "analyze", "--json", "-q", "--top", "1", path)
-	a, tree := new(analysed), any(nil)
+	a, tree := new(analyzed), any(nil)
 	decode(t, stdout, a)
 	decode(t, stdout, &tree)
 	return a, tree
@@ -141,7 +141,7 @@ func printedRecords(printed string) (n uint64) {
 }
 
 // TestReduceIsStable states that the document does not depend on threads and memory, nor the
-// written trace on the format, as far as it is analysed.
+// written trace on the format, as far as it is analyzed.
 func TestReduceIsStable(t *testing.T) {
 	path := sampleArchive(t, "halo2d-8")
 	flags := []string{"--keep", "count % 2 == 1", "--from", "20%", "--overhead=false", "--diagnosis=false"}

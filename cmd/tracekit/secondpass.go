@@ -24,7 +24,7 @@ func (p *secondPass) workers(s *streams, dir string, h shards.Header) *distribut
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 		command.WaitDelay = 10 * time.Second
 		if err := command.Run(); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("nothing is analysed: the second pass, %q: %w", p.command, err)
+			return fmt.Errorf("nothing is analyzed: the second pass, %q: %w", p.command, err)
 		}
 		return ctx.Err()
 	})
@@ -54,7 +54,7 @@ func (p *secondPass) share(c *cobra.Command, s *streams, o *analyzeOptions, dir 
 		return err
 	}
 	defer src.Close()
-	bar := startProgress(s, o.quiet, "analysing")
+	bar := startProgress(s, o.quiet, "analyzing")
 	defer bar.done()
 	return task.Do(c.Context(), src, src.store, o.jobs, &bar.Progress)
 }

@@ -44,7 +44,7 @@ func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOpt
 	cmd := &cobra.Command{
 		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
 		Short: "Draw the space-time diagram",
-		Long: `Spacetime draws one bar for each rank, from left to right in time: colours for code,
+		Long: `Spacetime draws one bar for each rank, from left to right in time: colors for code,
 white where the rank waits for others, a hatch where a call that can block takes time that
 no wait state explains; lines for messages and collectives. Where there are more events
 than pixels a pixel shows the region with most of its time, mixed with white by the share
@@ -65,7 +65,7 @@ process where each would have less than 3 pixels.`,
 	opts.phaseFlags.add(set)
 	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
-	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "what colours mean: region, paradigm "+
+	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "what colors mean: region, paradigm "+
 		"or wait")
 	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (65,536 at most: "+
 		"more are drawn as a density) or none")

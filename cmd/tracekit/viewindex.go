@@ -41,7 +41,7 @@ func (f *indexFlags) add(set *pflag.FlagSet) {
 }
 
 // prepare finds the file of the index of a trace, and the key of what it is made of: the trace's
-// files, by name, size and time of change, and how they are analysed; and likewise the program's
+// files, by name, size and time of change, and how they are analyzed; and likewise the program's
 // source below a directory, if there is one.
 func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) error {
 	if f.place == "" {

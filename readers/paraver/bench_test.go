@@ -19,7 +19,7 @@ import (
 const ringTasks = 16
 
 // ring returns a trace like Extrae's of a program in which every task exchanges messages
-// with its neighbour: states, calls with three levels of callers, communications.
+// with its neighbor: states, calls with three levels of callers, communications.
 func ring(size int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "#Paraver (01/02/2026 at 03:04):99999999999_ns:1(%d):1:%d(", ringTasks, ringTasks)

@@ -23,8 +23,8 @@ import (
 //	1    MPI_Send
 //	0    Outside MPI
 //
-// The number before an event type is a colour. Values belong to all types that were listed
-// since EVENT_TYPE. Colours and the options of Paraver's windows are passed over.
+// The number before an event type is a color. Values belong to all types that were listed
+// since EVENT_TYPE. Colors and the options of Paraver's windows are passed over.
 //
 // described is the number of labels that types kept which were described again.
 type pcf struct {
@@ -219,8 +219,8 @@ func (p *pcf) label(t uint32, value int64) (string, bool) {
 	return "", false
 }
 
-// labelled reports whether values of a type have labels.
-func (p *pcf) labelled(t uint32) bool {
+// labeled reports whether values of a type have labels.
+func (p *pcf) labeled(t uint32) bool {
 	e := p.types[t]
 	return e != nil && len(e.values.labels) > 0
 }

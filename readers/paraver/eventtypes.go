@@ -128,7 +128,7 @@ func (t *eventTypes) classify(typ uint32) typeInfo {
 		if t.slots[i.index].user {
 			i.class = classInterval
 		}
-	case typ >= firstCounter && typ <= lastCounter || !t.pcf.labelled(typ):
+	case typ >= firstCounter && typ <= lastCounter || !t.pcf.labeled(typ):
 		i.class, i.index = classMetric, t.meters.member(typ, t.pcf)
 	default:
 		i.class = classLabelled
@@ -184,7 +184,7 @@ func (p *pcf) tasks() uint32 {
 // construct reports whether the values of a type are constructs of OpenMP, calls of pthread,
 // of a runtime or of an accelerator, which have names.
 func (p *pcf) construct(typ uint32) bool {
-	return (openMP(typ) || typ == typePthreadCall || typ >= 62000000 && typ < 67000000) && p.labelled(typ)
+	return (openMP(typ) || typ == typePthreadCall || typ >= 62000000 && typ < 67000000) && p.labeled(typ)
 }
 
 func openMP(typ uint32) bool { return typ >= typeParallel && typ < typeParallel+typeLine-1 }

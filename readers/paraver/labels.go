@@ -12,8 +12,8 @@ import (
 	"tracekit/trace"
 )
 
-// extraeStates are the names and colours of Extrae's states, by number.
-var extraeStates = []struct{ name, colour string }{
+// extraeStates are the names and colors of Extrae's states, by number.
+var extraeStates = []struct{ name, color string }{
 	{"Idle", "117,195,255"}, {"Running", "0,0,255"}, {"Not created", "255,255,255"}, {"Waiting a message", "255,0,0"},
 	{"Blocking Send", "255,0,174"}, {"Synchronization", "179,0,0"}, {"Test/Probe", "0,255,0"},
 	{"Scheduling and Fork/Join", "255,255,0"}, {"Wait/WaitAll", "235,0,0"}, {"Blocked", "0,162,0"},
@@ -42,7 +42,7 @@ func (w *Writer) writePCF(f io.Writer) error {
 	}
 	l.WriteString("\n\nSTATES_COLOR\n")
 	for i, s := range extraeStates {
-		fmt.Fprintf(l, "%d    {%s}\n", i, s.colour)
+		fmt.Fprintf(l, "%d    {%s}\n", i, s.color)
 	}
 	w.writeRegions(l)
 	w.writeCallers(l)
@@ -60,7 +60,7 @@ type typeLabel struct {
 	label string
 }
 
-// types begins a group of event types. A gradient is how Paraver colours the type's values.
+// types begins a group of event types. A gradient is how Paraver colors the type's values.
 func (l labelWriter) types(gradient int, types ...typeLabel) {
 	l.WriteString("\n\nEVENT_TYPE\n")
 	for _, t := range types {

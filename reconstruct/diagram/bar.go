@@ -67,7 +67,7 @@ func (b *bar) segment(end int64, category int, kind plots.Kind) {
 		return
 	}
 	if kind == plots.Wait && b.d.opts.ColorBy == ByWait {
-		kind = plots.Code // the kind of wait is what the colours are about
+		kind = plots.Code // the kind of wait is what the colors are about
 	}
 	b.lane.Segment(b.d.ns(b.now), b.d.ns(end), category, kind)
 	b.now = end

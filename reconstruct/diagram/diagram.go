@@ -28,10 +28,10 @@ type Options struct {
 	Progress      *engine.Progress
 }
 
-// A ColorBy says what the colours of the bars mean.
+// A ColorBy says what the colors of the bars mean.
 type ColorBy string
 
-// The ways of colouring.
+// The ways of coloring.
 const (
 	ByRegion   ColorBy = "region"   // the innermost region
 	ByParadigm ColorBy = "paradigm" // what it belongs to: user code, MPI, OpenMP …
@@ -39,10 +39,10 @@ const (
 )
 
 // Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
-// master thread, or for more locations, coloured by what it runs, white where it waits (in DEFINITIONS part 3's
+// master thread, or for more locations, colored by what it runs, white where it waits (in DEFINITIONS part 3's
 // sense: wait states), hatched where a call that can block takes time that no wait state
 // explains; messages and collectives join the bars. Times that were rebuilt from
-// statistics stand on grey ground, and so does what was cut since it repeats what was kept. It decodes the trace
+// statistics stand on gray ground, and so does what was cut since it repeats what was kept. It decodes the trace
 // once; memory depends on the size of the picture, not on the number of events or ranks, and the picture not on the number of jobs.
 func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
 	d, err := newDiagram(t, waits, o)
@@ -148,7 +148,7 @@ func (d *diagram) marked(property string) [][]pattern.Stretch {
 	return out
 }
 
-// ground puts what is not recorded of a location on grey ground: what was made again or cut,
+// ground puts what is not recorded of a location on gray ground: what was made again or cut,
 // or else, in a rebuilt trace, all.
 func (d *diagram) ground(l trace.LocationID) {
 	about, s, row := d.t.Source.Info(), d.t.Span[l], d.rowOf(l)

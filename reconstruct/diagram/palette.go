@@ -69,7 +69,7 @@ func categoryOf(d *trace.Defs, r trace.RegionID, paradigm trace.Paradigm, by Col
 	return plots.Category{Name: d.RegionLabel(r), Group: group}
 }
 
-// groupOf returns the range of colours of a paradigm.
+// groupOf returns the range of colors of a paradigm.
 func groupOf(p trace.Paradigm) plots.Group {
 	switch p.String() {
 	case "mpi", "shmem", "gaspi", "upc":

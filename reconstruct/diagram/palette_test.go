@@ -30,7 +30,7 @@ func TestPalettes(t *testing.T) {
 			}
 		}
 		if p.of(0) != p.of(3) {
-			t.Errorf("%s: regions of one name have two colours", c.by)
+			t.Errorf("%s: regions of one name have two colors", c.by)
 		}
 		seen := make(map[plots.Category]bool)
 		for _, category := range p.categories {
@@ -42,7 +42,7 @@ func TestPalettes(t *testing.T) {
 	}
 }
 
-// What a damaged trace names without defining it has a colour, too.
+// What a damaged trace names without defining it has a color, too.
 func TestPaletteOfNothing(t *testing.T) {
 	p := newPalette(&trace.Defs{}, ByWait)
 	for _, i := range []int{p.of(0), p.of(trace.None), p.wait(waitstate.Kinds + 1)} {

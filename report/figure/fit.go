@@ -69,7 +69,7 @@ func traceNames(paths []string) string {
 	return strings.Join(names, ", ")
 }
 
-// mostClouds is how many operations have a colour of their own in a picture of all calls.
+// mostClouds is how many operations have a color of their own in a picture of all calls.
 const mostClouds = 9
 
 // callsPlot is the paper's second figure: the duration of every call over the run.
@@ -132,7 +132,7 @@ func surfaces(p *fit.Profile) (out []surface) {
 	return out
 }
 
-// surfacePlot draws T(p, b) in colours; what lies outside of what was measured stays white.
+// surfacePlot draws T(p, b) in colors; what lies outside of what was measured stays white.
 func surfacePlot(p *fit.Profile, s surface) (*plots.Figure, error) {
 	g := &rankGrid{rows: len(s.processes), columns: len(s.bytes)}
 	d := plots.HeatMapData{Title: fmt.Sprintf("T(p, b) of %s, %s quantile; white: not measured", outcome.RoleName(s.operation, s.role),

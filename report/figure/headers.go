@@ -11,7 +11,7 @@ import (
 	"tracekit/stats/studies/headers"
 )
 
-// A ViewGroup is a column of the table by size, and a colour of the picture: metrics of one kind.
+// A ViewGroup is a column of the table by size, and a color of the picture: metrics of one kind.
 type ViewGroup struct {
 	Title   string
 	Derived bool // a model made it: the trace does not tell it

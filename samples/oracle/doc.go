@@ -1,5 +1,5 @@
 // Package oracle analyses small traces slowly and obviously: nested loops over all pairs,
-// straight from the definitions, without a line shared with the packages that analyse
+// straight from the definitions, without a line shared with the packages that analyze
 // large ones. Their tests compare with it.
 //
 // Where the definitions leave a choice, the oracle decides thus:

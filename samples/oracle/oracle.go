@@ -2,7 +2,7 @@ package oracle
 
 import "tracekit/trace"
 
-// Options says how to analyse.
+// Options says how to analyze.
 type Options struct {
 	Offsets bool // correct times by the measured clock offsets
 }

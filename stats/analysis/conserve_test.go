@@ -85,7 +85,7 @@ func segmentsCover(t *testing.T, tr *trace.Trace, a *analysis.Result) {
 	first, _ := scope.Run(tr)
 	for l, s := range a.Segments {
 		if s.Len() == 0 {
-			continue // it is not analysed, or has no calls
+			continue // it is not analyzed, or has no calls
 		}
 		var all, waits, ofCalls int64
 		for x := range s.Between(trace.None, trace.None) {

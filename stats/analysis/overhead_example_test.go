@@ -13,7 +13,7 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// What a benchmark measured becomes the profile with which another trace is analysed.
+// What a benchmark measured becomes the profile with which another trace is analyzed.
 func ExampleMeasure() {
 	merged := func(text string) *trace.Trace {
 		src, err := tracetest.Parse(text)

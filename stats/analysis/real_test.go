@@ -45,7 +45,7 @@ var scalascaKinds = [...]waitstate.Kind{waitstate.LateSender, waitstate.LateSend
 	waitstate.NxNCompletion,
 	waitstate.AtBarrier, waitstate.BarrierCompletion, waitstate.EarlyReduce, waitstate.LateBroadcast}
 
-// TestScalasca compares with the answers of Scalasca 2.6's trace analyser, with clock
+// TestScalasca compares with the answers of Scalasca 2.6's trace analyzer, with clock
 // offsets applied and no logical clock, ns summed over ranks and call instances: all of them
 // are equal, and the waits that it does not know of are not there.
 func TestScalasca(t *testing.T) {

@@ -57,9 +57,9 @@ func (t *threads) Events(_ context.Context, l trace.LocationID) iter.Seq2[*trace
 	}
 }
 
-// analyse returns what is still held of the heap once a trace is analysed, in bytes, with the
+// analyze returns what is still held of the heap once a trace is analyzed, in bytes, with the
 // analysis.
-func (t *threads) analyse(tb testing.TB) (held int64, a *analysis.Result) {
+func (t *threads) analyze(tb testing.TB) (held int64, a *analysis.Result) {
 	before := tracetest.LiveBytes()
 	store := spill.NewStore(0, tb.TempDir())
 	defer store.Close()
@@ -79,7 +79,7 @@ func (t *threads) analyse(tb testing.TB) (held int64, a *analysis.Result) {
 // store keeps, and all of them are there.
 func TestManyLocations(t *testing.T) {
 	const n, most = 20_000, 800 // bytes
-	held, a := newThreads(n, false).analyse(t)
+	held, a := newThreads(n, false).analyze(t)
 	if held > n*most {
 		t.Errorf("%d bytes are held for each location, want at most %d", held/n, most)
 	}
@@ -150,7 +150,7 @@ func BenchmarkLocations(b *testing.B) {
 			b.Run(fmt.Sprintf("own=%v/locations=%d", own, n), func(b *testing.B) {
 				src, held := newThreads(n, own), int64(0)
 				for b.Loop() {
-					held, _ = src.analyse(b)
+					held, _ = src.analyze(b)
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/location")
 				b.ReportMetric(float64(held)/float64(n), "held-B/location")

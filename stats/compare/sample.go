@@ -64,7 +64,7 @@ type rankTime struct {
 	own, wait int64
 }
 
-// Take reduces an analysed trace to a sample, on several goroutines.
+// Take reduces an analyzed trace to a sample, on several goroutines.
 func Take(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Sample, error) {
 	sites, number := sitesOf(t)
 	type part struct {
@@ -129,7 +129,7 @@ func sitesOf(t *trace.Trace) (sites []field.Site, number func(trace.PathID) int)
 	}
 }
 
-// empty reports whether a location was not analysed: it is no part of the run.
+// empty reports whether a location was not analyzed: it is no part of the run.
 func empty(s *profile.Segments) bool {
 	for range s.All() {
 		return false

@@ -17,8 +17,8 @@ type hostResult struct {
 	findings []trace.Finding
 }
 
-// analyse says what the devices of a host do.
-func (h *host) analyse(c *collector, last *arrivals) hostResult {
+// analyze says what the devices of a host do.
+func (h *host) analyze(c *collector, last *arrivals) hostResult {
 	var ledger trace.Ledger
 	h.link(c, &ledger)
 	var steps []step

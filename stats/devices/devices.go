@@ -15,7 +15,7 @@ import (
 
 // Options says what a Finder does.
 type Options struct {
-	Jobs     int      // ranks analysed at the same time; below 1: one per processor
+	Jobs     int      // ranks analyzed at the same time; below 1: one per processor
 	Ranks    []uint32 // selected; empty: all
 	From, To int64    // corrected ticks; what a device executes is clipped to them
 }
@@ -85,7 +85,7 @@ func (f *Finder) Finish(ctx context.Context) ([]trace.Finding, error) {
 	}
 	defer last.release()
 	found, err := engine.Map(ctx, opts.Jobs, len(hosts), func(_ context.Context, i int) (hostResult, error) {
-		return hosts[i].analyse(c, last), nil
+		return hosts[i].analyze(c, last), nil
 	})
 	if err != nil {
 		return nil, err

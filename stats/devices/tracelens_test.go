@@ -27,8 +27,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// analysed returns what is found about a trace.
-func analysed(t testing.TB, paths ...string) *devices.Result {
+// analyzed returns what is found about a trace.
+func analyzed(t testing.TB, paths ...string) *devices.Result {
 	t.Helper()
 	src, err := readers.OpenAll(t.Context(), paths, readers.OpenOptions{})
 	if err != nil {
@@ -129,7 +129,7 @@ func TestTraceLens(t *testing.T) {
 			if slices.Contains(rows[0], "is_recompute") {
 				file = withoutUnlinkedMemsets(t, file)
 			}
-			r := analysed(t, file)
+			r := analyzed(t, file)
 			if len(r.Devices) != 1 {
 				t.Fatalf("%d devices, want 1", len(r.Devices))
 			}
@@ -241,7 +241,7 @@ func withoutUnlinkedMemsets(t *testing.T, path string) string {
 func TestTraceLensKernels(t *testing.T) {
 	const name = "h100_gaunernst_bert-small-uncased__1016001"
 	rows := readTable(t, tracetest.Shared(t, "json", "gpu", name+".csv", "kernel_summary.csv"))
-	r := analysed(t, tracetest.Shared(t, "json", "gpu", name+".json.gz"))
+	r := analyzed(t, tracetest.Shared(t, "json", "gpu", name+".json.gz"))
 	column := func(title string) int { return slices.Index(rows[0], title) }
 	type key struct{ operator, kernel string }
 	got := make(map[key]accelerator.LaunchSite)
@@ -273,7 +273,7 @@ func TestDLRM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := analysed(t, files...)
+	r := analyzed(t, files...)
 	var waits, exposed, caused int64
 	var count uint64
 	for _, d := range r.Devices {
@@ -289,7 +289,7 @@ func TestDLRM(t *testing.T) {
 // TestPowerOfMI300 states that no sample of the counters beside the program is lost, and that powers
 // are no sums although their definitions say so.
 func TestPowerOfMI300(t *testing.T) {
-	r := analysed(t, tracetest.Shared(t, "otf2", "mi300-hip"))
+	r := analyzed(t, tracetest.Shared(t, "otf2", "mi300-hip"))
 	var samples uint64
 	for _, c := range r.Counters {
 		samples += c.Samples

@@ -32,7 +32,7 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 type deviceFinder struct {
 	a       *analysis.Result
 	run     int64
-	start   int64 // of the run, or of the part that is analysed
+	start   int64 // of the run, or of the part that is analyzed
 	whole   int64 // run time of all devices
 	after   int64 // of it, after their last work
 	causes  accelerator.IdleCauses

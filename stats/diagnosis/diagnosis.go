@@ -185,7 +185,7 @@ type candidate struct {
 type finder struct {
 	t        *trace.Trace
 	a        *analysis.Result
-	run      int64        // ns, of the part that is analysed
+	run      int64        // ns, of the part that is analyzed
 	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
 	places   []field.Site // by call path
 	critical map[field.Site]int64
@@ -231,7 +231,7 @@ func newFinder(t *trace.Trace, a *analysis.Result) *finder {
 	return f
 }
 
-// runOf returns how long the part of the run is that is analysed.
+// runOf returns how long the part of the run is that is analyzed.
 func runOf(a *analysis.Result) int64 {
 	if s := a.Selection; s != nil {
 		return s.ToNs - s.FromNs

@@ -46,7 +46,7 @@ func (x *incomplete) release() {
 	}
 }
 
-// findIncomplete finds the calls of which a record is missing, and their time in the part of the run that is analysed.
+// findIncomplete finds the calls of which a record is missing, and their time in the part of the run that is analyzed.
 func (f *finder) findIncomplete() {
 	x := &f.incomplete
 	x.missing, x.at = make([]*spill.Table[uint8], len(f.t.Calls)), make(map[field.Site]incompleteAtPlace)
@@ -181,7 +181,7 @@ func (f *finder) onCriticalPath(instant func(int64) int64, visit func(c *trace.C
 	}
 }
 
-// inPart returns how much of a time lies in the part of the run that is analysed, ns.
+// inPart returns how much of a time lies in the part of the run that is analyzed, ns.
 func (f *finder) inPart(from, to int64) int64 {
 	if s := f.a.Selection; s != nil {
 		from, to = max(from, s.FromNs), min(to, s.ToNs)

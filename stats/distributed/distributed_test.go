@@ -78,8 +78,8 @@ type result struct {
 	Useful  []string // segments
 }
 
-// analysed returns the document of a source, with the second pass made by workers if there are some.
-func analysed(t *testing.T, src trace.Source, o analysis.Options, workers profile.Workers) (string, error) {
+// analyzed returns the document of a source, with the second pass made by workers if there are some.
+func analyzed(t *testing.T, src trace.Source, o analysis.Options, workers profile.Workers) (string, error) {
 	t.Helper()
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockAuto})
 	from, to, err := scope.Window(tr, scope.Selection{Ranks: o.Ranks, From: o.From, To: o.To})
@@ -148,14 +148,14 @@ func TestSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range []analysis.Options{{}, {Ranks: []uint32{0}},
 				{From: scope.Instant{Kind: scope.Fraction, Share: 0.2}, To: scope.Instant{Kind: scope.Fraction, Share: 0.7}}} {
-				want, err := analysed(t, src, o, nil)
+				want, err := analyzed(t, src, o, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, n := range []int{1, 2, 20} {
 					dir := t.TempDir()
 					w := distributed.NewWorkers(dir, header(t, src, n), allShares(dir, src, n))
-					if got, err := analysed(t, src, o, w); err != nil || got != want {
+					if got, err := analyzed(t, src, o, w); err != nil || got != want {
 						t.Fatalf("%d shards, %+v: %v\n%s\nis not\n%s", n, o, err, got, want)
 					}
 					if err := w.Close(); err != nil {
@@ -191,14 +191,14 @@ func TestRefused(t *testing.T) {
 		dir := t.TempDir()
 		all := allShares(dir, src, 2)
 		w := distributed.NewWorkers(dir, header(t, src, 2), func(ctx context.Context) error { return errors.Join(all(ctx), test.spoil(dir)) })
-		if _, err := analysed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := analyzed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
 	dir := t.TempDir()
 	other := header(t, sources(t)["halo"], 2)
 	w := distributed.NewWorkers(dir, other, allShares(dir, src, 2))
-	if _, err := analysed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), "any more, the trace") {
+	if _, err := analyzed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), "any more, the trace") {
 		t.Errorf("another trace: %v", err)
 	}
 }
@@ -227,7 +227,7 @@ func TestHostile(t *testing.T) {
 				}
 				return nil
 			})
-			if _, err := analysed(t, src, analysis.Options{}, w); err != nil && strings.Contains(err.Error(), "panic") {
+			if _, err := analyzed(t, src, analysis.Options{}, w); err != nil && strings.Contains(err.Error(), "panic") {
 				t.Fatalf("%s, %d: %v", name, i, err)
 			}
 		}

@@ -59,7 +59,7 @@ func TestInterpolation(t *testing.T) {
 }
 
 // A point between an entry that can be trusted and one that cannot is as good as the worse;
-// on the entry itself its neighbour does not matter.
+// on the entry itself its neighbor does not matter.
 func TestInterpolationOfUnreliable(t *testing.T) {
 	p := grid()
 	p.Entries[1].Unreliable = true // 2 processes, 100 bytes

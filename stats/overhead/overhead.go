@@ -14,7 +14,7 @@ import (
 )
 
 // Options says how the overhead of MPI calls is found. The zero value calibrates
-// with the analysed trace itself and fit's defaults.
+// with the analyzed trace itself and fit's defaults.
 type Options struct {
 	// Fit says how laws are fitted and at which quantile t_max lies. Its Resolution is
 	// never finer than the trace's clock.
@@ -26,7 +26,7 @@ type Options struct {
 	// PerLine counts the calls of the lines with the most time: see Result.LineCalls.
 	PerLine bool
 
-	// Profile gives t_max; nil: the analysed trace itself does. Operations that it does not
+	// Profile gives t_max; nil: the analyzed trace itself does. Operations that it does not
 	// know are calibrated with the trace.
 	Profile *fit.Profile
 }

@@ -141,7 +141,7 @@ func (s *Segments) Sums(yield func(Segment) bool) {
 // Own returns the own time of a call, with its call path.
 func (s *Segments) Own(call uint32) Segment { return s.Rows.At(int(s.Calls.At(int(call)))) }
 
-// Len returns the number of calls: 0 for a location that is not analysed.
+// Len returns the number of calls: 0 for a location that is not analyzed.
 func (s *Segments) Len() int { return s.Calls.Len() }
 
 // Wait returns how long a call waits, as far as that is selected.

@@ -1,2 +1,2 @@
-// Package scope is the part of a run that is analysed: some ranks, from one instant to another.
+// Package scope is the part of a run that is analyzed: some ranks, from one instant to another.
 package scope

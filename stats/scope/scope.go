@@ -11,7 +11,7 @@ import (
 	"tracekit/trace"
 )
 
-// A Scope is the part of the trace that is analysed.
+// A Scope is the part of the trace that is analyzed.
 //
 // Wait states, the critical path and the matching are those of the whole run, so that a
 // partner outside the selection still explains a wait inside it. What is summed is clipped:

@@ -1,5 +1,5 @@
 // Package statstest makes what tests of analyses begin with: traces that are generated,
-// reconciled, and analysed. What fails on the way ends the test, what is open is closed with it.
+// reconciled, and analyzed. What fails on the way ends the test, what is open is closed with it.
 package statstest
 
 import (

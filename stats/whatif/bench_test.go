@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkPredict measures making the model and replaying with a change, on one core, per call
-// of the trace; analysing it is what both come after.
+// of the trace; analyzing it is what both come after.
 func BenchmarkPredict(b *testing.B) {
 	for _, program := range []string{"halo", "sweep", "collectives"} {
 		for _, iterations := range []int{200, 2000} {

@@ -151,7 +151,7 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 			}
 		}
 		if c.kind == limit && m.overhead == nil {
-			return nil, errors.New("calls cannot be capped: their overhead was not analysed")
+			return nil, errors.New("calls cannot be capped: their overhead was not analyzed")
 		}
 		x := planned{Change: c, slots: make([]bool, m.slots())}
 		if err := x.choose(m); err != nil {

@@ -175,7 +175,7 @@ func TestRefuses(t *testing.T) {
 	}{
 		{Scale(everywhere, -1), "a factor of -1 makes no sense"},
 		{Scale(everywhere, 1, 4), "there is no rank 4"},
-		{Cap(everywhere), "overhead was not analysed"},
+		{Cap(everywhere), "overhead was not analyzed"},
 		{Nonblocking(everywhere), "nothing to overlap"},
 		{Order(everywhere), "order cannot be judged"},
 		{m.Network(1000, 1e9), "no message shows what this one is like"},

@@ -71,7 +71,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
-  // Rows of one kind have the colours to themselves.
+  // Rows of one kind have the colors to themselves.
   const [hueFrom, hueTo] = view.hues ?? [0, model.head.length_ns]
   const coloring = useMemo(() => model.coloring(view.color, dark, [], view.only || view.hues ? model.sums(hueFrom, hueTo, view.hues ? order : all) : undefined), [model, view.color, dark, hueFrom, hueTo, view.hues ? order : view.only && all])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
@@ -88,7 +88,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
   }, [cause, view.search])
   const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
-  // next moves to the visit of what is in colour that begins next, or before.
+  // next moves to the visit of what is in color that begins next, or before.
   const found = useRef(-1)
   const next = (way: 1 | -1) => {
     const inView = view.from <= found.current && found.current <= view.to
@@ -122,7 +122,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     <section aria-label="Timeline">
       <div class="tools">
         <h2>Timeline</h2>
-        <label>Colours <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
+        <label>Colors <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
           <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option>
           {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
         <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
@@ -144,13 +144,13 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
-      {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to colour.</p>}
+      {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
           <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
         {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}
         {coloring.legend.length > 16 && <li class="faint">and {count(coloring.legend.length - 16)} more</li>}
-        {view.color === 'region' && (coloring.legend.length > 16 || view.hues) && <li><button class="plain" title="Regions with the most time there get the colours that are told apart best"
-          onClick={() => change({ hues: view.hues ? null : [view.from, view.to] })}>{view.hues ? 'Colours for the whole run' : 'Colours for what is in view'}</button></li>}</ul>}
+        {view.color === 'region' && (coloring.legend.length > 16 || view.hues) && <li><button class="plain" title="Regions with the most time there get the colors that are told apart best"
+          onClick={() => change({ hues: view.hues ? null : [view.from, view.to] })}>{view.hues ? 'Colors for the whole run' : 'Colors for what is in view'}</button></li>}</ul>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
@@ -246,7 +246,7 @@ function Cause({ c, open, pressed, startup, choose }: { c: any; open: boolean; p
   </button></li>
 }
 
-// legendName returns what to find a colour's region by, '' if the colour is of something else.
+// legendName returns what to find a color's region by, '' if the color is of something else.
 function legendName(view: View, name: string): string {
   return view.color !== 'region' || name === 'waiting' || name === '' ? '' : name.replace(/#…$/, '#')
 }

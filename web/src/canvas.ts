@@ -1,5 +1,5 @@
-// The timeline: rows of bars on a canvas. Each pixel is the mean of the colours of what happens
-// in it, so that what takes a third of a pixel's time has a third of its colour.
+// The timeline: rows of bars on a canvas. Each pixel is the mean of the colors of what happens
+// in it, so that what takes a third of a pixel's time has a third of its color.
 
 import { indexAt, type Collective, type Detail, type Lane, type Timeline } from './data'
 import { drawPhases, type Phase } from './phasemarks'
@@ -10,7 +10,7 @@ export interface Scene {
   detail: Detail | null     // of a part of it
   order: number[]           // rows from top to bottom
   colors: Uint32Array       // by activity
-  lit: Uint8Array | null    // activities that stay in colour while others fade; null: all
+  lit: Uint8Array | null    // activities that stay in color while others fade; null: all
   from: number; to: number
   select: [number, number] | null
   messages: boolean
@@ -293,14 +293,14 @@ export function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: nu
 // what falls on one pixel in time.
 const mostInLine = 4
 
-// Inks are colours by activity, each channel times the opacity.
+// Inks are colors by activity, each channel times the opacity.
 export class Inks {
   private readonly byRows: Uint32Array[] = []
   constructor(private readonly s: Pick<Scene, 'colors' | 'lit'>) {}
 
   of(s: Scene) { return this.s.colors === s.colors && this.s.lit === s.lit }
 
-  // shared returns inks so thin that a number of rows together give full colours.
+  // shared returns inks so thin that a number of rows together give full colors.
   shared(rows: number): Uint32Array {
     const { colors, lit } = this.s
     return this.byRows[rows] ??= colors.map((color, activity) => {
@@ -337,7 +337,7 @@ function add(line: Uint32Array, lane: Lane, d: Drawn, inks: Uint32Array, x0: num
   if (x < x1) line[x] += (r | g << 8 | b << 16 | a << 24) >>> 0
 }
 
-// finish takes the opacity out of the colours, as a canvas wants them; full is that of rows
+// finish takes the opacity out of the colors, as a canvas wants them; full is that of rows
 // without gaps.
 function finish(line: Uint32Array, full: number, x0: number, x1: number) {
   for (let x = x0; x < x1; x++) {

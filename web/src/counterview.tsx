@@ -1,4 +1,4 @@
-// Counters as curves below the timeline, and as its colours.
+// Counters as curves below the timeline, and as its colors.
 
 import { h } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -38,7 +38,7 @@ function useCurves(model: Model, view: View, counter: number): Curve[] {
   return fits ? fine.curves : own
 }
 
-// useShades returns the timeline's lanes and the scale if it is coloured by a counter.
+// useShades returns the timeline's lanes and the scale if it is colored by a counter.
 export function useShades(model: Model, view: View): { lanes: Lane[]; counter: Counter; scale: [number, number] } | null {
   const name = view.color.startsWith('counter:') ? view.color.slice(8) : ''
   const k = name ? model.head.counters.findIndex(c => c.name === name) : -1

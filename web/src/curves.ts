@@ -107,7 +107,7 @@ export function quantity(v: number, c: Counter): string {
   return `${text} ${prefix}${unit}`.trim()
 }
 
-// Shades, dark for little and light for much, that every kind of colour vision tells apart.
+// Shades, dark for little and light for much, that every kind of color vision tells apart.
 const anchors = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]
 export const levels = 48
 
@@ -116,7 +116,7 @@ function shade(share: number): number[] {
   return anchors[k].map((v, i) => Math.round(v + (at - k) * (anchors[k + 1][i] - v)))
 }
 
-// shades are the colours, 0xAABBGGRR, of the lanes that shaded makes.
+// shades are the colors, 0xAABBGGRR, of the lanes that shaded makes.
 export const shades = Uint32Array.from({ length: levels + 1 }, (_, k) => {
   if (k === 0) return 0
   const [r, g, b] = shade((k - 1) / (levels - 1))
@@ -125,7 +125,7 @@ export const shades = Uint32Array.from({ length: levels + 1 }, (_, k) => {
 
 export function css(share: number): string { return `rgb(${shade(share).join()})` }
 
-// shaded makes lanes of curves, for the timeline to be coloured by: kind 0 where a counter is not
+// shaded makes lanes of curves, for the timeline to be colored by: kind 0 where a counter is not
 // known, otherwise one of the levels from low to high.
 export function shaded(head: Header, curves: Curve[], [low, high]: [number, number]): Lane[] {
   const lanes: Lane[] = head.rows.map(() => ({ start: new Float64Array(1), kind: new Uint32Array(0), step: 1 }))

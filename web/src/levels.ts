@@ -45,7 +45,7 @@ export function levelsOf(model: Model, lane: Lane): Levels {
   return { lanes: out.map(({ start, kind }) => ({ start: Float64Array.from([...start, end]), kind: Uint32Array.from(kind), step: lane.step })), deeper }
 }
 
-// levelColors returns the colours of the kinds of levels.
+// levelColors returns the colors of the kinds of levels.
 export function levelColors(coloring: Coloring): Uint32Array {
   const out = new Uint32Array(1 + coloring.paths.length + coloring.waits.length)
   out.set(coloring.paths, 1)

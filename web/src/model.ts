@@ -1,11 +1,11 @@
-// What is computed from the timeline in the page: colours, names, and sums over a selection.
+// What is computed from the timeline in the page: colors, names, and sums over a selection.
 
 import type { Header, Timeline } from './data'
 import { file } from './units'
 
 export type ColorBy = 'region' | 'paradigm' | 'wait' | `counter:${string}`
 
-// Colours that people with any kind of colour vision tell apart (Okabe and Ito; Tol's light scheme).
+// Colors that people with any kind of color vision tell apart (Okabe and Ito; Tol's light scheme).
 const strong = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#B8A800', '#77AADD', '#99DDFF', '#44BB99', '#BBCC33', '#AAAA00', '#EE8866', '#EEDD88', '#FFAABB']
 const rest = '#9aa0a6'
 // Regions beyond those have pale ones in turn, so that one ends where the next begins; which is which their names tell.
@@ -97,8 +97,8 @@ export class Model {
     return to > from && to - from < 0.9 * head.length_ns ? [from, to] : [0, head.length_ns]
   }
 
-  // coloring gives each activity a colour, 0xAABBGGRR, and says what the colours mean.
-  // Names that are known, of another run, keep their colours; what takes most of some times has
+  // coloring gives each activity a color, 0xAABBGGRR, and says what the colors mean.
+  // Names that are known, of another run, keep their colors; what takes most of some times has
   // those that are told apart best.
   coloring(by: ColorBy, dark: boolean, known: Look[] = [], times = this.activityTime): Coloring {
     const { activities, paths, regions, waits } = this.head

@@ -7,7 +7,7 @@ export function phasesOf(doc: any): Phase[] {
   return (doc.phases?.rows ?? []).map((r: any): Phase => ({ number: r.phase, from: r.from_ns - doc.trace.start_ns, to: r.to_ns - doc.trace.start_ns, outlier: r.outlier }))
 }
 
-// drawPhases draws a band of alternating shades, those unlike the others in a colour of their own,
+// drawPhases draws a band of alternating shades, those unlike the others in a color of their own,
 // and where there is room a line at each begin. At is the place of a time, [left, right] and [top,
 // bottom] are the plot.
 export function drawPhases(c: CanvasRenderingContext2D, phases: Phase[], at: (t: number) => number, [left, right]: number[], [top, bottom]: number[], dark: boolean) {

@@ -8,7 +8,7 @@ export interface View {
   from: number; to: number                 // of the timeline, ns
   select: [number, number] | null          // a stretch of time that restricts the tables
   color: ColorBy
-  hues: [number, number] | null            // a stretch of time whose regions have the strong colours; else the whole run
+  hues: [number, number] | null            // a stretch of time whose regions have the strong colors; else the whole run
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
   band: Band | null                        // some of the rows that are arranged

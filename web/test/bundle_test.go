@@ -42,7 +42,7 @@ func bundle(dir string) (map[string][]byte, error) {
 		},
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		LegalComments: api.LegalCommentsNone,
-		Banner:        map[string]string{"js": "/* contains Preact 11, copyright Jason Miller, MIT licence */"},
+		Banner:        map[string]string{"js": "/* contains Preact 11, copyright Jason Miller, MIT license */"},
 		LogLevel:      api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {

@@ -35,7 +35,7 @@ func label(text string) string {
 const reading = `document.querySelector("[role=status] .tooltip b")?.innerText`
 
 // TestCountersInBrowser: curves are chosen, and read with the mouse and by keys alone; the timeline
-// takes their colours.
+// takes their colors.
 func TestCountersInBrowser(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "load.json"), countedCalls)
@@ -70,7 +70,7 @@ func TestCountersInBrowser(t *testing.T) {
 	b.until(reading, "5")
 	b.run(chromedp.KeyEvent(kb.ArrowDown))
 	b.until(reading, "4")
-	choose(label("Colours"), "counter:"+name)
+	choose(label("Colors"), "counter:"+name)
 	b.until(`document.querySelectorAll(".legend li").length`, "6")
 	b.run(chromedp.KeyEvent(kb.Escape))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("color")`, "counter:"+name)
