@@ -2,7 +2,7 @@ package cause
 
 import "tracekit/document/field"
 
-// A Cause is why the run is not shorter, and what mending it would gain: the causes with the
+// A Cause is something to fix, and what fixing it would gain: the causes with the
 // most gain first. GainNs is by how much the calibrated replay of the run (DEFINITIONS 2.11)
 // is shorter with Change; null if the run cannot be replayed. Gains do not add up.
 type Cause struct {

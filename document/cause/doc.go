@@ -1,2 +1,2 @@
-// Package cause has the causes of a diagnosis: why a run is not shorter (docs/DEFINITIONS.md 2.12).
+// Package cause has the causes of a diagnosis: what to fix in a run (docs/DEFINITIONS.md 2.12).
 package cause

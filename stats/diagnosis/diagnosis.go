@@ -1,4 +1,4 @@
-// Package diagnosis says why a run is not shorter: it takes the places that make others wait,
+// Package diagnosis finds what to fix in a run: it takes the places that make others wait,
 // asks the calibrated replay what mending each would gain, and ranks them by that.
 package diagnosis
 
