@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,113 +10,11 @@ import (
 	"tracekit/document/accelerator"
 	"tracekit/document/field"
 	"tracekit/document/words"
-	"tracekit/report/text"
 	"tracekit/stats/numbers"
 )
 
-// devices prints first what the owner of accelerators must know: how much of their time they
-// work, and what they do otherwise.
-func (r *Sections) devices() {
-	d := r.Analysis.Devices
-	if len(d) == 0 {
-		return
-	}
-	fmt.Fprintln(r.W)
-	r.Line("%s", deviceVerdict(d, r.Analysis.Trace.DurationNs))
-	r.table(devices, r.rows(devices))
-}
-
-// deviceVerdict says in a sentence or two what the devices do with their time, and what there is most
-// to gain from.
-func deviceVerdict(d []accelerator.Device, run int64) string {
-	var span, compute, communication, memory, idle, host, gaps, waiting int64
-	for _, x := range d {
-		for _, s := range []struct {
-			sum *int64
-			ns  int64
-		}{{&span, x.SpanNs}, {&compute, x.ComputeNs}, {&communication, x.ExposedCommunicationNs}, {&memory, x.ExposedMemoryNs},
-			{&idle, x.IdleNs},
-			{&host, x.IdleCauses.HostBoundNs}, {&gaps, x.IdleCauses.KernelGapsNs}, {&waiting, x.IdleCauses.CollectiveWaitNs}} {
-			*s.sum = numbers.Plus(*s.sum, s.ns)
-		}
-	}
-	if span == 0 {
-		return fmt.Sprintf("%s: nothing that takes time is recorded of what they do.", words.Plural(len(d), "device", "devices"))
-	}
-	who, mean, its := d[0].Device, "", "its"
-	if len(d) > 1 {
-		who, mean, its = words.Plural(len(d), "device", "devices"), "in the mean ", "their"
-	}
-	said := fmt.Sprintf("%s: %scomputing %s, idle %s", who, mean, words.PartOf(compute, span), words.PartOf(idle, span))
-	if communication > 0 {
-		said += fmt.Sprintf(", communicating and nothing else %s", words.PartOf(communication, span))
-	}
-	if memory > 0 {
-		said += fmt.Sprintf(", copying and nothing else %s", words.PartOf(memory, span))
-	}
-	said += " of the time"
-	whole := run * int64(len(d))
-	if span < whole/10*9 {
-		said += fmt.Sprintf(" between the first and the last of %s work, which is %s of the run", its, words.PartOf(span, whole))
-	}
-	said += "."
-	type loss struct {
-		ns   int64
-		text string
-	}
-	losses := []loss{
-		{whole - span, "before the first and after the last of " + its + " work"},
-		{host, "to hosts that launch too slowly: the launch queue is empty"},
-		{gaps, "between the launch of kernels and their begin: to other streams, copies or devices, or because they are many and short"},
-		{waiting, "in collectives to ranks that come late"},
-		{communication - waiting, "in communication that no computing overlaps"},
-		{memory, "in copies that no computing overlaps"},
-	}
-	slices.SortStableFunc(losses, func(a, b loss) int { return cmp.Compare(b.ns, a.ns) })
-	var worst []string
-	for _, l := range losses[:3] {
-		if l.ns*20 < whole || l.ns*2 < losses[0].ns {
-			break
-		}
-		worst = append(worst, fmt.Sprintf("%s (%s)", l.text, words.PartOf(l.ns, whole)))
-	}
-	if len(worst) > 0 {
-		said += " Most of the run is lost " + strings.Join(worst, ", then ") + "."
-	}
-	if name, ns := mostComputed(d); 2*compute >= span && ns > 0 {
-		said += fmt.Sprintf(" Computing takes longest in %s (%s of what is executed).", text.ShortenRegion(name, 60),
-			words.PartOf(ns, executed(d)))
-	}
-	return said
-}
-
-// mostComputed returns the kernel that computes for the longest time on all devices together.
-func mostComputed(d []accelerator.Device) (most string, ns int64) {
-	sums := make(map[string]int64)
-	for _, x := range d {
-		for _, k := range x.Kernels {
-			if k.Kind == "compute" {
-				sums[k.Name] = numbers.Plus(sums[k.Name], k.TimeNs)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		if sums[name] > ns {
-			most, ns = name, sums[name]
-		}
-	}
-	return most, ns
-}
-
-// executed returns the sum of all single executions.
-func executed(d []accelerator.Device) (ns int64) {
-	for _, x := range d {
-		for _, k := range x.Kernels {
-			ns = numbers.Plus(ns, k.TimeNs)
-		}
-	}
-	return ns
-}
+// devices prints how much of their time accelerators work, and what they do otherwise.
+func (r *Sections) devices() { r.table(devices, r.rows(devices)) }
 
 // deviceDetails prints what devices execute, when they idle, and how they wait for each other.
 func (r *Sections) deviceDetails() {
