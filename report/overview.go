@@ -38,9 +38,9 @@ func (o *Overview) Print() {
 	if o.Terminal != nil {
 		o.w = o.Terminal
 	}
-	fix, waiting, kernels, time := o.fix(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
-	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, o.notExplained(), waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
-	o.print(blocks, kernels, waiting, time, fix)
+	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
+	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, unclear, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
+	o.print(blocks, kernels, waiting, unclear, time, fix)
 }
 
 // title says which trace it is, and what of it or of the measurement is doubtful.
@@ -252,15 +252,12 @@ func (o *Overview) notExplained() *block {
 	if lines == nil {
 		return nil
 	}
-	b := &block{}
-	for i, line := range lines {
-		switch i {
-		case 0:
-			b.tail = o.wrapped(line, 0, 2)
-		case 1, len(lines) - 1: // the place with most of it, and what to do
-			b.tail = append(b.tail, o.wrapped(line, 4, 2)...)
-		}
+	b := &block{least: 1}
+	b.add(o.wrapped(lines[0], 0, 2)...)
+	if len(lines) > 2 { // what is known of it
+		b.add(o.wrapped(lines[1], 4, 2)...)
 	}
+	b.tail = o.wrapped(lines[len(lines)-1], 4, 2) // what to do
 	return b
 }
 
