@@ -16,6 +16,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats/numbers"
 )
 
@@ -451,7 +452,7 @@ func (o *Overview) more() *block {
 	b := &block{heading: "DETAILS"}
 	b.tail = o.wrapped("--section "+strings.Join(o.present(), ", ")+" or all", 2, 3)
 	trace := o.Path
-	if trace == "" || strings.ContainsAny(trace, " '\"") || len(trace) > o.width-46 {
+	if trace == "" || trace != text.Plain(trace) || strings.ContainsAny(trace, " '\"$`\\") || len(trace) > o.width-46 { // no word of a shell
 		trace = "TRACE"
 	}
 	if n := len(o.Analysis.Findings); n > 0 {

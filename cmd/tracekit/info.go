@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -239,7 +240,7 @@ func (doc *infoDocument) print(io *streams) {
 	line("time span", announced(uint64(t.DurationNs), words.Time(t.DurationNs)))
 	line("clock", fmt.Sprintf("%s ticks per second; offsets measured for %s", words.Count(t.ClockResolutionHz),
 		words.Plural(doc.offsets, "location", "locations")))
-	for _, k := range sortedKeys(doc.Properties) {
+	for _, k := range slices.Sorted(maps.Keys(doc.Properties)) {
 		line("property", k+" = "+doc.Properties[k])
 	}
 	comms := &text.Grid{Heading: "Communicators", Titles: []string{"<name", "members", "number"}}
@@ -248,14 +249,14 @@ func (doc *infoDocument) print(io *streams) {
 	}
 	comms.Print(w, io.Width)
 	defs := &text.Grid{Heading: "Definitions", Titles: []string{"<kind", "number"}}
-	for _, k := range sortedKeys(doc.Definitions) {
+	for _, k := range slices.Sorted(maps.Keys(doc.Definitions)) {
 		if doc.Definitions[k] > 0 {
 			defs.Add(strings.ReplaceAll(k, "_", " "), words.Count(doc.Definitions[k]))
 		}
 	}
 	defs.Print(w, io.Width)
 	records := &text.Grid{Heading: "Records", Titles: []string{"<kind", "number"}}
-	for _, k := range sortedKeys(doc.Records) {
+	for _, k := range slices.Sorted(maps.Keys(doc.Records)) {
 		records.Add(k, words.Count(doc.Records[k]))
 	}
 	records.Print(w, io.Width)

@@ -160,15 +160,15 @@ func version() string {
 	return info.Main.Version
 }
 
-// groups are the subcommands by what they are for, in the order of the help text.
-func groups(io *streams) []struct {
+// A group is subcommands for one purpose.
+type group struct {
 	title    string
 	commands []*cobra.Command
-} {
-	return []struct {
-		title    string
-		commands []*cobra.Command
-	}{
+}
+
+// groups are the subcommands in the order of the help text.
+func groups(io *streams) []group {
+	return []group{
 		{"Look at a trace:", []*cobra.Command{newAnalyze(io, runAnalyze), newView(io, runView), newReport(io, runReport),
 			newInfo(io, runInfo), newSpacetime(io, runSpacetime)}},
 		{"Find out why:", []*cobra.Command{newExplain(io, runExplain), newWhatif(io, runWhatif), newHeaders(io, runHeaders),

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"tracekit/readers"
 	"tracekit/report"
@@ -15,13 +13,6 @@ func writtenBy(format, creator string) string {
 		return readers.Label(format)
 	}
 	return readers.Label(format) + " by " + creator
-}
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := slices.Collect(maps.Keys(m))
-	slices.Sort(keys)
-	return keys
 }
 
 // sections returns where the sections of a report go, with so many rows in each table.
