@@ -226,8 +226,8 @@ func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 			}
 			continue
 		}
-		data, n := p.data, p.n
-		if data, n, err = p.levels(data); err != nil {
+		data, n, err := p.levels(p.data)
+		if err != nil {
 			return nil, err
 		}
 		switch {
