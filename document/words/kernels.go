@@ -63,11 +63,20 @@ func KernelName(name string) string {
 }
 
 // kernelBase returns the name of a kernel without its type and namespaces, and its parameters. What the recorder names itself, such as
-// "Memcpy DtoH (Device -> Host)", stays whole.
+// "Memcpy DtoH (Device -> Host)", stays whole. CUTLASS names all its kernels alike: theirs is that of their first parameter.
 func kernelBase(name string) (base, arguments string) {
 	if strings.HasPrefix(name, "Mem") {
 		return name, ""
 	}
+	base, arguments = lastName(name)
+	if inner := strings.TrimLeft(arguments, "<("); inner != "" && (base == "Kernel" || base == "Kernel2") {
+		return lastName(inner)
+	}
+	return base, arguments
+}
+
+// lastName returns the last part of a name with namespaces, without the type before it, and the parameters behind it.
+func lastName(name string) (base, arguments string) {
 	name = strings.TrimPrefix(strings.ReplaceAll(name, "(anonymous namespace)::", ""), "void ")
 	base = name
 	if i := strings.IndexAny(name, "<("); i > 0 {
@@ -76,9 +85,6 @@ func kernelBase(name string) (base, arguments string) {
 	base = base[strings.LastIndexByte(base, ' ')+1:]
 	if i := strings.LastIndex(base, "::"); i >= 0 {
 		base = base[i+len("::"):]
-	}
-	if inner := strings.TrimLeft(arguments, "<("); inner != "" && (base == "Kernel" || base == "Kernel2") { // of CUTLASS
-		return kernelBase(inner)
 	}
 	return base, arguments
 }

@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestKernels(t *testing.T) {
 	for _, c := range []struct{ name, short, class string }{
@@ -24,6 +27,7 @@ func TestKernels(t *testing.T) {
 		{"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)", "copy"},
 		{"smooth(double*, int)", "smooth", "other"},
 		{"smooth", "smooth", "other"},
+		{strings.Repeat("Kernel<", 1000), "Kernel<Kernel<Kernel<Kernel<Kernel<Kernel<Kerne…", "other"}, // no end of kernels
 		{"", "", "other"},
 		{"<", "<", "other"},
 		{"(anonymous namespace)::", "(anonymous namespace)::", "other"},
