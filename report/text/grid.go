@@ -66,10 +66,11 @@ func (g *Grid) Print(w io.Writer, width int) {
 		fmt.Fprintln(w, Wrap(note, width, 0))
 	}
 	g.dropEmpty()
-	if left := g.dropWide(width); len(left) > 0 {
+	natural := g.natural()
+	if left := g.dropWide(natural, width); len(left) > 0 {
 		fmt.Fprintln(w, Wrap(fmt.Sprintf("Not shown at this width: %s.", strings.Join(left, ", ")), width, 0))
 	}
-	widths := g.fit(width)
+	widths := g.fit(natural[:len(g.Titles)], width)
 	names := g.names(widths)
 	g.makeRoom(widths, len(names.full), width)
 	rows := make([][]string, 0, len(g.Rows)+1)
@@ -115,8 +116,8 @@ func (g *Grid) dropEmpty() {
 }
 
 // dropWide takes the last columns away until rows fit the width, and returns their titles.
-func (g *Grid) dropWide(width int) (titles []string) {
-	for len(g.Titles) > 1 && together(g.narrowed(leastName)) > width {
+func (g *Grid) dropWide(natural []int, width int) (titles []string) {
+	for len(g.Titles) > 1 && together(g.narrowed(natural[:len(g.Titles)], leastName)) > width {
 		last := len(g.Titles) - 1
 		titles = append(titles, strings.TrimPrefix(g.Titles[last], "<"))
 		g.Titles = g.Titles[:last]
@@ -147,17 +148,17 @@ func (g *Grid) printRow(w io.Writer, row []string, widths []int) {
 
 // fit returns how wide each column may be: as wide as its cells, but names, the widest
 // first, are narrowed until a row fits the width, to leastName at least.
-func (g *Grid) fit(width int) []int {
+func (g *Grid) fit(natural []int, width int) []int {
 	most := leastName
-	for most < width && together(g.narrowed(most+1)) <= width {
+	for most < width && together(g.narrowed(natural, most+1)) <= width {
 		most++
 	}
-	return g.narrowed(most)
+	return g.narrowed(natural, most)
 }
 
-// narrowed returns how wide columns are whose names have a width at most.
-func (g *Grid) narrowed(most int) []int {
-	widths := g.natural()
+// narrowed returns how wide columns are if names have a width at most.
+func (g *Grid) narrowed(natural []int, most int) []int {
+	widths := slices.Clone(natural)
 	for i := range widths {
 		if g.narrows(i) {
 			widths[i] = min(widths[i], most)
