@@ -99,7 +99,7 @@ func (o *Overview) losses() (items [][]string) {
 	for _, f := range o.Analysis.Findings {
 		switch {
 		case f.Severity == "error" && shown < errors:
-			items = append(items, o.warning(capital(f.Text)+"."))
+			items = append(items, o.warning(words.Capital(f.Text)+"."))
 			shown++
 		case f.Severity != "info":
 			lost = append(lost, fmt.Sprintf("%s (%s)", f.Code, words.Count(f.Count)))
@@ -283,15 +283,15 @@ func saving(c *cause.Cause) string {
 }
 
 // nothing says that there is nothing to fix.
-func (o *Sections) nothing(startup bool) string {
+func (r *Sections) nothing(startup bool) string {
 	what := "Nothing"
 	if startup {
 		what = "Nothing but startup"
 	}
 	switch {
-	case len(o.Analysis.Devices) > 0:
+	case len(r.Analysis.Devices) > 0:
 		return what + ": hosts, gaps, communication and copies have less than 1 % of the critical path. Devices compute."
-	case o.Analysis.Efficiency == nil:
+	case r.Analysis.Efficiency == nil:
 		return what + ": serial parts and barriers of threads take less than 1 %."
 	}
 	return what + ": no change that was tried saves 1 % of the run."
@@ -463,12 +463,4 @@ func (o *Overview) more() *block {
 		b.tail = append(b.tail, "  follow a wait       tracekit explain "+trace, "  try changes         tracekit whatif --gains "+trace)
 	}
 	return b
-}
-
-// capital makes the first letter of a text large.
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -166,3 +166,11 @@ func Call(operation string, s field.SourceLine) string {
 	}
 	return operation + " in " + Sentence(s)
 }
+
+// Capital makes the first letter of a text large.
+func Capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

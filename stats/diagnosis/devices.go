@@ -303,7 +303,7 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Ranks = slices.Compact(c.Ranks)
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
-	c.Headline = fmt.Sprintf("%s %s late to collectives", capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
+	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
 	c.Text = fmt.Sprintf("%s there for %s; %s cause %.0f %% of it, as the last %d times. %s", f.who("wait", "waits"), f.of(wait),
 		ranksText(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")

@@ -64,7 +64,7 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.cause.Headline = fmt.Sprintf("Only %s %s in %s", fewRanks(in), one(in, "is", "are"), where)
-		c.text = fmt.Sprintf("%s %s there for %s. ", capital(ranksText(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
+		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(ranksText(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
@@ -95,7 +95,11 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Headline = fmt.Sprintf("A different rank is slow in %s each time", where)
 		c.text = "The totals of the ranks are about equal. "
 	}
-	c.text += f.waits(row) + calledFrom(p.callers)
+	what := "it"
+	if c.slow != nil && len(ranks) < len(guilty) { // others make wait for it as well
+		what = "what is done there"
+	}
+	c.text += f.waitsFor(row, what) + calledFrom(p.callers)
 	if meets {
 		c.text += " Threads wait for each other there."
 	}
@@ -120,7 +124,7 @@ func (c *candidate) ofCulprits() (headline, text string) {
 	if len(ranks) > fewest {
 		text += "; " + ranksText(ranks)
 	}
-	return fmt.Sprintf("%s %s slow in %s", capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where), text + ". " + c.text
+	return fmt.Sprintf("%s %s slow in %s", words.Capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where), text + ". " + c.text
 }
 
 // inTurn reports whether hardly more than one rank is at a place at a time; or fewer than half of
@@ -472,8 +476,11 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 }
 
 // waits says what waits a place causes, and where the longest of them is that it causes at once.
-func (f *finder) waits(row waitstate.Delay) string {
-	text := fmt.Sprintf("Other ranks wait %s for it", words.Time(row.TotalNs))
+func (f *finder) waits(row waitstate.Delay) string { return f.waitsFor(row, "it") }
+
+// waitsFor is waits for what a word names.
+func (f *finder) waitsFor(row waitstate.Delay, what string) string {
+	text := fmt.Sprintf("Other ranks wait %s for %s", words.Time(row.TotalNs), what)
 	if kind := mostWaits(row); kind != waitstate.None {
 		text += fmt.Sprintf(", mostly %s", kind)
 		if at := row.Longest; at.Operation != "" {

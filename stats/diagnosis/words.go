@@ -101,11 +101,3 @@ func one(ranks []uint32, singular, plural string) string {
 	}
 	return plural
 }
-
-// capital makes the first letter of a text large.
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
