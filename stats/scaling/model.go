@@ -120,6 +120,9 @@ func Fit(p, y []float64, at ...float64) *Model {
 	}
 	f := newFitter(p, y, at)
 	constants := f.fit(nil)
+	if len(constants) == 1 { // each scheme has a constant
+		constants = append(constants, constants[0])
+	}
 	best, chance, all := mostLikely(constants), 1.0, constants
 	var growing []*hypothesis
 	for _, t := range f.with {
@@ -276,9 +279,6 @@ func (f *fitter) fit(terms []basis) (out []*hypothesis) {
 		out = append(out, h)
 	}
 	if slices.Min(f.y) <= 0 {
-		if terms == nil { // each constant has its place
-			out = append(out, h)
-		}
 		return out
 	}
 	for i, y := range f.y {
