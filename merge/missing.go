@@ -54,7 +54,8 @@ func reportTwins(r *resolver, ledger *trace.Ledger) {
 					continue
 				}
 				if seen[world] == stamp {
-					ledger.Add(trace.CodeBadDefinition, trace.Nowhere(), fmt.Sprintf("communicator %d lists rank %d of the run more than once", i, world))
+					ledger.Add(trace.CodeBadDefinition, trace.Nowhere(), fmt.Sprintf("communicator %d lists rank %d "+
+						"more than once", i, world))
 				}
 				seen[world] = stamp
 			}

@@ -158,7 +158,7 @@ func (l *located) partColumns(comms int) []codec.Column[part] {
 func (l *located) check(d *trace.Defs) error {
 	world, comms := uint32(len(d.World())), uint32(len(d.Comms))
 	if l.span.Events == 0 && l.calls.Len()+l.sends.Len()+l.recvs.Len()+l.parts.Len() > 0 {
-		return errors.New("there are rows and no events")
+		return errors.New("it has rows but no events")
 	}
 	for i := range l.calls.Len() {
 		c := l.calls.At(i)

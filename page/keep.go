@@ -32,9 +32,9 @@ type Kept struct {
 
 var (
 	// ErrNoIndex: a file is something else.
-	ErrNoIndex = errors.New("it is no index of tracekit, or one of another version")
+	ErrNoIndex = errors.New("it is not an index of this version of tracekit")
 	// ErrOtherKey: an index was made of something else.
-	ErrOtherKey = errors.New("the trace, or what is asked of it, is not what the index was made of")
+	ErrOtherKey = errors.New("the index was built from another trace or with other options")
 )
 
 // Keep writes the index, for ReadIndex.

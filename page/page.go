@@ -109,7 +109,8 @@ func (p *Page) content(z *packer) (*Content, error) {
 			break
 		}
 		if !p.Timeline.thin() {
-			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows: allow a larger one", p.Size, len(p.Timeline.Rows))
+			return nil, fmt.Errorf("a page of %d bytes has no room for %d rows; use a larger "+
+				"--size", p.Size, len(p.Timeline.Rows))
 		}
 	}
 	return &Content{Title: shorten(p.Title), Parts: []Part{{"document", doc}, {"more", more}, {"header", head}, {"numbers", numbers},
@@ -261,7 +262,7 @@ func (p *packer) document(document any, limit int64) (string, error) {
 	for int64(len(packed)) > limit {
 		name := longest(lists)
 		if name == "" {
-			return "", fmt.Errorf("the analysis does not fit into a page of this size: allow a larger one")
+			return "", fmt.Errorf("the analysis does not fit into a page of this size; use a larger --size")
 		}
 		list := lists[name]
 		if _, ok := cut[name]; !ok {

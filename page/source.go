@@ -44,7 +44,7 @@ func OpenSources(dir string) (*Sources, error) {
 	seen := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if seen++; seen > mostEntries {
-			return fmt.Errorf("%s has more than %d files: choose a folder in it", dir, mostEntries)
+			return fmt.Errorf("%s has more than %d files; choose a directory inside it", dir, mostEntries)
 		}
 		switch {
 		case err != nil && name == ".":

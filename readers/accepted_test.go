@@ -24,7 +24,7 @@ func TestAccepted(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
 			src, err := readers.Open(t.Context(), name, readers.OpenOptions{})
 			if err != nil {
-				t.Skip("not a trace that can be read")
+				t.Skip("not a readable trace")
 			}
 			defer src.Close()
 			if len(src.Defs().Locations) == 0 {

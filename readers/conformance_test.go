@@ -70,7 +70,7 @@ func TestNothingLost(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
 			src, err := readers.Open(t.Context(), path, readers.OpenOptions{})
 			if err != nil {
-				t.Skip("not a trace that can be read")
+				t.Skip("not a readable trace")
 			}
 			defer src.Close()
 			_, want, _ := strings.Cut(tracetest.MustFormat(t, src), "\n")

@@ -48,11 +48,11 @@ func FilesOf(name string, find func(prefix string) ([]string, error)) (Files, er
 	}
 	switch len(traces) {
 	case 0:
-		return Files{}, fmt.Errorf("%s: %w: there is no such file, and no trace below it", name, trace.ErrNotATrace)
+		return Files{}, fmt.Errorf("%s: %w: no such file, and no trace in this directory", name, trace.ErrNotATrace)
 	case 1:
 		return filesOfFile(traces[0], there), nil
 	}
-	return Files{}, fmt.Errorf("%s: %w: it holds several traces: open one of %s", name, trace.ErrNotATrace, list(traces))
+	return Files{}, fmt.Errorf("%s: %w: it holds several traces; open one of %s", name, trace.ErrNotATrace, list(traces))
 }
 
 // filesOfFile returns the files of the trace that is opened by a file.

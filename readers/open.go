@@ -52,7 +52,7 @@ func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 	}
 	src, err := open(ctx, paths, o)
 	if errors.Is(err, fs.ErrNotExist) && o.Mirror == "" && slices.ContainsFunc(paths, IsAddress) {
-		err = fmt.Errorf("%w: this command reads files; tracekit-beam reads from object stores", err)
+		err = fmt.Errorf("%w: this command reads files; use tracekit-beam for object stores", err)
 	}
 	if errors.Is(err, wire.ErrNotRegular) && !errors.Is(err, trace.ErrNotATrace) {
 		err = fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
@@ -73,7 +73,7 @@ func openAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 			first = f
 		}
 		if len(paths) > 1 && (!f.parts || f.name != first.name) {
-			return nil, fmt.Errorf("%s: %w: only a trace of format %s may lie in several files, all of that format",
+			return nil, fmt.Errorf("%s: %w: several files can form one trace only in format %s",
 				path, trace.ErrNotATrace, strings.Join(partFormats(), " or "))
 		}
 	}
@@ -81,7 +81,7 @@ func openAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 		return nil, fmt.Errorf("%w: no file is given", trace.ErrNotATrace)
 	}
 	if o.AlignStart && !first.parts {
-		return nil, fmt.Errorf("%s: only files of format %s can be aligned at their start", paths[0], strings.Join(partFormats(), " or "))
+		return nil, fmt.Errorf("%s: --align start works only for files of format %s", paths[0], strings.Join(partFormats(), " or "))
 	}
 	return first.open(ctx, paths, o)
 }
@@ -148,7 +148,7 @@ func Create(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Wr
 		return f.create(path, info, defs, o)
 	}
 	if o.Format == "" {
-		return nil, fmt.Errorf("%s: the name says no format: want a directory or a name that ends in %s", path, Extensions())
+		return nil, fmt.Errorf("%s: unknown format; want a directory or a name that ends in %s", path, Extensions())
 	}
-	return nil, fmt.Errorf("%s: %q is not a format that can be written: want %s", path, o.Format, strings.Join(Formats(), ", "))
+	return nil, fmt.Errorf("%s: format %q cannot be written; want %s", path, o.Format, strings.Join(Formats(), ", "))
 }

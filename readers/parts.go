@@ -33,7 +33,7 @@ func (w *Written) Code(c *codec.Coder, d *trace.Defs, _ *spill.Store) {
 func WritePart(ctx context.Context, src trace.Source, locations []trace.LocationID, dir string, number, of int, o CreateOptions,
 	p *engine.Progress) (*Written, error) {
 	if rowOf(o.Format).unjoined == nil {
-		return nil, fmt.Errorf("a trace of format %s is not written in parts", o.Format)
+		return nil, fmt.Errorf("format %s cannot be written in parts", o.Format)
 	}
 	before := src.Findings()
 	_, err := os.Stat(dir)

@@ -31,7 +31,7 @@ func recognise(path string) (f *format, open string, err error) {
 	case err != nil:
 		return nil, "", err
 	case info.IsDir() && slices.ContainsFunc(formats, func(f format) bool { return f.unjoined != nil && f.unjoined(path) }):
-		return nil, "", fmt.Errorf("%s: %w: it holds parts of a trace; 'tracekit combine' makes a trace of them once all are there", path,
+		return nil, "", fmt.Errorf("%s: %w: it holds parts of a trace; join them with 'tracekit combine'", path,
 			trace.ErrNotATrace)
 	case info.IsDir():
 		traces = append(companionOf(path, []string{filepath.Clean(path)}), tracesIn(path)...)
@@ -68,7 +68,8 @@ func sniff(path string) (*format, error) {
 // opened.
 func readHead(path string, info os.FileInfo) ([]byte, error) {
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: it is no regular file; save it as one, which can be read more than once", path, trace.ErrNotATrace)
+		return nil, fmt.Errorf("%s: %w: not a regular file; save it as a file first, because it is read more than "+
+			"once", path, trace.ErrNotATrace)
 	}
 	f, err := os.Open(path)
 	if err != nil {

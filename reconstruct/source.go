@@ -182,7 +182,7 @@ func (s *Source) Findings() []trace.Finding {
 		l.Add(trace.CodeCountMismatch, trace.Place{Location: location, File: s.model.Name, Offset: -1},
 			fmt.Sprintf("events end %d before the number that the formulae stand for", missing))
 	}
-	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events did not find their partner", s.stuck))
+	l.AddN(trace.CodeReplayStuck, s.stuck, trace.Nowhere(), fmt.Sprintf("%d rebuilt events have no partner", s.stuck))
 	return l.Findings()
 }
 

@@ -103,7 +103,8 @@ func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduc
 		var err error
 		if w, ok := rule.(WholeRule); ok {
 			if r.whole = w; len(rules) > 1 {
-				return nil, fmt.Errorf("the rule of %s is applied alone: reduce the reduced trace once more", rule.Name())
+				return nil, fmt.Errorf("rule %s cannot be combined with others; reduce the reduced trace "+
+					"again", rule.Name())
 			}
 		}
 		switch rule := rule.(type) {

@@ -204,7 +204,7 @@ func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
 		}
 	}
 	if x.event == nil && x.trace == nil && x.text == nil {
-		return nil, fmt.Errorf("%s: it defines neither trace_event nor output_trace nor output_text", s.file)
+		return nil, fmt.Errorf("%s: it defines none of trace_event, output_trace and output_text", s.file)
 	}
 	s.locations[l] = x
 	return x, nil
@@ -301,7 +301,7 @@ func (s *Script) conditional(v starlark.Value) error {
 	if _, ok := v.(starlark.Bool); ok || s.condition == "" {
 		return nil
 	}
-	return fmt.Errorf("--keep %q: its value is of type %s, neither True nor False; write a condition, as in 'rank < 32'", s.condition,
+	return fmt.Errorf("--keep %q: the value has type %s, not True or False; write a condition such as 'rank < 32'", s.condition,
 		v.Type())
 }
 
@@ -384,7 +384,8 @@ func NewExpression(text string, o ScriptOptions) (*Script, error) {
 		names := namesIn(part)
 		for _, name := range names {
 			if !slices.Contains(variableNames, name) && (!starlark.Universe.Has(name) || name == "print") {
-				return nil, fmt.Errorf("%s %q: there is no %s; there are %s", file, text, name, strings.Join(variableNames, ", "))
+				return nil, fmt.Errorf("%s %q: unknown name %s; names are "+
+					"%s", file, text, name, strings.Join(variableNames, ", "))
 			}
 		}
 		into := &calls

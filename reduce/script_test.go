@@ -49,11 +49,11 @@ func TestFaultyRules(t *testing.T) {
 		"print":       {"print('x')\n", "r.star:1:6: print has no place in a rule"},
 		"syntax":      {"def trace_event(id):\n  return (\n", "r.star:3:1: got"},
 		"unknown":     {"def trace_event(id):\n  return get_mpi_count(id)\n", "r.star:2:10: undefined: get_mpi_count"},
-		"no function": {"x = 1\n", "it defines neither"},
+		"no function": {"x = 1\n", "it defines none"},
 		"parameters":  {"def trace_event(id, x):\n  return True\n", "r.star:1:1: trace_event has 2 parameters, want 1"},
 		"none":        {"def trace_event(id):\n  pass\n", "r.star:1:1: trace_event returns None for MPI_Init"},
 		"no text":     {"def output_text():\n  return 3\n", "r.star:1:1: output_text returns a int"},
-		"future":      {"def trace_event(id):\n  return get_allresults()\n", "r.star:2:24: get_allresults is known at the end"},
+		"future":      {"def trace_event(id):\n  return get_allresults()\n", "r.star:2:24: get_allresults is available only"},
 		"deep source": {"x = " + strings.Repeat("(", 30000) + "1" + strings.Repeat(")", 30000), "excessive nesting"},
 		"failed":      {"fail('no', 3)\n", "r.star:1:5: fail: no 3"},
 	} {

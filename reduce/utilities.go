@@ -171,7 +171,7 @@ func (x *located) predeclared() starlark.StringDict {
 	add("get_mpi_name", 1, func(args starlark.Tuple) (starlark.Value, error) { return args[0], nil })
 	add("get_allresults", 0, func(starlark.Tuple) (starlark.Value, error) {
 		if x.all == nil {
-			return nil, fmt.Errorf("get_allresults is known at the end: in output_trace and output_text")
+			return nil, fmt.Errorf("get_allresults is available only in output_trace and output_text")
 		}
 		return x.all, nil
 	})

@@ -104,12 +104,12 @@ func (r *Sections) Header() {
 		if len(s.Ranks) > 0 {
 			ranks = words.Plural(len(s.Ranks), "rank", "ranks")
 		}
-		r.Line("Selection: %s, from %s to %s after the start; all that follows is of this part", ranks,
+		r.Line("Selection: %s, from %s to %s after the start; all figures are of this part", ranks,
 			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs))
 	}
 	r.clock()
 	if len(r.Analysis.CallSites) > 0 && !r.Sites {
-		r.Line("Source lines: the trace records neither the lines of calls nor the regions that make them.")
+		r.Line("Source lines: the trace records neither lines nor calling regions of MPI calls.")
 	}
 }
 
@@ -225,7 +225,8 @@ func (r *Sections) efficiency() {
 	if e == nil {
 		if cut := r.Analysis.Trace.Reduced; cut != nil && cut.LeftOut != nil {
 			fmt.Fprintln(r.W)
-			r.Line("No efficiencies, causes, delays and critical path: %s of the time was cut from this trace (%s). Analyze the whole trace for them.", words.Share(cut.CutShare), strings.Join(cut.By, "; "))
+			r.Line("%s of the time was cut from this trace (%s). Efficiencies, causes, delays and critical path need the "+
+				"whole trace.", words.Share(cut.CutShare), strings.Join(cut.By, "; "))
 			r.estimates(cut.Estimates)
 		}
 		return
@@ -237,7 +238,7 @@ func (r *Sections) efficiency() {
 	}
 	g := r.Grid(heading, "<", r.whole(), "without startup")
 	if without != nil {
-		g.Note("Times are wall time. Without startup: from the end of MPI_Init to the begin of MPI_Finalize.")
+		g.Note("Times are wall time. Without startup: from the end of MPI_Init to the start of MPI_Finalize.")
 	} else {
 		g.Titles = g.Titles[:2]
 		g.Note("Times are wall time.")
@@ -266,15 +267,15 @@ func (r *Sections) efficiency() {
 		})
 	}
 	if o := e.Offload; o != nil {
-		g.Note("Hosts: of the time outside MPI, what master threads do not only wait for devices.")
+		g.Note("Hosts: share of the time outside MPI in which master threads do not just wait for devices.")
 		whole("hosts, waits for devices left out", words.ShareOrDash(o.ParallelEfficiency))
 		whole("  offload", words.ShareOrDash(o.Efficiency))
 	}
 	row("run time", func(x *document.Ratios) string { return words.Time(x.RuntimeNs) })
 	row("  "+text.Modelled+"with zero-cost MPI", func(x *document.Ratios) string { return words.TimeOrDash(x.ZeroCostRuntimeNs) })
 	if e.IdealNetworkNs != nil {
-		g.Note("Transfer is that of zero-cost MPI, where calls only wait. On an ideal network only messages take no time: " +
-			"calls keep what they take themselves.")
+		g.Note("Transfer is computed with zero-cost MPI, where calls only wait. On an ideal network messages take no time, but " +
+			"calls keep their own time.")
 		whole("  "+text.Modelled+"on an ideal network", words.Time(*e.IdealNetworkNs))
 	}
 	row(useful+", mean", func(x *document.Ratios) string { return words.Time(x.UsefulMeanNs) })
@@ -309,12 +310,13 @@ func (r *Sections) waitStates() {
 		}
 		return
 	}
-	g := r.begin(waitStates, "", rows, "Times are sums over ranks, share is of all ranks' run time; the last four columns are about the longest single wait.")
+	g := r.begin(waitStates, "", rows, "Times are sums over ranks; shares are of the run time of all ranks. The last four columns "+
+		"show the longest single wait.")
 	if s[waitstate.AtTeamBarrier].Count > 0 {
-		g.Note("At barriers of threads they are sums over threads, and the share is of all threads' run time.")
+		g.Note("At barriers of threads, sums and shares cover all threads.")
 	}
 	if s[waitstate.NxNCompletion].Count > 0 || s[waitstate.BarrierCompletion].Count > 0 {
-		g.Note("Completion: how long ranks stay in a collective after the first rank has left it.")
+		g.Note("Completion: time ranks stay in a collective after the first rank has left it.")
 	}
 	r.Show(g)
 }
@@ -325,7 +327,7 @@ func (r *Sections) estimates(list []*document.Estimate) {
 		return
 	}
 	g := r.Grid("Estimates for the whole run, from the sampled messages")
-	g.Note("Messages were drawn at random where there is an interval: it holds the truth in 95 of 100 samples.")
+	g.Note("Intervals exist where messages were sampled at random. They contain the truth in 95 of 100 samples.")
 	g.Titles = []string{"<sum over ranks", "sampled", "estimate", "from", "to"}
 	for _, e := range list {
 		name, sampled, number := r.estimate(e.Key)
@@ -363,9 +365,9 @@ func (r *Sections) diagnosis() {
 	}
 	fmt.Fprintf(r.W, "\n%sWhat to fix\n", Mark(r.Analysis.Trace.Rebuilt))
 	if s := r.Analysis.Selection; s != nil {
-		r.Line("A saving is of the whole run, if this part alone were changed. The network and the order of messages are judged for whole runs only.")
+		r.Line("Savings are of the whole run if only this part changes. Network and order of messages need the whole run.")
 		if len(s.Ranks) > 0 {
-			r.Line("Causes are those of all ranks that concern the selected ones.")
+			r.Line("Causes on all ranks that concern the selected ranks are listed.")
 		}
 	}
 	if len(causes) == 0 {
@@ -421,8 +423,8 @@ func (r *Sections) delays() {
 	for i := range rows {
 		rows[i] = append(rows[i], partOf(d[i].TotalNs, float64(total)))
 	}
-	g := r.begin(delays, "", rows, "Sums over ranks: the waiting that a place causes by taking longer on one rank than on those that wait for it, since they "+
-		"last met; at once, when they meet next; later, when those that have waited make others wait. "+r.allWaits())
+	g := r.begin(delays, "", rows, "Sums over ranks: waiting that a place causes on other ranks. At once: the wait when they meet next. "+
+		"Later: waits that follow from it. "+r.allWaits())
 	if unexplained > 0 {
 		g.Add("(unexplained)", "", words.Time(unexplained), "", "", words.PartOf(unexplained, total), "", "")
 	}
@@ -432,9 +434,9 @@ func (r *Sections) delays() {
 // allWaits says of which waits places have shares: of more than there are wait states, if ranks wait at startup.
 func (r *Sections) allWaits() string {
 	if startup := waitsOf(r.Analysis.DelayTotals[waitstate.AtStartup]); startup > 0 {
-		return "Share is of all waits, " + words.Time(startup) + " in MPI_Init and MPI_Finalize among them."
+		return "Shares are of all waits, including " + words.Time(startup) + " in MPI_Init and MPI_Finalize."
 	}
-	return "Share is of all waits."
+	return "Shares are of all waits."
 }
 
 func waitsOf(t waitstate.DelayTotal) int64 { return t.ShortNs + t.LongNs + t.UnexplainedNs }
@@ -449,18 +451,18 @@ func (r *Sections) criticalPath() {
 		return
 	}
 	r.Show(r.begin(criticalPath, ", "+words.Time(c.LengthNs), r.rows(criticalPath),
-		"Wall time: the chain of activities, over all ranks, that determines how long the "+r.whole()+" takes. "+
-			"Imbalance: how much longer the path is there than a rank in the mean, waits left out."))
+		"Wall time. The chain of activities across ranks that determines how long the "+r.whole()+" takes. "+
+			"Imbalance: time of the path minus the mean time of a rank there, without waits."))
 }
 
 // alone prints the path of a run in which nobody waits for another: that of one location.
 func (r *Sections) alone(c *document.CriticalPath) {
 	why := "No communication is recorded"
 	if m := r.Analysis.Messages; m != nil && m.Count > 0 {
-		why = "No calls that communicate are recorded, only the messages"
+		why = "Messages are recorded, but not the calls that send and receive them"
 	}
 	r.Show(r.begin(lastLocation, ", "+words.Time(c.LengthNs), r.rows(lastLocation),
-		"Wall time. "+why+", so that nothing is known of who waits for whom."))
+		"Wall time. "+why+": who waits for whom is unknown."))
 }
 
 // A shownRegion is the name of a region as text shows it: where several have one name, with their places.
@@ -516,7 +518,8 @@ func (r *Sections) usefulCounters() {
 	}
 	t := *usefulCounters
 	if r.Analysis.Threads != nil { // of which "useful" says something else
-		t.Title, t.Note, t.Columns = "Counters outside MPI", "Sums over the threads of a rank, of time outside MPI that is covered by samples.",
+		t.Title, t.Note, t.Columns = "Counters outside MPI", "Sums over the threads of a rank, for time outside MPI between "+
+			"samples.",
 			slices.Clone(t.Columns)
 		t.Columns[1].Title = "outside MPI"
 	}

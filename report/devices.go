@@ -39,7 +39,7 @@ func (r *Sections) devicePath() {
 		return
 	}
 	r.Show(r.begin(devicePath, ", "+words.Time(p.LengthNs), r.rows(devicePath),
-		"Wall time: the chain of kernels, launches and functions of hosts that determines how long the "+r.whole()+" takes; "+
+		"Wall time. The chain of kernels, launches and host functions that determines how long the "+r.whole()+" takes; "+
 			"hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
 			"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; "+
 			"gap: from the end of one kernel to the begin of the next; loading: what loads input, and what it calls; "+

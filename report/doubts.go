@@ -34,7 +34,7 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 		}
 		out = append(out, []string{
 			fmt.Sprintf("Measurement doubtful: the records of %s start %s (%s of the run) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
-			"Others wait for it. What passes until then is not recorded.", "Try: record all ranks from the same moment."})
+			"Other ranks wait for it. The time until then is not recorded.", "Try: record all ranks from the same moment."})
 	}
 	if len(cores) > 1 {
 		out = append([][]string{append(cores, "Try: run one rank per core, then measure again.")}, out...)
@@ -45,9 +45,9 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 // doubt says what sign there is that the measurement is disturbed.
 func doubt(d *document.Doubt) string {
 	if d.Kind == document.TimeSlices {
-		return fmt.Sprintf("Of the MPI calls that last %s or more, %s last a multiple of %s, the time slice of a scheduler.",
+		return fmt.Sprintf("Of MPI calls of %s or more, %s last a multiple of %s, a scheduler time slice.",
 			words.Time(d.SliceNs/2), words.Share(*d.Share), words.Time(d.SliceNs))
 	}
-	return fmt.Sprintf("Small %s takes %s in the median after the last rank has come, and %s or less in one of ten.", d.Operation,
+	return fmt.Sprintf("Small %s: median %s after the last rank arrives, but at most %s in one of ten.", d.Operation,
 		words.Time(d.MedianNs), words.Time(d.FastNs))
 }

@@ -75,8 +75,8 @@ func (r *Sections) keys(o *document.Overhead) {
 		words.Plural(len(o.Keys), "key", "keys"), words.Plural(anomalous, "has too many slow calls",
 			"have too many slow calls"), r.Of(len(o.Keys), "keys"))
 	g := Keys(heading, top(r, o.Keys), o.Profile != nil)
-	g.Note("Times are of single calls. A key is what calls must share to be alike: operation, role, processes, bytes; " +
-		"t_max: upper limit of an undisturbed call.")
+	g.Note("Times of single calls. A key is what comparable calls share: operation, role, processes, bytes. t_max: upper limit of " +
+		"an undisturbed call.")
 	r.Show(g)
 }
 

@@ -21,7 +21,7 @@ var waitStates = &Table{Key: "wait_states", Tab: "waits", Title: "Wait states",
 		{Key: "top.0.time_ns", Title: "lasting", Unit: Time},
 	}}
 
-var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes others wait",
+var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes other ranks wait",
 	Path: "delays[]", Modelled: true, what: "places", Columns: []Column{
 		{Key: "operation", Title: "operation", Unit: Operation, Says: "(outside MPI)"},
 		{Title: "source line", Unit: Place, Term: "source line"},
@@ -44,8 +44,8 @@ var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: 
 	}}
 
 var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
-	Note: "Inclusive, exclusive and share are sums over all locations; " +
-		"least, mean and most are the exclusive time of a rank that visits the region, all its threads together.",
+	Note: "Inclusive, exclusive and share are sums over all locations. Least, mean and most are exclusive times of ranks that visit " +
+		"the region, with all threads.",
 	Columns: []Column{
 		{Key: "region", Title: "region", Faces: InText},
 		{Title: "region", Unit: Place, Faces: OnPage | Selected},
@@ -64,8 +64,8 @@ var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Pa
 	}}
 
 var collectives = &Table{Key: "collectives", Tab: "communication", Title: "Collectives", Path: "collectives[]",
-	Note: "Times are sums over ranks: skew until the last rank arrives, " +
-		"transfer until the first one leaves, completion until the rank itself leaves.",
+	Note: "Times are sums over ranks. Skew lasts until the last rank arrives, transfer until the first leaves, completion until the " +
+		"rank itself leaves.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation"},
 		{Key: "count", Title: "instances", Unit: Count},
@@ -87,9 +87,9 @@ var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "c
 }}
 
 var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line costs", Path: "lines[]", what: "lines",
-	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained; " +
-		"the last two are what calls take longer than comparable calls. Causes: the waiting that the line causes on other ranks. " +
-		"Of path: share of the critical path.",
+	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained. " +
+		"Transfer and unexplained are time beyond comparable calls. Causes: waiting on other ranks that the line causes. Of " +
+		"path: share of the critical path.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation", Faces: Everywhere},
 		{Title: "source line", Unit: Place, Term: "source line", Faces: Everywhere},
@@ -105,10 +105,9 @@ var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line cos
 	}}
 
 var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "devices[]", what: "devices",
-	Note: "Shares of the span, from the first to the last thing that a device does. " +
-		"Busy is compute + comm, communication while nothing is computed, + copy, copying while neither is done. " +
-		"Idle is host-bound (the launch queue is empty) + queued (work is launched and does not start) + unknown (launches are not recorded). " +
-		"Late ranks is the part of comm in which ranks wait for the last to come.",
+	Note: "Shares of the span, from the first to the last activity of a device. Busy is compute + comm (communication without " +
+		"computing) + copy (copying without either). Idle is host-bound (empty launch queue) + queued (launched, not started) + " +
+		"unknown (launches not recorded). Late ranks: part of comm in which ranks wait for the last one.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device, Faces: Everywhere},
 		{Key: "span_ns", Title: "span", Unit: Time, Term: "span of a device"},
@@ -124,7 +123,7 @@ var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "de
 	}}
 
 var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execute", Path: "more.kernels[]", what: "kernels",
-	Note: "Sums over all devices and streams of single executions, also of those at the same time.",
+	Note: "Sums of single executions over all devices and streams, including simultaneous ones.",
 	Columns: []Column{
 		{Key: "short", Title: "kernel", Faces: InText},
 		{Key: "name", Title: "kernel", Faces: OnPage | Selected},
@@ -141,7 +140,7 @@ var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execut
 
 var idleBefore = &Table{Key: "idle_before", Tab: "devices", Title: "What devices idle before, by what launches it",
 	Path: "devices[].idle_before[]",
-	Note: "Host-bound: the launch queue was empty; queued: work was launched and did not start; the rest is of unknown cause.",
+	Note: "Host-bound: the launch queue was empty. Queued: work was launched and had not started. The cause of the rest is unknown.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "operator", Title: "operator", Unit: Launcher, Says: "(launch not recorded)"},
@@ -154,8 +153,8 @@ var idleBefore = &Table{Key: "idle_before", Tab: "devices", Title: "What devices
 
 var launches = &Table{Key: "launches", Tab: "devices", Title: "From launch to begin",
 	Path: "devices[].launches", Where: "delay_ns",
-	Note: "The delay is from the enter of the call that launches a kernel to the kernel's begin, " +
-		"which 90 and 99 % of the kernels do not exceed; the queue is of kernels that are launched and have not begun.",
+	Note: "Delay: from the start of the launching call to the start of the kernel, with its 90th and 99th percentile. Queue: " +
+		"kernels that are launched and have not begun.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "count", Title: "kernels", Unit: Count},
@@ -192,8 +191,8 @@ var devicePath = &Table{Key: "device_path", Tab: "devices", Title: "Critical pat
 	}}
 
 var threadRows = &Table{Key: "threads", Tab: "threads", Title: "Threads", Path: "threads.rows[]", what: "threads",
-	Note: "Wall time; a row sums to the run time. Thread 0 speaks for its rank. " +
-		"No work: before a thread begins, after it ends, and outside its work.",
+	Note: "Wall time. A row sums to the run time. Thread 0 calls MPI for its rank. No work: before a thread begins, after it ends, " +
+		"and outside its work.",
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Plain, Faces: InText},
 		{Key: "thread", Title: "thread", Unit: Plain, Faces: InText},
@@ -203,10 +202,10 @@ var threadRows = &Table{Key: "threads", Tab: "threads", Title: "Threads", Path: 
 		{Key: "useful_ns", Title: "useful", Unit: Time, Term: "useful time of threads", Bar: true},
 		{Key: "useful_ns", Title: "share", Unit: Time, Of: "run_ns", Faces: InText},
 		{Key: "communication_ns", Title: "MPI", Unit: Time, Faces: Everywhere},
-		{Key: "barrier_ns", Title: "barriers", Unit: Time, Term: "threads beside useful time", Bar: true, Faces: Everywhere},
-		{Key: "waiting_ns", Title: "waiting", Unit: Time, Term: "threads beside useful time", Faces: Everywhere},
-		{Key: "scheduling_ns", Title: "fork, join", Unit: Time, Term: "threads beside useful time", Faces: Everywhere},
-		{Key: "idle_ns", Title: "no work", Unit: Time, Term: "threads beside useful time", Bar: true},
+		{Key: "barrier_ns", Title: "barriers", Unit: Time, Term: "time of threads that is not useful", Bar: true, Faces: Everywhere},
+		{Key: "waiting_ns", Title: "waiting", Unit: Time, Term: "time of threads that is not useful", Faces: Everywhere},
+		{Key: "scheduling_ns", Title: "fork, join", Unit: Time, Term: "time of threads that is not useful", Faces: Everywhere},
+		{Key: "idle_ns", Title: "no work", Unit: Time, Term: "time of threads that is not useful", Bar: true},
 		{Key: "outside_ns", Title: "outside all regions", Unit: Time, Bar: true, Faces: Selected},
 		{Key: "measurement_ns", Title: "measurement", Unit: Time},
 	}}
@@ -223,7 +222,7 @@ var phases = &Table{Key: "phases", Tab: "phases", Title: "Phases", Path: "phases
 
 var operations = &Table{Key: "operations", Tab: "files", Title: "What is done to files",
 	Path: "file_io.operations[]", what: "operations",
-	Note: "Time is a sum over all locations, of calls within others too; bandwidth is of the calls of which the bytes are recorded.",
+	Note: "Time is a sum over all locations, including nested calls. Bandwidth covers calls with recorded bytes.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation", Faces: Everywhere},
 		{Key: "kind", Title: "kind"},
@@ -277,7 +276,7 @@ var lastLocation = &Table{Title: "The location that ends last",
 	}}
 
 var callSites = &Table{Path: "call_sites[]",
-	what: "sites", Note: "Time is a sum over ranks; min to max are of single calls, max on that rank.",
+	what: "sites", Note: "Time is a sum over ranks. Min to max are times of single calls; the last column is the rank of max.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation"},
 		{Title: "source line", Unit: Place},
@@ -323,8 +322,8 @@ var keyTable = &Table{Columns: []Column{
 }}
 
 var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", what: "rows",
-	Note: "Sums are over all locations: of what a counter grew in the exclusive time of the region. " +
-		"IPC (instructions per cycle) and GHz (cycles per ns) stand in its first row.",
+	Note: "Growth of counters in the exclusive time of the region, summed over all locations. IPC is instructions per cycle, GHz " +
+		"cycles per ns, both in the region's first row.",
 	Columns: []Column{
 		{Key: "region", Title: "region"},
 		{Key: "name", Title: "counter"},
@@ -339,7 +338,7 @@ var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[
 	}}
 
 var usefulCounters = &Table{Title: "Counters in useful time",
-	Path: "counters.ranks[]", Note: "Sums over the threads of a rank, of useful time that is covered by samples.",
+	Path: "counters.ranks[]", Note: "Sums over the threads of a rank, for useful time between samples.",
 	Columns: []Column{
 		{Key: "key", Unit: Label},
 		{Key: "useful_ns", Title: "useful time", Unit: Time},
@@ -350,8 +349,8 @@ var usefulCounters = &Table{Title: "Counters in useful time",
 	}}
 
 var counterSeries = &Table{Title: "Counters over time",
-	Note: "Means are weighted by time. Of counters that accumulate, least, mean and most are of growth per second. " +
-		"Of several places that record a counter: the mean of their means, and the sum of their growth.",
+	Note: "Means are weighted by time. For accumulating counters, least, mean and most are growth per second. If several places " +
+		"record a counter: mean of their means, sum of their growth.",
 	Columns: []Column{
 		{Key: "name", Title: "counter"},
 		{Key: "unit", Title: "unit"},
@@ -381,7 +380,7 @@ var gaps = &Table{Key: "gaps", Tab: "devices", Title: "The longest times in whic
 	}}
 
 var steps = &Table{Key: "steps", Tab: "devices", Title: "Training steps", Path: "devices[].steps.rows[]", what: "rows",
-	Note: "Time is that of the step on the host; shares of what the device does meanwhile, of it.",
+	Note: "Time of the step on the host, and shares of it for what the device does meanwhile.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "step", Title: "step"},
@@ -395,8 +394,8 @@ var steps = &Table{Key: "steps", Tab: "devices", Title: "Training steps", Path: 
 
 var deviceCollectives = &Table{Key: "device_collectives", Tab: "devices", Title: "Bandwidth of collectives",
 	Path: "devices[].collectives[]", what: "rows",
-	Note: "Time is a sum, from when the last rank has come or, where not all ranks are recorded, of the whole kernels. " +
-		"The bus bandwidth is that of NCCL's tests, to be held against the links'.",
+	Note: "Time is a sum, counted from the last arrival, or of whole kernels if ranks are missing. Bus bandwidth is defined as in " +
+		"NCCL's tests; compare it with the links.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "operation", Title: "operation"},
@@ -410,7 +409,7 @@ var deviceCollectives = &Table{Key: "device_collectives", Tab: "devices", Title:
 
 var stragglers = &Table{Key: "stragglers", Tab: "devices", Title: "Who comes late to collectives",
 	Path: "devices[].straggler", what: "devices",
-	Note: "Sums over collectives; waits caused are those of all others for the one that comes last.",
+	Note: "Sums over collectives. Waits caused: time all others wait for the last one to arrive.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "count", Title: "collectives", Unit: Count},
@@ -430,9 +429,8 @@ var hostWaits = &Table{Key: "host_waits", Tab: "devices", Title: "Where hosts on
 	}}
 
 var parts = &Table{Key: "parts", Tab: "devices", Title: "Parts of what devices execute", Path: "devices[].parts[]",
-	Note: "Launched is what has its launch in the trace; " +
-		"recompute, of that, what is launched to compute activations again, first_pass the rest. " +
-		"The times of each part are as if there were no other.",
+	Note: "Launched: work with a launch in the trace. Recompute: launched to compute activations again; first_pass: the rest. Times " +
+		"of each part ignore the other parts.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
 		{Key: "part", Title: "part"},

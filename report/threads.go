@@ -16,17 +16,17 @@ func (r *Sections) threads() {
 	e := t.Efficiency
 	g := r.Grid(fmt.Sprintf("Efficiency of %s in %s", words.Plural(t.Threads, "thread", "threads"),
 		words.Plural(t.Processes, "process", "processes")), "<", r.whole())
-	g.Note("Wall time, but where sums are named. Useful is time in the program: not in MPI, not waiting at barriers, for locks and " +
-		"tasks, not forking and joining, not without work.")
+	g.Note("Wall time, unless sums are named. Useful is time in the program, without MPI, barriers, locks, waiting for tasks, fork " +
+		"and join, and idle time.")
 	g.Add("parallel efficiency, all threads", words.ShareOrDash(e.Parallel))
 	if r.Analysis.Efficiency != nil {
 		g.Add("  processes", words.ShareOrDash(e.Process))
 		g.Add("  threads", words.ShareOrDash(e.Thread))
 	}
 	if t.ParallelRegions > 0 {
-		g.Note("Processes times threads is parallel efficiency. What it lacks of 100 % is the sum of what is lost in parallel regions, by idle " +
-			"threads in serial parts, and by masters that call MPI, fork or wait outside regions.")
-		g.Add("100 % less what is lost", "")
+		g.Note("Parallel efficiency is processes times threads. The loss to 100 % has three parts: in parallel regions, idle " +
+			"threads in serial parts, and masters in MPI, fork or waits.")
+		g.Add("100 % minus the loss", "")
 		g.Add("  in parallel regions", words.ShareOrDash(e.Region))
 		g.Add("  in serial parts", words.ShareOrDash(e.Serial))
 		g.Add("  by masters outside regions", words.ShareOrDash(e.Master))

@@ -11,8 +11,8 @@ import (
 var missingRecords = map[document.Missing]string{
 	document.MissingReceive: "no receive is recorded of the messages that they send",
 	document.MissingSend:    "no send is recorded of the messages that they receive",
-	document.MissingMessage: "no record says what they send, receive or complete",
-	document.MissingMember:  "some ranks' parts in the collective are not recorded",
+	document.MissingMessage: "which message they send, receive or complete",
+	document.MissingMember:  "the part of some ranks in the collective",
 }
 
 // mostIncomplete is how many places are named of whose calls records are missing.
@@ -27,14 +27,15 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 	mark := Mark(a.Trace.Rebuilt)
 	try := "run one rank per core"
 	if u.TimeNs != nil && *u.TimeNs > 0 {
-		lines = append(lines, fmt.Sprintf("%sNot explained: MPI calls take %s (%s) of the run, beyond recorded waits and what an ideal network "+
-			"would save.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
+		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in MPI calls, beyond waits and "+
+			"network.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
 		if u.Operation != "" {
-			lines = append(lines, fmt.Sprintf("The trace does not tell why: transfers may be slow, or ranks share cores. Most of the critical path "+
-				"in calls, %s, is in %s.", words.Time(u.CriticalPathNs), words.Call(string(u.Operation), u.SourceLine)))
+			lines = append(lines, fmt.Sprintf("The trace does not show why: slow transfers, or ranks that share cores. On "+
+				"the critical path, most of it (%s) is in "+
+				"%s.", words.Time(u.CriticalPathNs), words.Call(string(u.Operation), u.SourceLine)))
 		}
 	} else {
-		lines = append(lines, mark+"Not explained: MPI calls wait for something of which a record is missing.")
+		lines = append(lines, mark+"Not explained: MPI calls wait for something that is not recorded.")
 	}
 	for i, c := range u.Incomplete {
 		try = "record the communication of all ranks"
@@ -42,7 +43,7 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 			lines = append(lines, fmt.Sprintf("Records are missing at %s more.", words.Plural(len(u.Incomplete)-i, "place", "places")))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("Records are missing of %s of %s, which take %s (%s of rank time): %s.",
+		lines = append(lines, fmt.Sprintf("Records are missing for %s of %s, %s (%s of rank time): %s.",
 			words.Plural(int(c.Calls), "call", "calls"), words.Call(string(c.Operation), c.SourceLine), words.Time(c.TimeNs), words.Share(*c.Share),
 			missingRecords[c.Missing]))
 	}

@@ -162,13 +162,15 @@ func Open(dir string) (*Set, error) {
 		_, err = os.ReadDir(dir)
 	}
 	if path := new(fs.PathError); errors.As(err, &path) {
-		return nil, Refused(dir, fmt.Errorf("%w; wanted is the directory in which the shards of 'tracekit analyze', 'compress' or 'convert' were left", path.Err))
+		return nil, Refused(dir, fmt.Errorf("%w; name the directory with the shards of 'tracekit analyze', 'compress' or "+
+			"'convert'", path.Err))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, Refused(dir, errors.New("there is no shard in it; the flag --shard of 'tracekit analyze', 'compress' and 'convert' makes them"))
+		return nil, Refused(dir, errors.New("it has no shards; make them with --shard of 'tracekit analyze', 'compress' or "+
+			"'convert'"))
 	}
 	s := &Set{}
 	for i, name := range names {
@@ -181,14 +183,15 @@ func Open(dir string) (*Set, error) {
 		}
 		switch {
 		case h.Of != s.Of:
-			return nil, Refused(name, fmt.Errorf("it is one of %d shards, %s is one of %d", h.Of, filepath.Base(names[0]), s.Of))
+			return nil, Refused(name, fmt.Errorf("it is one of %d shards, but %s is one of "+
+				"%d", h.Of, filepath.Base(names[0]), s.Of))
 		case h.Stage != s.Stage:
-			return nil, Refused(name, fmt.Errorf("it is for another command than %s", filepath.Base(names[0])))
+			return nil, Refused(name, fmt.Errorf("it belongs to another command than %s", filepath.Base(names[0])))
 		case h.Trace != s.Trace || h.AlignStart != s.AlignStart:
-			return nil, Refused(name, fmt.Errorf("it is of another trace than %s, or was read with another --align",
+			return nil, Refused(name, fmt.Errorf("it belongs to another trace than %s, or was read with another --align",
 				filepath.Base(names[0])))
 		case s.files[h.Number-1] != "":
-			return nil, Refused(name, fmt.Errorf("it is shard %d, and so is %s", h.Number, filepath.Base(s.files[h.Number-1])))
+			return nil, Refused(name, fmt.Errorf("it is shard %d, like %s", h.Number, filepath.Base(s.files[h.Number-1])))
 		}
 		s.files[h.Number-1] = name
 	}
@@ -229,7 +232,7 @@ func Read[P Part[P]](ctx context.Context, s *Set, src trace.Source, store *spill
 		return all, err
 	}
 	if identity != s.Trace {
-		return all, Refused(s.files[0], fmt.Errorf("%s is not, or not any more, the trace that it was made of", src.Info().Path))
+		return all, Refused(s.files[0], fmt.Errorf("%s is another trace, or has changed since", src.Info().Path))
 	}
 	parts, err := engine.Map(ctx, jobs, len(s.files), func(_ context.Context, i int) (P, error) {
 		part := empty()

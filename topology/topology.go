@@ -177,7 +177,7 @@ func (t *Topology) line(line string, ranks int) error {
 	case err != nil || !isRank:
 		return fmt.Errorf("%q: want dims, torus, or a rank and a colon", word)
 	case r < 0 || r >= ranks:
-		return fmt.Errorf("there is no rank %d, the trace has %d", r, ranks)
+		return fmt.Errorf("the trace has no rank %d; it has %d ranks", r, ranks)
 	}
 	for k, v := range values {
 		if v >= t.sizes[k] {

@@ -10,7 +10,7 @@ import (
 // reader's definitions pass it, however bad the file.
 func (d *Defs) Check() error {
 	if d.Clock.Resolution == 0 {
-		return fmt.Errorf("the clock's resolution is 0")
+		return fmt.Errorf("the clock resolution is 0")
 	}
 	if d.StringRefs != nil && len(d.StringRefs) != len(d.Strings) {
 		return fmt.Errorf("%d identifiers of %d strings", len(d.StringRefs), len(d.Strings))

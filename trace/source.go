@@ -202,7 +202,7 @@ type ConcurrentSink interface {
 
 // ErrNotATrace is wrapped by the error of a reader that was given something else than a
 // trace of its format.
-var ErrNotATrace = errors.New("not a trace that can be read")
+var ErrNotATrace = errors.New("not a readable trace")
 
 // A SyntaxError says where in which file a trace is malformed. Readers return it from
 // definitions that they cannot do without; malformed events become findings.

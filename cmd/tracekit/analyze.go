@@ -51,19 +51,18 @@ func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE...",
 		Short: "Show where the time goes, what wastes it, and why",
-		Long: `Analyze reads a trace, repairs its clocks, matches messages and collectives, and prints one
-screen: is the trace sound, how efficient is the run, where does the time go, what to fix
-and what that would save. --section and --full print the details: wait states and what
-causes them, the critical path, the cost of each source line, overhead, profiles, messages,
-devices, files. --json and -o have all of it.
+		Long: `Analyze prints one screen: is the trace sound, how efficient is the run, and where does the time
+go? It lists what to fix, and how much time that would save. --section and --full print details:
+wait states and their causes, the critical path, source lines, overhead, profiles, messages,
+devices, files. --json and -o contain everything.
 
-Startup (MPI_Init, the first work of devices) is left out of efficiencies and causes on the
-screen; --with-startup counts it.
+The screen leaves startup (MPI_Init, the first work of devices) out of efficiencies and causes.
+--with-startup includes it.
 
-What a call needs is learned from the trace itself or, with --profile, was learned by
-'tracekit fit' from a benchmark of the same machine.
+The necessary time of calls is learned from the trace itself. With --profile it comes from
+'tracekit fit', which learned it from a benchmark on the same machine.
 
-Several paths make one trace where a tool writes one file for each rank.`,
+Several paths are the files of one trace, if the recorder writes one file for each rank.`,
 		Example: `  tracekit analyze traces.otf2
   tracekit analyze --section waits,path traces.otf2
   tracekit analyze --from 10% --to 90% --ranks 0-63 traces.otf2
@@ -84,21 +83,24 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	addAnalysisFlags(set, o)
-	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` instead of the summary: "+
+	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` "+
+		"instead of the first screen: "+
 		strings.Join(report.SectionNames(), ", ")+" or all")
 	set.BoolVar(&o.full, "full", false, "print all sections")
-	set.BoolVar(&o.startup, "with-startup", false, "count startup (MPI_Init, devices) as a part of the run in the summary")
+	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	cli.VarP(set, &o.outDir, cli.Directory(), "output", "o", "", "also write report, document, plots and tables into this `directory`")
-	set.BoolVar(&o.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
+	cli.VarP(set, &o.outDir, cli.Directory(), "output", "o", "", "also write report, JSON document, plots and tables into this "+
+		"`directory`")
+	set.BoolVar(&o.force, "force", false, "replace an earlier report in the directory; other files stay")
 }
 
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
 func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
-	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false saves the time to fit their laws")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "find the causes and what mending each would gain; --diagnosis=false saves the time to replay the run")
-	cli.Var(set, &o.profile, cli.File("json"), "profile", "", "`file` that says what calls need, written by 'tracekit fit' (default: "+
-		"learn it from the trace)")
+	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false skips it and saves time")
+	set.BoolVar(&o.diagnose, "diagnosis", true, "find causes and what fixing each would save; --diagnosis=false skips it and saves "+
+		"time")
+	cli.Var(set, &o.profile, cli.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
+		"(default: learned from the trace)")
 }
 
 // validate checks every flag before any file is opened.
@@ -110,7 +112,7 @@ func (o *analyzeOptions) validate() error {
 		return err
 	}
 	if !o.overhead && o.profile != "" {
-		return usagef("--profile is for the overhead, which --overhead=false leaves out")
+		return usagef("--profile needs the overhead, which --overhead=false skips")
 	}
 	if o.outDir != "" {
 		return checkReportDir(o.outDir, o.force)

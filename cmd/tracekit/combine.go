@@ -34,7 +34,7 @@ type shardFlag struct {
 
 func (f *shardFlag) add(set *pflag.FlagSet, does string) {
 	cli.Var(set, &f.text, cli.Text(), "shard", "",
-		"only "+does+" `share` i/n of the trace, 1/n to n/n, and leave it in the directory -o for 'tracekit combine'")
+		"only "+does+" `share` i/n of the trace, and leave the result in directory -o for 'tracekit combine'")
 }
 
 // sharded makes the RunE of a command that keeps its arguments and then goes through the share of a
@@ -160,7 +160,7 @@ func (o *compressOptions) shardOf(c *cobra.Command, s *streams) error {
 		return err
 	}
 	if o.options.Mode != tkf.Lossless {
-		return usagef("--shard is for the lossless mode: what the stat mode keeps of a location depends on the others")
+		return usagef("--shard works only in lossless mode, because formulae of stat mode depend on all locations")
 	}
 	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.output, force: o.force, paths: o.paths, stage: shards.Compressed,
 		title: "compressing"}
@@ -185,11 +185,11 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 		return o.archiveShard(c.Context(), s)
 	}
 	if !slices.Contains(readers.PartFormats(), o.format) {
-		return usagef("--shard is for traces as %s or otf2: one as %s is a single file, in which locations are mixed; 'tracekit convert' writes it, of the trace or of what was joined",
+		return usagef("--shard writes %s or otf2; format %s is one file with all locations, so convert the joined trace",
 			strings.Join(readers.PartFormats(), ", "), readers.Label(o.format))
 	}
 	if readers.IsJoined(o.out) {
-		return usagef("%s is a whole trace: name another directory, or remove it first", o.out)
+		return usagef("%s is a complete trace; choose another directory or remove it first", o.out)
 	}
 	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Written,
 		title: "converting"}
@@ -202,7 +202,8 @@ func (o *convertOptions) shardOf(c *cobra.Command, s *streams) (err error) {
 // archiveShard writes the event files of a share of the locations.
 func (o *convertOptions) archiveShard(ctx context.Context, s *streams) error {
 	if readers.IsAnchor(o.out) {
-		return usagef("--shard leaves event files in a directory: name one instead of %s, which 'tracekit combine DIRECTORY -o %s' then writes", o.out, o.out)
+		return usagef("--shard writes event files into a directory: name one instead of %s, then run 'tracekit combine "+
+			"DIRECTORY -o %s'", o.out, o.out)
 	}
 	task := shardTask{shardFlag: &o.shard, readFlags: &o.readFlags, dir: o.out, force: o.force, paths: o.in, stage: shards.Archived,
 		title: "converting"}
@@ -216,21 +217,18 @@ func newCombine(io *streams, run func(context.Context, *streams, *analyzeOptions
 	var pass secondPass
 	cmd := &cobra.Command{
 		Use:   "combine DIRECTORY",
-		Short: "Join what several processes made of one trace (--shard)",
-		Long: `Combine analyses a trace whose shards lie in a directory, one file of each of several
-'tracekit analyze --shard i/n -o DIRECTORY TRACE', which may have run on different machines,
-as tasks of a job array. What it prints is what 'tracekit analyze' prints of the trace.
+		Short: "Join the results of several processes (--shard)",
+		Long: `Combine joins the results of several processes that each worked on a share of one trace. The
+processes may run on different machines, for example as tasks of a job array.
 
-It needs all n shards, and the trace under the path that they were given, for the events are
-read once more: for the profile, which needs corrected times and the critical path. With
---second-pass other processes do that, too. Combine leaves a task for each of them in the
-directory, runs the command, and goes on once that has ended and each task is done: by
-'tracekit combine --shard i/n DIRECTORY', on whatever machine.
+Shards of 'tracekit analyze --shard i/n -o DIRECTORY TRACE' become one analysis, equal to that
+of 'tracekit analyze'. Combine needs all n shards, and the trace under the same path: it reads
+the events once more for the profile. With --second-pass, other processes do this as well.
+Combine then leaves a task for each of them in the directory and runs the command. It waits
+until 'tracekit combine --shard i/n DIRECTORY' has done every task.
 
-Shards of 'tracekit compress --shard i/n -o DIRECTORY TRACE' it joins to the .tkf that -o names.
-Of the parts of 'tracekit convert --shard i/n TRACE DIRECTORY' it makes DIRECTORY a trace if they are
-tables; event files it joins to the OTF2 archive that -o names. Of TRACE it then reads the definitions
-alone.`,
+Shards of 'tracekit compress' become the .tkf file that -o names. Parts written by 'tracekit
+convert' become a directory of tables, or the OTF2 archive that -o names.`,
 		Example: `  tracekit analyze --shard 1/2 -o parts traces.otf2
   tracekit analyze --shard 2/2 -o parts traces.otf2
   tracekit combine parts
@@ -270,11 +268,11 @@ alone.`,
 		},
 	}
 	opts.addFlags(cmd.Flags())
-	cli.Var(cmd.Flags(), &opts.shard.text, cli.Text(), "shard", "", "only make `share` i/n of the second pass, 1/n to n/n, for a "+
-		"combine that waits for it")
-	cmd.Flags().StringVar(&pass.command, "second-pass", "", "`command` for the shell that has every share of the second pass made; see --shard")
-	cli.Var(cmd.Flags(), &opts.mirror, cli.Directory(), "mirror", "", "`directory` with what was fetched of a trace in an object "+
-		"store: s3://bucket/key is s3:/bucket/key in it")
+	cli.Var(cmd.Flags(), &opts.shard.text, cli.Text(), "shard", "", "make only `share` i/n of the second pass, for a waiting "+
+		"'tracekit combine'")
+	cmd.Flags().StringVar(&pass.command, "second-pass", "", "shell `command` that runs all shares of the second pass; see --shard")
+	cli.Var(cmd.Flags(), &opts.mirror, cli.Directory(), "mirror", "", "`directory` with files fetched from an object store: "+
+		"s3://bucket/key is s3:/bucket/key in it")
 	cmd.Flags().Lookup("align").Hidden = true // as the shards were read
 	return cmd
 }
@@ -344,7 +342,7 @@ func (o *analyzeOptions) joinArchive(c *cobra.Command, io *streams) error {
 		return err
 	}
 	if opts.format != otf2.Format {
-		return usagef("%s: these are event files of an OTF2 archive: join them to one, of which 'tracekit convert' then writes any other format", o.outDir)
+		return usagef("%s: these are event files of an OTF2 archive; join them first, then convert the archive", o.outDir)
 	}
 	in, err := o.readFlags.open(c.Context(), o.paths...)
 	if err != nil {

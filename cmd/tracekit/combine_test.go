@@ -151,10 +151,10 @@ func TestUnfinishedParts(t *testing.T) {
 	try("", exitDone, "convert", "--shard", "2/2", ring, "x.parquet")
 	try("--output is not for parts", exitUsage, "combine", "x.parquet", "-o", "y")
 	try("", exitDone, "combine", "x.parquet")
-	try("is a whole trace", exitUsage, "convert", "--shard", "2/2", ring, "x.parquet")
+	try("is a complete trace", exitUsage, "convert", "--shard", "2/2", ring, "x.parquet")
 	try("exists", exitUsage, "convert", ring, "x.parquet")
 	try("", exitDone, "convert", "--force", ring, "x.parquet") // and now it is in one part
-	try("--shard is for traces as arrow, parquet or otf2", exitUsage, "convert", "--shard", "1/2", ring, "x.prv")
+	try("--shard writes arrow, parquet or otf2", exitUsage, "convert", "--shard", "1/2", ring, "x.prv")
 	try("name one instead of x.otf2", exitUsage, "convert", "--shard", "1/2", ring, "x.otf2")
 	try("--clock is for", exitUsage, "convert", "--shard", "1/2", "--clock", "auto", ring, "y.arrow")
 }
@@ -301,10 +301,10 @@ func TestCombineRefuses(t *testing.T) {
 		{"garbled", func(t *testing.T, p string) error { return garble(filepath.Join(p, shards.Name(3, 3))) }, "a checksum does not fit"},
 		{"twice", func(t *testing.T, p string) error {
 			return os.Link(filepath.Join(p, shards.Name(1, 3)), filepath.Join(p, "again.shard"))
-		}, "it is shard 1, and so is"},
-		{"no directory", func(t *testing.T, p string) error { return os.RemoveAll(p) }, "wanted is the directory in which the shards"},
+		}, "it is shard 1, like"},
+		{"no directory", func(t *testing.T, p string) error { return os.RemoveAll(p) }, "name the directory with the shards"},
 		{"a file", func(t *testing.T, p string) error { return errors.Join(os.RemoveAll(p), os.WriteFile(p, nil, 0o644)) },
-			"not a directory; wanted is"},
+			"not a directory; name the directory"},
 		{"a directory", func(t *testing.T, p string) error { return os.Mkdir(filepath.Join(p, "x.shard"), 0o755) }, "it is not a file"},
 		{"other number", func(t *testing.T, p string) error {
 			_, stderr, code := tracekit(t, p, "analyze", "--shard", "1/2", "-o", p, ring)
@@ -329,14 +329,14 @@ func TestCombineRefuses(t *testing.T) {
 				return fmt.Errorf("%s", stderr)
 			}
 			return nil
-		}, "it is for another command"},
+		}, "it belongs to another command"},
 		{"other trace", func(t *testing.T, p string) error {
 			_, stderr, code := tracekit(t, p, "analyze", "--shard", "2/3", "-o", p, "--force", plain)
 			if code != exitDone {
 				return fmt.Errorf("%s", stderr)
 			}
 			return nil
-		}, "it is of another trace"},
+		}, "it belongs to another trace"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -378,7 +378,7 @@ func TestCombineChanged(t *testing.T) {
 	if err := os.CopyFS(path, os.DirFS(sweep)); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := tracekit(t, dir, "combine", "parts"); code != exitNotATrace || !strings.Contains(stderr, "any more, the trace") {
+	if _, stderr, code := tracekit(t, dir, "combine", "parts"); code != exitNotATrace || !strings.Contains(stderr, "or has changed since") {
 		t.Errorf("with another trace: exit code %d, %s", code, stderr)
 	}
 }

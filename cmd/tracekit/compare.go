@@ -38,20 +38,18 @@ func newCompare(io *streams, run func(context.Context, *streams, *compareOptions
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Show what changed between two runs, and whether it is noise",
-		Long: `Compare says in what two runs of a program differ: first in shape (ranks, program,
-communicators), then how long they take and how their efficiencies moved, then which places
-take more or less time of their own or wait longer, on which ranks, and whether that is more
-than noise: the work of each place is cut into parts, paired, and tested, many places at
-once. Changes that count are listed by what the run loses or gains by them, with the waits
-that a place causes others.
+		Long: `Compare shows how two runs of a program differ: in ranks and communicators, run time,
+efficiencies, and the time and waits of each place on each rank. It tests each change against
+noise: the work of each place is cut into parts, paired between runs, and tested. Significant
+changes are listed by what the run gains or loses, with the waits they cause on other ranks.
 
-Two runs can differ for reasons that lie in neither: with --runs N the first N traces are
-runs of A and all others runs of B, and what repeated runs differ by is noise too.
+Equal programs can differ from run to run. With --runs N, the first N traces are runs of A and
+all others runs of B. Differences between repeated runs then count as noise.
 
-With --records, their records are paired one by one, and it is printed by how much their
-positions and the blocks between them differ. Spreads are 2 √(ln 2) σ; the full width at half
-maximum of a Gaussian stands beside them. With --repeat C, a repeated run of A, quality
-factors are printed: the spread of C against A divided by that of B against A.`,
+--records pairs the records one by one and prints how much their positions and the blocks
+between them differ. Spreads are 2 √(ln 2) σ, next to the full width at half maximum. --repeat C
+names a repeated run of A and prints quality factors: spread of C against A, divided by spread of
+B against A.`,
 		Example: `  tracekit compare before/traces.otf2 after/traces.otf2
   tracekit compare --runs 3 before-1 before-2 before-3 after-1 after-2 after-3
   tracekit compare --fail-if 'changes[solve own_ns].change>0.05' before.otf2 after.otf2
@@ -62,11 +60,11 @@ factors are printed: the spread of C against A divided by that of B against A.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.gateFlags.add(set)
-	set.IntVar(&opts.runs, "runs", 0, "`number` of traces that are runs of A; those behind are runs of B (default: of two traces, the first)")
-	set.BoolVar(&opts.records, "records", false, "also pair the records, of the first run of each side")
-	set.StringVar(&opts.repeat, "repeat", "", "a repeated run of A: the `trace` that quality factors refer to (with --records)")
-	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
+	set.IntVar(&opts.runs, "runs", 0, "first `number` of traces are runs of A, the others of B (default: 1 of 2)")
+	set.BoolVar(&opts.records, "records", false, "also pair the records of the first run of each side")
+	set.StringVar(&opts.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
+	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write JSON document and plots into this `directory`")
+	set.BoolVar(&opts.force, "force", false, "replace an earlier report in the directory; other files stay")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	return cmd
 }
@@ -85,9 +83,9 @@ func (o *compareOptions) validate() error {
 	}
 	switch {
 	case o.runs == 0:
-		return usagef("%d traces: say with --runs how many are runs of A", len(o.traces))
+		return usagef("%d traces: --runs must say how many are runs of A", len(o.traces))
 	case o.runs < 1 || o.runs >= len(o.traces):
-		return usagef("--runs %d of %d traces: at least one must be left on each side", o.runs, len(o.traces))
+		return usagef("--runs %d of %d traces: each side needs at least one trace", o.runs, len(o.traces))
 	}
 	if o.records = o.records || o.repeat != ""; o.records {
 		o.mergeFlags.traces = 3

@@ -47,10 +47,10 @@ type formFlags struct {
 }
 
 func (f *formFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.form.Terms, cli.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "memory allowed to each "+
-		"formula, in `terms`")
-	cli.Var(set, &f.kinds, cli.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four of the "+
-		"paper alone, without loops in loops and without more terms for straight-line code")
+	cli.Var(set, &f.form.Terms, cli.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "most `terms` of a "+
+		"formula")
+	cli.Var(set, &f.kinds, cli.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four kinds of "+
+		"the AIMS paper")
 }
 
 func (f *formFlags) validate() error {
@@ -63,16 +63,15 @@ func newCompress(io *streams, run func(context.Context, *streams, *compressOptio
 	cmd := &cobra.Command{
 		Use:   "compress TRACE... -o FILE.tkf",
 		Short: "Compress a trace to formulae (.tkf)",
-		Long: `Compress writes a trace as formulae and says what was learned and how large the parts are.
+		Long: `Compress writes a trace as formulae, and prints what was learned and how large the parts are.
 
-The lossless mode (the default) keeps all event tables: structure exactly, times exactly or
-within --time-error. The stat mode keeps formulae of bounded size and the durations' means
-or laws, so that the file does not grow with the run; its bound is printed. Waiting for
-partners is left out of durations: it comes back when the events are rebuilt. Every command
-reads a .tkf as it reads a trace. Sequences for which no formula fits are listed: there a
-rebuilt trace is approximate, and --strict refuses.
+The lossless mode (default) keeps all events: structure exactly, times exactly or within
+--time-error. The stat mode keeps formulae of bounded size with means or laws of durations. Its
+file does not grow with the run; the bound is printed. Waiting times are left out of durations:
+they come back when events are rebuilt. Every command reads a .tkf like any trace. Where no
+formula fits, the rebuilt trace is approximate, and --strict refuses it.
 
-With --shard it only compresses a share of the locations, for 'tracekit combine' to join.`,
+--shard compresses only a share of the locations; 'tracekit combine' joins the shards.`,
 		Example: `  tracekit compress traces.otf2 -o run.tkf
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
@@ -83,13 +82,14 @@ With --shard it only compresses a share of the locations, for 'tracekit combine'
 	opts.readFlags.add(set)
 	cli.VarP(set, &opts.output, cli.File("tkf"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
-	cli.Var(set, &opts.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "what is kept: lossless or stat")
-	cli.Var(set, &opts.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode: 0 (default), 1us, 1%")
+	cli.Var(set, &opts.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
+		"of bounded size")
+	cli.Var(set, &opts.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
 	opts.formFlags.add(set)
-	cli.Var(set, &opts.durations, cli.Choice("mean", "law"), "durations", "mean", "what stat mode keeps of durations: mean, or law "+
-		"where the most time goes")
-	set.Uint64Var(&opts.options.Seed, "seed", 1, "of the order in which durations are drawn from laws")
-	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share against the memory allowed")
+	cli.Var(set, &opts.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
+		"distribution) where most time is spent")
+	set.Uint64Var(&opts.options.Seed, "seed", 1, "`number` that fixes the order of durations drawn from laws")
+	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share over the number of terms")
 	opts.shard.add(set, "compress")
 	return cmd
 }
@@ -132,7 +132,7 @@ func (o *compressOptions) validateForm() (err error) {
 		return usageError{err}
 	}
 	if o.mode == "stat" && o.timeError != "0" {
-		return usagef("--time-error is for the lossless mode; the stat mode keeps no single times")
+		return usagef("--time-error is for lossless mode; stat mode does not keep single times")
 	}
 	o.options.Form, o.options.Jobs, o.options.Learn = o.form, o.jobs, true
 	return nil

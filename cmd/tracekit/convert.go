@@ -40,20 +40,19 @@ func newConvert(io *streams, run func(context.Context, *streams, *convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
 		Short: "Write a trace in another format",
-		Long: text.Wrap("Convert writes a trace in one of the formats "+strings.Join(readers.Formats(),
-			", ")+". The name says which: it ends in "+
-			readers.Extensions()+"; without an extension it is that of a directory for "+readers.FormatOf("X")+". --format says it where the name does not. "+
-			"JSON is that of Chrome's trace events; Arrow and Parquet are directories of tables. "+
+		Long: text.Wrap("Convert writes a trace in another format: "+strings.Join(readers.Formats(),
+			", ")+". The name of the output selects it: it ends in "+
+			readers.Extensions()+". A name without extension is a directory for "+readers.FormatOf("X")+". --format overrides the name. "+
+			"JSON has Chrome's trace events; Arrow and Parquet are directories of tables. "+
 			"What the target format cannot express is counted and printed. The output appears complete or not at all.", helpWidth, 0) + `
 
-A copy keeps the times as recorded, with the measured clock offsets beside them. Paraver's
-programs know one time only, so a Paraver trace gets times that are corrected as those of an
-analysis are. --clock writes corrected times into any format; it says what was done, and how
-many messages run backwards as recorded and then.
+Times are copied as recorded, with the measured clock offsets. Paraver has one time axis only,
+so its traces get corrected times, as in an analysis. --clock writes corrected times into any
+format. It prints the correction, and how many messages run backwards before and after.
 
-With --shard it only writes a share of the locations: of ` + strings.Join(readers.PartFormats(), " or ") + ` as a part of OUT, which
-'tracekit combine OUT' makes a trace; of an OTF2 archive as a file in the directory OUT, of which
-'tracekit combine OUT -o ARCHIVE' makes the archive.`,
+--shard writes only a share of the locations: of ` + strings.Join(readers.PartFormats(), " or ") + ` as a part of OUT, which
+'tracekit combine OUT' completes; of an OTF2 archive as a file in the directory OUT, which
+'tracekit combine OUT -o ARCHIVE' joins.`,
 		Example: `  tracekit convert traces.otf2 run.prv
   tracekit convert --clock auto traces.otf2 run.json.gz
   tracekit convert rank*.json.gz run.parquet
@@ -73,10 +72,10 @@ func newReconstruct(io *streams, run func(context.Context, *streams, *convertOpt
 	cmd := &cobra.Command{
 		Use:   "reconstruct FILE.tkf -o TRACE",
 		Short: "Rebuild a trace from formulae",
-		Long: `Reconstruct writes the trace that a .tkf file stands for, in any format that convert
-writes: of the lossless mode the very same events, of the stat mode a reconstruction with
-the recorded structure and durations that are means or drawn from laws; who completes a
-message or takes part in a collective waits for the partners as in the recorded run.`,
+		Long: `Reconstruct writes the trace that a .tkf file contains, in any format of 'tracekit convert'.
+Files of the lossless mode give the same events. Files of the stat mode give a reconstruction:
+the structure is as recorded, durations are means or drawn from laws. Ranks wait for messages and
+collectives as in the recorded run.`,
 		Example: `  tracekit reconstruct run.tkf -o again
   tracekit reconstruct run.tkf -o again.prv`,
 		Args: cobra.ExactArgs(1),
@@ -100,7 +99,7 @@ func (o *convertOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.addClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto for Paraver, for others a copy of times and offsets)")
 	cli.Var(set, &o.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
-	set.BoolVar(&o.plain, "plain", false, "a Paraver trace without the event types of our own, which keep what Extrae has no place for")
+	set.BoolVar(&o.plain, "plain", false, "Paraver only: leave out the extra event types that keep what Extrae cannot express")
 	set.BoolVar(&o.force, "force", false, "overwrite what is there")
 }
 
@@ -114,7 +113,7 @@ func (o *convertOptions) validate() error {
 		return err
 	}
 	if o.plain && !readers.Foreign(o.format) {
-		return usagef("--plain: %s has no event types of our own", readers.Label(o.format))
+		return usagef("--plain: format %s has no extra event types; it is for Paraver", readers.Label(o.format))
 	}
 	if o.clock == copyClock && readers.Foreign(o.format) {
 		o.clock = "auto"
@@ -122,7 +121,7 @@ func (o *convertOptions) validate() error {
 	check := o.mergeFlags.validate
 	if o.clock == copyClock {
 		if check = o.readFlags.validate; o.minLatency != 0 {
-			return usagef("--min-latency is for corrected times: add --clock auto or clc")
+			return usagef("--min-latency needs corrected times: add --clock auto or clc")
 		}
 	}
 	if err := check(); err != nil {

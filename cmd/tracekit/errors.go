@@ -18,7 +18,7 @@ const (
 	exitDone      = 0
 	exitFailed    = 1
 	exitUsage     = 2
-	exitNotATrace = 3 // not a trace that can be read
+	exitNotATrace = 3 // not a readable trace
 	exitGate      = 4 // --strict and data were lost, or a --fail-if condition holds
 
 	exitSignal = 128 // a signal asked to stop; its number is added

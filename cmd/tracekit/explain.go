@@ -40,12 +40,12 @@ func newExplain(io *streams, run func(context.Context, *streams, *explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain TRACE [RANK@TIME | PLACE]",
 		Short: "Follow one wait to its origin",
-		Long: `Explain tells why a call waits: for whom, what that rank did longer since the two last met
-and, if it waited itself, why, and so on to the origin.
+		Long: `Explain follows one wait to its origin: which rank was late, and what it did longer since the
+two ranks last met. If that rank waited itself, explain follows that wait too.
 
-The wait is that of a rank at a time from the start of the run (3@1.5s, 3@20%), or the
-longest at a place: a region, an operation, file:line, operation@file:line. Without either
-it is the longest of the run outside MPI_Init and MPI_Finalize.`,
+Name the wait by rank and time from the start of the run (3@1.5s, 3@20%), or by place: a region,
+an operation, file:line, or operation@file:line. Of a place, the longest wait is taken. By
+default it is the longest wait of the run outside MPI_Init and MPI_Finalize.`,
 		Example: `  tracekit explain traces.otf2
   tracekit explain traces.otf2 3@1.5s
   tracekit explain traces.otf2 MPI_Allreduce@halo.c:100`,
@@ -115,7 +115,7 @@ func (o *explainOptions) choose(t *trace.Trace, a *analysis.Result) (l trace.Loc
 	switch {
 	case o.timed:
 		if n := len(t.World); int(o.rank) >= n {
-			return 0, 0, false, fmt.Errorf("there is no rank %d, the trace has %d", o.rank, n)
+			return 0, 0, false, fmt.Errorf("the trace has no rank %d; it has %d ranks", o.rank, n)
 		}
 		l, call, ok = delays.WaitAt(t, a.Waits, o.rank, o.at)
 	case o.which != "":

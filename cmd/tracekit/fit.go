@@ -42,17 +42,16 @@ func newFit(io *streams, run func(context.Context, *streams, *fitOptions) error)
 	opts := &fitOptions{}
 	cmd := &cobra.Command{
 		Use:   "fit TRACE...",
-		Short: "Learn how long MPI calls need, from a benchmark or a trace",
-		Long: `Fit learns how long a call needs that nothing disturbs, for each MPI function, number of
-processes and number of bytes: it fits laws to the durations of the calls, tests them,
-and gives the time t_max that a call exceeds only if something was in its way. Wait states
-are taken off first, unless --paper asks for the paper's way: whole benchmark runs as
-they are, exponential and Poisson laws alone, the accepted law with the smallest χ², and
-beside maximum likelihood what minimising Σ|f-p| (equation 10) and χ² gives.
+		Short: "Learn the necessary time of MPI calls from a benchmark or a trace",
+		Long: `Fit learns the necessary time of MPI calls, for each function, number of processes and number of
+bytes. It fits laws to the durations of calls, tests them, and gives the limit t_max. A call
+exceeds t_max only if something disturbs it. Wait states are subtracted first. --paper follows
+the paper instead: whole benchmark runs, exponential and Poisson laws, and the accepted law with
+the smallest χ². It also shows the fits that minimize Σ|f-p| (equation 10) and χ².
 
-The profile that -o writes is used by 'tracekit analyze --profile'. It is good for the
-machine and the MPI library of the traces. Several traces, with different numbers of
-processes, make one profile.`,
+'tracekit analyze --profile' uses the profile that -o writes. A profile is valid for the machine
+and MPI library of its traces. Several traces with different numbers of processes make one
+profile.`,
 		Example: `  tracekit fit mpibench-2 mpibench-4 -o node.json
   tracekit analyze --profile node.json traces.otf2
   tracekit fit --stability --plots plots/ mpibench-2`,
@@ -67,11 +66,12 @@ func (o *fitOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.modelFlags.add(set)
-	set.BoolVar(&o.paper, "paper", false, "the paper's way: all calls, wait states left in, exponential and Poisson laws (unless --families), the smallest χ²")
+	set.BoolVar(&o.paper, "paper", false, "follow the paper: keep waits in durations, fit exponential and Poisson laws, take the "+
+		"smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
-	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table, and histograms drawn: the keys with the most "+
-		"calls; 0 is all")
+	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+
+		"all")
 	cli.VarP(set, &o.output, cli.File("json"), "output", "o", "", "write the profile to this `file`")
 	cli.Var(set, &o.plots, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
 		"this `directory`")

@@ -45,16 +45,16 @@ type readFlags struct {
 
 func (f *readFlags) add(set *pflag.FlagSet) {
 	f.memoryBytes = -1
-	cli.VarP(set, &f.jobs, cli.Int(1, 1024), "jobs", "j", strconv.Itoa(runtime.GOMAXPROCS(0)), "`threads` that work at a time "+
-		"(default: one for each processor)")
+	cli.VarP(set, &f.jobs, cli.Int(1, 1024), "jobs", "j", strconv.Itoa(runtime.GOMAXPROCS(0)), "number of `threads` (default: one "+
+		"for each processor)")
 	set.Lookup("jobs").DefValue = "0" // the same help on every machine
-	cli.Var(set, &f.memoryBytes, cli.Size(), "memory", "", "`size` of the tables kept in memory, more goes to a temporary file "+
-		"(default: a quarter of what the process may use, at least 192MiB)")
+	cli.Var(set, &f.memoryBytes, cli.Size(), "memory", "", "`size` of tables kept in memory; the rest goes to a temporary file "+
+		"(default: a quarter of memory, at least 192MiB)")
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&f.json, "json", false, "one JSON document instead of text")
-	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data of the trace were lost")
-	cli.Var(set, &f.align, cli.Choice("recorded", "start"), "align", "recorded", "times of a JSON trace's files: as `recorded`, or "+
-		"start: all files begin together")
+	set.BoolVar(&f.json, "json", false, "print one JSON document instead of text")
+	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data are lost or doubtful")
+	cli.Var(set, &f.align, cli.Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
+		"start to let all files begin together")
 }
 
 // validate completes what the flags leave to the machine.
@@ -121,7 +121,7 @@ func damageSince(t *trace.Trace, found []trace.Finding) []trace.Finding {
 	var l trace.Ledger
 	for _, f := range found {
 		if now[f.Code] += f.Count; !isChange(f) && now[f.Code] > before[f.Code] {
-			l.Add(trace.CodeChangedMeanwhile, f.First, string(f.Code)+" was not found when its shards were made")
+			l.Add(trace.CodeChangedMeanwhile, f.First, string(f.Code)+" was not found when the shards were made")
 		}
 	}
 	return l.Findings()
@@ -213,8 +213,8 @@ func (f *mergeFlags) add(set *pflag.FlagSet) {
 func (f *mergeFlags) addClock(set *pflag.FlagSet, clock, usage string) {
 	f.readFlags.add(set)
 	cli.Var(set, &f.clock, cli.Choice("auto", "none", "offsets", "clc"), "clock", clock, usage)
-	cli.Var(set, &f.minLatency, cli.Duration(time.Second), "min-latency", "", "`time` that messages and collectives take at least: "+
-		"what is faster is a violation for the clock correction (Scalasca: 1us)")
+	cli.Var(set, &f.minLatency, cli.Duration(time.Second), "min-latency", "", "minimum `time` of messages and collectives; the "+
+		"clock correction repairs faster ones (Scalasca: 1us)")
 }
 
 // By how much the heap may grow between collections, in per cent: between most and least, the
@@ -296,8 +296,9 @@ type selectFlags struct {
 func (f *selectFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	cli.Var(set, &f.ranks, cli.Ranks(), "ranks", "", "only these `ranks`, such as 0-3,8")
-	cli.Var(set, &f.from, cli.Instant(), "from", "", "only from this `time` on: 1.5s or 200ms after the start, or 10% of the run")
-	cli.Var(set, &f.to, cli.Instant(), "to", "", "only up to this `time`")
+	cli.Var(set, &f.from, cli.Instant(), "from", "", "start of the selection as a `time`: 1.5s or 200ms after the start, or 10% of "+
+		"the run")
+	cli.Var(set, &f.to, cli.Instant(), "to", "", "end of the selection as a `time`")
 }
 
 // given returns what is written behind a flag.
@@ -305,7 +306,7 @@ func (f *selectFlags) given(flag string) string { return f.set.Lookup(flag).Valu
 
 func (f *selectFlags) validate() error {
 	if f.from.Kind == f.to.Kind && (f.from.Ns > f.to.Ns || f.from.Share > f.to.Share) {
-		return usagef("--from %s lies behind --to %s", f.given("from"), f.given("to"))
+		return usagef("--from %s is after --to %s", f.given("from"), f.given("to"))
 	}
 	return nil
 }
@@ -316,7 +317,7 @@ type gateFlags struct{ conditions []gate.Condition }
 func (f *gateFlags) add(set *pflag.FlagSet) {
 	cli.Var(set, &f.conditions, cli.Repeated(cli.Parsed(gate.Parse)), "fail-if", "", "exit with 4 if this `condition` on the JSON "+
 		"document holds, "+
-		"such as 'efficiency.parallel_efficiency<0.8' or 'call_sites[MPI_Allreduce halo.c:100].time_ns>1e9'; repeatable")
+		"such as 'efficiency.parallel_efficiency<0.8'; repeatable")
 }
 
 // gate returns a gate for readFlags.finish, with a reason for each condition that holds in a document.

@@ -37,18 +37,18 @@ func newFormulae(io *streams, run func(context.Context, *streams, *formulaeOptio
 	cmd := &cobra.Command{
 		Use:   "formulae FILE.tkf",
 		Short: "Print the call tree with its formulae",
-		Long: `Formulae prints what a .tkf of the stat mode holds: for each construct the formulae of its
-receivers, senders, tags, sizes, branches and iterations, and the call tree with visits and
-total duration. Of any other trace it learns the formulae first.
+		Long: `Formulae prints the content of a .tkf of the stat mode. For each construct it shows the formulae
+of receivers, senders, tags, sizes, branches and iterations. The call tree has visits and total
+durations. For any other trace it learns the formulae first.
 
     IDENTITY   a^n                     a, n times
     GENERAL    a^r b^s c               runs
     ITERATION  (a, a+i, …, a+ki)^n     a progression, n times
-    CYCLE      p (a^r b^s)^n a^r       after a prologue runs that come again, n times,
-                                       and what was begun once more
+    CYCLE      p (a^r b^s)^n a^r       a prologue, runs repeated n times,
+                                       and an unfinished repetition
 
-Partners are ranks, or relative to the own one (self+1). L1, L2 are loops of the call path,
-or, behind "where", loops within loops of a sequence.`,
+Partners are ranks, or relative to the own rank (self+1). L1 and L2 are loops of the call path.
+After "where" they are loops within loops of a sequence.`,
 		Example: `  tracekit formulae run.tkf
   tracekit formulae --ranks 3 --top 50 run.tkf
   tracekit formulae --formulae paper traces.otf2`,
@@ -65,8 +65,8 @@ or, behind "where", loops within loops of a sequence.`,
 	set := cmd.Flags()
 	opts.readFlags.add(set)
 	opts.formFlags.add(set)
-	cli.Var(set, &opts.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default: in text, that of the "+
-		"first)")
+	cli.Var(set, &opts.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default in text: the first "+
+		"rank)")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "40", "`rows` of the table of formulae")
 	return cmd
 }
@@ -110,7 +110,8 @@ func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error 
 func (o *formulaeOptions) learned(ctx context.Context, io *streams, in *input) ([]formulae.Location, sequence.Form, error) {
 	if s, ok := in.Source.(*reconstruct.Source); ok {
 		if o.given {
-			return nil, sequence.Form{}, usagef("%s has its formulae; --terms and --formulae are for traces that have none", o.paths[0])
+			return nil, sequence.Form{}, usagef("%s has formulae already; --terms and --formulae are for other "+
+				"traces", o.paths[0])
 		}
 		return s.Model().Locations, s.Model().Form, nil
 	}

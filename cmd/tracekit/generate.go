@@ -35,10 +35,9 @@ func newGenerate(io *streams, run func(context.Context, *streams, *generateOptio
 	cmd := &cobra.Command{
 		Use:   "generate PROGRAM -o DIR",
 		Short: "Generate a trace with a known analysis",
-		Long: `Generate simulates a program and writes the trace that a measurement of it would have
-written (an OTF2 archive, or another format if the name says so, see convert), with
-planted faults of exactly known size; it prints what an analysis must find. Amounts are in
-nanoseconds. The same options give the same bytes.
+		Long: `Generate simulates a program and writes the trace of it, with planted faults of known size. It
+prints what an analysis must find. The trace is an OTF2 archive, or another format by its name,
+as in 'tracekit convert'. Amounts are in nanoseconds. Equal options give equal bytes.
 
 Programs:
 ` + programs.String(),
@@ -64,31 +63,30 @@ Programs:
 	set.StringVarP(&opts.output, "output", "o", "", "`trace` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	set.BoolVarP(&opts.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&opts.json, "json", false, "print what is true of the trace as JSON")
+	set.BoolVar(&opts.json, "json", false, "print the known answers as JSON")
 	set.IntVar(&opts.Ranks, "ranks", 8, "processes")
-	set.IntVar(&opts.Iterations, "iterations", 100, "of the main loop")
-	set.Uint64Var(&opts.Seed, "seed", 1, "of the variation of compute times")
-	set.IntVar(&opts.Threads, "threads", 1, "per process")
+	set.IntVar(&opts.Iterations, "iterations", 100, "`number` of iterations of the main loop")
+	set.Uint64Var(&opts.Seed, "seed", 1, "`number` that fixes the variation of compute times")
+	set.IntVar(&opts.Threads, "threads", 1, "threads per process")
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
 	cli.Var(set, (*string)(&opts.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
-		"`law` by which computations grow with the ranks, p: constant (default), log (of p to base 2), sqrt (p^(1/2)), linear (p) or "+
-			"nlogn (p·log2(p))")
-	set.Int64Var(&opts.Bytes, "bytes", 0, "of a message (default 1024)")
+		"`law` of computation time over the number of ranks p: constant (default), log, sqrt, linear, nlogn")
+	set.Int64Var(&opts.Bytes, "bytes", 0, "bytes of a message (default 1024)")
 	opts.Network = &samples.Network{}
-	set.Int64Var(&opts.Network.Latency, "latency", 1500, "ns that a message is on its way, whatever its size")
-	set.Int64Var(&opts.Network.BytesPerTick, "bandwidth", 4, "bytes of it that come per ns; 0: they take no time")
+	set.Int64Var(&opts.Network.Latency, "latency", 1500, "latency of a message, in ns")
+	set.Int64Var(&opts.Network.BytesPerTick, "bandwidth", 4, "bandwidth in bytes per ns; 0: infinite")
 	plant := &opts.Plant
 	set.Int64Var(&plant.LateSender, "late-sender", 0, "ns that a receiver waits, once per iteration")
 	set.Int64Var(&plant.LateReceiver, "late-receiver", 0, "ns that a synchronous sender waits")
 	set.Int64Var(&plant.WrongOrder, "wrong-order", 0, "ns that a receiver waits for the second of two messages")
 	set.Int64Var(&plant.EarlyReduce, "early-reduce", 0, "ns that the root of a Reduce waits")
-	set.Int64Var(&plant.LateBroadcast, "late-broadcast", 0, "ns that all but the root of a Bcast wait")
+	set.Int64Var(&plant.LateBroadcast, "late-broadcast", 0, "ns that all ranks but the root of a Bcast wait")
 	set.Int64Var(&plant.Imbalance, "imbalance", 0, "ns that the last rank computes longer each time")
-	set.Int64Var(&plant.CriticalPath, "critical-path", 0, "ns that one rank after another computes while all wait")
-	set.IntVar(&plant.Odd, "odd", 0, "`iteration`, from 1, in which a message more is sent")
-	set.IntVar(&plant.Lost, "lost", 0, "messages without a receive, and as many receives without a send")
-	set.Int64Var(&plant.Skew, "skew", 0, "ns by which clocks differ at most")
-	set.Int64Var(&plant.Drift, "drift", 0, "parts per million by which clocks run fast at most")
+	set.Int64Var(&plant.CriticalPath, "critical-path", 0, "ns that one rank computes while all others wait, each rank once")
+	set.IntVar(&plant.Odd, "odd", 0, "`iteration`, counted from 1, with one extra message")
+	set.IntVar(&plant.Lost, "lost", 0, "number of sends without a receive, and of receives without a send")
+	set.Int64Var(&plant.Skew, "skew", 0, "largest difference of clocks, in ns")
+	set.Int64Var(&plant.Drift, "drift", 0, "largest drift of clocks, in parts per million")
 	cli.Var(set, (*string)(&plant.Offsets), cli.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
 		"(default), none or wrong")
 	return cmd

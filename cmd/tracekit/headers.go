@@ -44,17 +44,17 @@ func newHeaders(io *streams, run func(context.Context, *streams, *headersOptions
 	cmd := &cobra.Command{
 		Use:   "headers TRACE...",
 		Short: "Show what delayed each message",
-		Long: `Headers replays what IMPuLSE measures: every message carries a header of a few counters,
-which say how the time on the path that led to this message was spent. A rank that waits
-for a message takes over its header; so the headers at the end of the run tell what it was
-made of, while the profile of a host says mostly that it waited.
+		Long: `Headers replays the measurement of IMPuLSE. Every message carries a header of a few counters:
+how the time on the path to this message was spent. A rank that waits for a message takes over
+its header. So headers at the end of the run describe the run, while a host profile mostly
+shows waiting.
 
-Printed are both views side by side, also by size of message; the header of each rank at the end
-of the run, with eight explicit counters; how far the last one is from the critical path, which
-knows everything; and what two ranks would see that sample the whole run in rounds.
+It prints both views side by side, also by message size. The final header of each rank follows,
+with eight explicit counters, and its distance from the critical path. A last table shows what two
+ranks see that sample the run in rounds.
 
-A trace has no time of the wire and none of copying: these are derived, by lines through the
-smallest times over the bytes.`,
+Traces do not record the time of the wire or of copying. Both are estimated from the smallest
+times over bytes.`,
 		Example: `  tracekit headers traces.otf2
   tracekit headers traces.otf2 -o views.png
   tracekit headers --mask wire --mask 'compute: solve' traces.otf2
@@ -70,16 +70,16 @@ func (o *headersOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
-	cli.Var(set, &o.layout, cli.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92, with a "+
-		"hop count, or 96, with a counter for the monitoring's own time instead")
-	cli.Var(set, &o.mask, cli.Repeated(cli.Text()), "mask", "", "`metric` that gets no counter of its own, such as wire or 'compute: "+
+	cli.Var(set, &o.layout, cli.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92 with "+
+		"a hop count, 96 with a counter of monitoring time")
+	cli.Var(set, &o.mask, cli.Repeated(cli.Text()), "mask", "", "`metric` without a counter of its own, such as wire or 'compute: "+
 		"solve'; repeatable")
-	cli.Var(set, &o.transfers, cli.Choice("model", "trace"), "transfers", "model", "time of a message's way in the headers: of the "+
-		"`model`, as a rank could know it, or of the trace")
-	cli.Var(set, &o.monitoring, cli.Duration(time.Second), "monitoring", "", "`time` that the monitoring would cost each message (the "+
-		"paper: 3.6us); it is no part of the other times")
-	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two that lie "+
-		"opposite)")
+	cli.Var(set, &o.transfers, cli.Choice("model", "trace"), "transfers", "model", "transfer times in headers: from the `model`, as "+
+		"a rank could know them, or from the trace")
+	cli.Var(set, &o.monitoring, cli.Duration(time.Second), "monitoring", "", "`time` that monitoring costs each message (paper: "+
+		"3.6us); not included in other times")
+	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
+		"ranks)")
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of the tables of ranks and of sampling")
 	cli.VarP(set, &o.output, cli.File("png", "svg"), "output", "o", "", "also draw both views into this `file`, .png or .svg")
 	set.BoolVar(&o.force, "force", false, "overwrite the file if it exists")

@@ -58,13 +58,12 @@ func newInfo(io *streams, run func(context.Context, *streams, *infoOptions) erro
 	cmd := &cobra.Command{
 		Use:   "info TRACE...",
 		Short: "Show what a trace contains",
-		Long: `Info prints what is in a trace: format, writer, processes, threads, communicators,
-time span, clock, findings. It reads definitions alone; --counts reads all events and
-counts them by kind, and the records of an OTF2 archive's snapshots, markers and
-thumbnails, which nothing else looks at.
+		Long: `Info prints the content of a trace: format, recorder, processes, threads, communicators, time
+span, clock, notes. It reads only definitions. --counts reads all events and counts them by
+kind, including snapshots, markers and thumbnails of an OTF2 archive.
 
-` + text.Wrap("TRACE is "+readers.Known()+"; the format is recognised by content, also that of a gzip file. "+
-			"Any other file of a trace, and a directory with a single one, stand for it.", helpWidth, 0),
+` + text.Wrap("TRACE is "+readers.Known()+". The format is recognized by content, also in gzip files. "+
+			"Any file of a trace, or a directory with one trace, may be named instead.", helpWidth, 0),
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
 		Args: cobra.MinimumNArgs(1),

@@ -66,7 +66,7 @@ func run(ctx context.Context, io *streams, args []string) int {
 		return exitDone
 	}
 	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; nothing was left behind")
+		err = errors.New("interrupted; no output was written")
 	}
 	fmt.Fprintf(own.Err, "tracekit: %s\n", inWords(err))
 	if bug := interface{ Stack() string }(nil); errors.As(err, &bug) {
@@ -86,15 +86,15 @@ func newRoot(io *streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
 		Short: "Analyze traces of MPI and multi-GPU programs",
-		Long: text.Wrap("tracekit reads what your site's tools recorded ("+readers.Recorded()+") and answers: is the trace sound, "+
-			"where does the time go, which source line wastes it, why, and what would fixing it gain. Start with", helpWidth, 0) + `
+		Long: text.Wrap("tracekit analyzes traces of parallel programs: "+readers.Recorded()+". It shows whether a trace is sound and where the "+
+			"time goes. It names the source line that wastes it, the reason, and what fixing it would save. Start with", helpWidth, 0) + `
 
     tracekit analyze traces.otf2
 
 'tracekit help terms' explains the words of the reports.
 
-Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not a trace that can be read; 4 --strict
-and data were lost, or a --fail-if condition holds; 128 and its number after a signal.`,
+Exit codes: 0 done; 1 failed; 2 wrong usage; 3 not a readable trace; 4 --strict with lost data,
+or a --fail-if condition holds; 128 plus the number of a signal.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -127,7 +127,7 @@ and data were lost, or a --fail-if condition holds; 128 and its number after a s
 func helpOf(c *cobra.Command, args []string) error {
 	of, rest, err := c.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return usagef("help: there is no %s", strings.Join(args, " "))
+		return usagef("help: unknown command %s", strings.Join(args, " "))
 	}
 	of.InitDefaultHelpFlag()
 	of.InitDefaultVersionFlag()
@@ -186,7 +186,7 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write manual pages",
-		Long:  "Man writes a manual page for each command into a directory, such as ~/.local/share/man/man1.",
+		Long:  "Man writes a manual page of each command into a directory, such as ~/.local/share/man/man1.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o777); err != nil {

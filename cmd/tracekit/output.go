@@ -85,9 +85,9 @@ func outputFormat(path, given string) (string, error) {
 	case slices.Contains(formats, of):
 		return of, nil
 	case of != "":
-		return "", usagef("%s: a %s file is written by 'tracekit compress'", path, readers.Label(of))
+		return "", usagef("%s: use 'tracekit compress' to write a %s file", path, readers.Label(of))
 	}
-	return "", usagef("%s: %s stands for no format; want a directory or a name that ends in %s", path, filepath.Ext(path),
+	return "", usagef("%s: unknown extension %s; want a directory or a name that ends in %s", path, filepath.Ext(path),
 		readers.Extensions())
 }
 
@@ -152,7 +152,7 @@ func refuseInput(path string, traces []string) error {
 	}
 	for _, t := range traces {
 		if in, err := os.Stat(t); err == nil && os.SameFile(there, in) {
-			return usagef("%s is a trace that is read: name another file", path)
+			return usagef("%s is an input trace; choose another file", path)
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func checkTrace(path string, force bool) error {
 func checkParent(path string) error {
 	parent := filepath.Dir(filepath.Clean(path))
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
-		return usagef("%s: there is no directory %s to write it into", path, parent)
+		return usagef("%s: there is no directory %s", path, parent)
 	}
 	return nil
 }
@@ -182,15 +182,15 @@ func refuseExisting(path string, force bool) error {
 	case err != nil:
 		return nil // if it cannot be written, that shows later
 	case !force:
-		return usagef("%s exists; --force overwrites it", path)
+		return usagef("%s exists; use --force to overwrite it", path)
 	case filepath.Dir(path) == "/dev":
-		return usagef("%s belongs to the system and stays as it is", path)
+		return usagef("%s belongs to the system and is not overwritten", path)
 	}
 	if to, err := os.Stat(path); err == nil {
 		info = to // not a link's own mode
 	}
 	if info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0 {
-		return usagef("%s is neither file nor directory and stays as it is", path)
+		return usagef("%s is neither a file nor a directory and is not overwritten", path)
 	}
 	return nil
 }

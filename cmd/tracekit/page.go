@@ -20,8 +20,7 @@ type pageFlags struct {
 }
 
 func (f *pageFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.source, cli.Directory(), "source", "", "`directory` with the program's source: files that the trace names are "+
-		"looked up below it and shown with costs beside their lines")
+	cli.Var(set, &f.source, cli.Directory(), "source", "", "`directory` with the program's source, to show lines with their costs")
 }
 
 func (f *pageFlags) validate() error {

@@ -16,13 +16,13 @@ import (
 type phaseFlags struct{ phase int }
 
 func (f *phaseFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.phase, cli.Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1, instead of --from and --to")
+	cli.Var(set, &f.phase, cli.Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1; replaces --from and --to")
 }
 
 // check refuses what contradicts the other flags of a selection.
 func (f *phaseFlags) check(s *selectFlags) error {
 	if f.phase > 0 && (s.from.Kind != scope.Unset || s.to.Kind != scope.Unset) {
-		return usagef("--phase selects a stretch of time, as --from and --to do")
+		return usagef("--phase cannot be combined with --from and --to")
 	}
 	return nil
 }

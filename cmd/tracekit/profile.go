@@ -30,10 +30,11 @@ func (f *modelFlags) add(set *pflag.FlagSet) {
 	quantiles := cli.Number("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
 	rates := cli.Number("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
 	cli.Var(set, &f.quantile, quantiles, "quantile", fmt.Sprint(defaultQuantile),
-		"`share` of calls without overhead: where necessary time ends, 0.8 to 1")
+		"`share` of calls without overhead, 0.8 to 1: the quantile that defines t_max")
 	cli.Var(set, &f.alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
-	cli.Var(set, &f.laws, cli.List(cli.Parsed(parseFamily)), "families", "", "laws to try, a `list` of "+familyNames()+" (default: all but poisson)")
-	cli.Var(set, &f.windowNs, cli.Window(), "window", "", "`width` of a histogram's windows, such as 100ns (default: chosen for each key)")
+	cli.Var(set, &f.laws, cli.List(cli.Parsed(parseFamily)), "families", "", "`list` of laws to try: "+familyNames()+" (default: "+
+		"all but poisson)")
+	cli.Var(set, &f.windowNs, cli.Window(), "window", "", "`width` of histogram bins, such as 100ns (default: chosen for each key)")
 }
 
 // parseFamily reads the name of a family of laws.

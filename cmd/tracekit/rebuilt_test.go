@@ -46,7 +46,8 @@ func TestRebuiltTracesSaySo(t *testing.T) {
 			}
 		}
 		report := must("analyze", "--full", name)
-		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ What makes others wait", "≈ late partner", "≈ Overhead of",
+		for _, mark := range []string{"≈ Wait states", "≈ Critical path", "≈ What makes other ranks wait", "≈ late partner", "≈ " +
+			"Overhead of",
 			"≈ latency", "≈ serialization", "≈ skew"} {
 			if strings.Contains(report, mark) != rebuilt {
 				t.Errorf("analyze %s: %q is there: %v", name, mark, !rebuilt)

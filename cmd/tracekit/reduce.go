@@ -67,16 +67,16 @@ func newReduce(io *streams, run func(context.Context, *streams, *reduceOptions) 
 	cmd := &cobra.Command{
 		Use:   "reduce TRACE... [-o OUT]",
 		Short: "Write a smaller trace by rules, with a certificate of errors",
-		Long: `Reduce writes a part of a trace that is a trace again: no message loses one end, no
-collective some of its members; calls that are kept for that keep the regions around them.
-What dropped ranks had to do with others goes on both sides, and is counted.
+		Long: `Reduce writes a smaller trace that is still sound: no message loses one end, and no collective
+loses some of its members. Calls that are kept for this reason keep their enclosing regions.
+Communication with dropped ranks disappears on both sides, and is counted.
 
-Rules can be combined; what any of them cuts is cut. A rule file in Starlark defines
-trace_event(id), output_trace(rank) or output_text(); --keep takes an expression of rank,
-ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/REDUCE.md has both.
+Rules can be combined; the trace loses everything that any rule cuts. A rule file in Starlark
+defines trace_event(id), output_trace(rank) or output_text(). --keep takes an expression of rank,
+ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/REDUCE.md describes both.
 
-The certificate compares every figure of 'tracekit analyze' of the full and of the reduced
-trace, the worst first. Without -o nothing is written: it is a trial.`,
+The certificate compares every figure of 'tracekit analyze' for the full and the reduced trace,
+largest difference first. Without -o nothing is written.`,
 		Example: `  tracekit reduce traces.otf2 -o small --keep 'rank < 32 and mpi != "MPI_Iprobe"'
   tracekit reduce traces.otf2 -o small --rules first.star --require 'difference<1%'
   tracekit reduce traces.otf2 -o small --shorter 5us --busy
@@ -98,26 +98,26 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	o.repeatFlags.add(set)
 	o.gridFlags.add(set)
 	cli.Var(set, &o.files, cli.Repeated(cli.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
-	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "an `expression` that is true of the MPI calls that are kept, such as "+
-		"'rank < 32 and mpi != \"MPI_Iprobe\"'; repeatable")
-	cli.Var(set, &o.functions, cli.List(cli.Text()), "functions", "", "of MPI calls keep only those of these `functions`, MPI_Init and "+
+	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "`expression` that is true for MPI calls to keep, such as 'rank < "+
+		"32 and mpi != \"MPI_Iprobe\"'; repeatable")
+	cli.Var(set, &o.functions, cli.List(cli.Text()), "functions", "", "keep only MPI calls of these `functions`, and MPI_Init and "+
 		"MPI_Finalize")
 	cli.Var(set, &o.without, cli.List(cli.Text()), "without", "", "cut the calls of these MPI `functions`")
-	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that ask and communicate nothing: tests and probes in vain, MPI_Comm_rank and its like")
-	cli.Var(set, &o.shorter, cli.Duration(math.MaxInt64), "shorter", "", "cut calls that take less than this `time` and communicate "+
-		"nothing")
-	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and those that it exchanges messages with")
-	cli.Var(set, &o.slowest, cli.Int(0, math.MaxInt), "slowest", "0", "keep the `number` of ranks that are longest in MPI calls")
-	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "choose the reduction of this `size` with the smallest error")
-	cli.Var(set, &o.mostRecords, cli.Parsed(parseRecords), "target-events", "", "choose the reduction of this `number` of records with "+
-		"the smallest error, such as 1e6")
-	cli.Var(set, &o.buffer, cli.Parsed(parseMeasurement), "measurement", "", "`costs` of the modelled measurement: any of "+
+	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that communicate nothing: unsuccessful tests and probes, MPI_Comm_rank and "+
+		"similar")
+	cli.Var(set, &o.shorter, cli.Duration(math.MaxInt64), "shorter", "", "cut calls shorter than this `time` that communicate nothing")
+	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and the ranks it exchanges messages with")
+	cli.Var(set, &o.slowest, cli.Int(0, math.MaxInt), "slowest", "0", "keep this `number` of ranks, those with most time in MPI calls")
+	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "find the reduction to this `size` with the smallest error")
+	cli.Var(set, &o.mostRecords, cli.Parsed(parseRecords), "target-events", "", "find the reduction to this `number` of records "+
+		"with the smallest error, such as 1e6")
+	cli.Var(set, &o.buffer, cli.Parsed(parseMeasurement), "measurement", "", "`costs` of measurement in the model: any of "+
 		"buffer=16MiB,record=32,flush=160ms,disk=1GB,event=200ns")
-	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` on "+
-		"the certificate holds: 'difference<1%' for all figures, or 'efficiency<1%' for those below a path; repeatable")
-	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false saves their time")
-	set.BoolVar(&o.overhead, "overhead", true, "with the overhead of MPI calls in the certificate")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "with the diagnosis in the certificate")
+	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
+		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
+	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
+	set.BoolVar(&o.overhead, "overhead", true, "include the overhead of MPI calls in the certificate")
+	set.BoolVar(&o.diagnose, "diagnosis", true, "include the diagnosis in the certificate")
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	o.outFlags.add(set, "`trace` to write")
 }
@@ -129,9 +129,9 @@ func (o *reduceOptions) validate() (err error) {
 	}
 	switch {
 	case len(o.requirements) > 0 && !o.certificate:
-		return usagef("--require is about the certificate, which --certificate=false leaves out")
+		return usagef("--require needs the certificate, which --certificate=false skips")
 	case o.targetBytes > 0 && o.mostRecords > 0:
-		return usagef("--target and --target-events: want one of them")
+		return usagef("--target and --target-events: use one of them")
 	}
 	rules, err := o.rules(nil)
 	if err != nil {
@@ -140,16 +140,17 @@ func (o *reduceOptions) validate() (err error) {
 	search := o.targetBytes > 0 || o.mostRecords > 0
 	if o.regenerate {
 		if len(rules) > 0 || search || o.out == "" {
-			return usagef("--regenerate makes what was cut again and does nothing else: name the trace to write with -o, and no rules")
+			return usagef("--regenerate takes -o TRACE and no rules: it only restores what was cut")
 		}
 	} else if len(rules) == 0 && !search {
-		return usagef("name a rule (--rules, --keep, --from, --to, --ranks, --block, --neighbours, --slowest, --functions, --without, --busy, --shorter, --repeating), or a size to reach (--target, --target-events)")
+		return usagef("no rule given: use --keep, --ranks, --from, --repeating, --target or another rule ('tracekit reduce " +
+			"--help')")
 	}
 	if o.repeating && len(rules) > 1 {
-		return usagef("--repeating goes with no other rule: reduce the reduced trace once more")
+		return usagef("--repeating cannot be combined with other rules; reduce the reduced trace again")
 	}
 	if len(rules) > 0 && search {
-		return usagef("--target and --target-events choose the rules by themselves")
+		return usagef("--target and --target-events cannot be combined with rules: they choose them")
 	}
 	return o.outFlags.validate()
 }
@@ -224,7 +225,7 @@ func readRules(file string) ([]byte, error) {
 		return nil, usageError{err}
 	}
 	if !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return nil, usagef("%s is no rule file", file)
+		return nil, usagef("%s is not a rule file", file)
 	}
 	return os.ReadFile(file)
 }
@@ -453,7 +454,7 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 	}
 	block := &outcome.Target{Records: most, Bytes: o.targetBytes}
 	if t.Coverage.EventsRead <= most {
-		return nil, block, fmt.Errorf("the trace is that small already: it has %s",
+		return nil, block, fmt.Errorf("the trace is already small enough: it has %s",
 			words.Plural(int(t.Coverage.EventsRead), "record", "records"))
 	}
 	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
@@ -474,7 +475,7 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 		for _, x := range tries {
 			least = min(least, x.Records)
 		}
-		return nil, block, fmt.Errorf("no reduction that was tried is that small: the smallest has %s of the %s that are wanted",
+		return nil, block, fmt.Errorf("no reduction is small enough: the smallest has %s, wanted are %s",
 			words.Plural(int(least), "record", "records"), words.Count(most))
 	}
 	return rules, block, err

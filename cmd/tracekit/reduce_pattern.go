@@ -36,18 +36,19 @@ type repeatFlags struct {
 }
 
 func (f *repeatFlags) add(set *pflag.FlagSet) {
-	set.BoolVar(&f.repeating, "repeating", false, "cut the iterations that repeat others, on all ranks; --regenerate makes them again")
-	cli.Var(set, &f.marker, cli.Text(), "repeating-marker", "auto", "where an iteration begins: auto (the call site that lets most be "+
-		"cut), the name of a `region` or of an MPI collective, or a time such as 10ms")
-	cli.Var(set, &f.instances, cli.Int(1, math.MaxInt), "repeating-keep", strconv.Itoa(pattern.DefaultKeep), "`number` of iterations "+
-		"of each kind that are kept")
-	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are alike if their numbers of calls of each MPI function differ by this `number` at most (default: if all calls, partners and sizes are the same)")
-	set.BoolVar(&f.regenerate, "regenerate", false, "make what --repeating cut from a trace again, and write it to -o")
+	set.BoolVar(&f.repeating, "repeating", false, "cut iterations that repeat others, on all ranks; --regenerate restores them")
+	cli.Var(set, &f.marker, cli.Text(), "repeating-marker", "auto", "where an iteration begins: auto, a `region`, an MPI "+
+		"collective, or a time such as 10ms")
+	cli.Var(set, &f.instances, cli.Int(1, math.MaxInt), "repeating-keep", strconv.Itoa(pattern.DefaultKeep), "`number` of "+
+		"iterations of each kind to keep")
+	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are equal if their counts of MPI calls differ by at most this "+
+		"`number` (default: all calls, partners and sizes equal)")
+	set.BoolVar(&f.regenerate, "regenerate", false, "restore the iterations that --repeating cut, and write them to -o")
 }
 
 func (f *repeatFlags) validate() error {
 	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0) {
-		return usagef("--repeating-marker, --repeating-keep and --repeating-distance say how --repeating works: add it")
+		return usagef("--repeating-marker, --repeating-keep and --repeating-distance need --repeating")
 	}
 	f.rule = nil
 	if f.repeating {
@@ -74,9 +75,10 @@ type gridFlags struct {
 }
 
 func (f *gridFlags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.where, "topology", "", "where ranks are: a `file`, a grid such as 8x8x16 in row order, or the name of one of the trace's topologies (default: the trace's Cartesian topology, else ranks in a row)")
-	cli.Var(set, &f.block, cli.Text(), "block", "", "keep the ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
-	set.BoolVar(&f.torus, "torus", false, "hops lead over the edges of the topology as well, in all dimensions")
+	set.StringVar(&f.where, "topology", "", "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: "+
+		"the trace's grid, or a row)")
+	cli.Var(set, &f.block, cli.Text(), "block", "", "keep only ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
+	set.BoolVar(&f.torus, "torus", false, "the topology wraps around in all dimensions")
 }
 
 func (f *gridFlags) validate() error {
@@ -197,7 +199,7 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	defer in.Close()
 	text := in.Info().Properties[trace.PropertyRepeats]
 	if text == "" {
-		return usagef("%s does not say what was cut: it is no result of reduce --repeating, or was converted to corrected times since",
+		return usagef("%s does not contain what was cut: it is not a result of reduce --repeating, or its times were corrected",
 			in.Info().Path)
 	}
 	repeats, err := pattern.Decode(text, len(in.Defs().Locations))

@@ -43,18 +43,17 @@ func newReport(io *streams, run func(context.Context, *streams, *reportOptions) 
 	cmd := &cobra.Command{
 		Use:   "report TRACE... -o FILE.html",
 		Short: "Write the page: causes, timeline, call tree, tables",
-		Long: `Report writes one self-contained HTML file to look at and to send to a colleague: the causes
-and what mending each would gain, a timeline that zooms, the call tree over ranks, source
-lines, waits, communication, profile and findings, linked with one another. It loads nothing
-from anywhere, needs no server, and is opened from disk.
+		Long: `Report writes one self-contained HTML page. It has causes and what fixing each would save, and a
+zoomable timeline. Call tree, source lines, waits, communication, profile and notes follow. All
+views are linked. The page loads nothing and needs no server.
 
-Several traces are several runs: the page shows their timelines on one axis of time, what
-changed from the first to each of the others, and if they are of different sizes how the
-program scales. A run may be one that was rebuilt from formulae. Files of which several make
-one trace (JSON) are one run, unless --apart says otherwise.
+Several traces are several runs. The page shows their timelines on one time axis and what changed
+from the first run to each other one. Runs of different sizes show how the program scales. A run
+may be rebuilt from formulae. JSON files that belong to one trace are one run, unless --apart is
+given.
 
-Its size is bounded whatever the size of the trace: a timeline that does not fit is shown in
-steps, of long tables the first rows are kept, and the page says so.`,
+The size of the page is bounded. A timeline that does not fit is shown in steps, and long tables
+keep their first rows. The page says so.`,
 		Example: `  tracekit report traces.otf2 -o run.html
   tracekit report --size 16MB traces.otf2 -o run.html
   tracekit report before.otf2 after.otf2 -o change.html
@@ -68,7 +67,7 @@ steps, of long tables the first rows are kept, and the page says so.`,
 	addAnalysisFlags(set, &opts.analyzeOptions)
 	opts.runFlags.add(set)
 	opts.pageFlags.add(set)
-	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "`size` of the page at most")
+	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
 	cli.VarP(set, &opts.output, cli.File("html"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	return cmd
@@ -81,7 +80,7 @@ const pageRows = 100
 func parsePageSize(text string) (int64, error) {
 	n, err := cli.ParseSize(text)
 	if err == nil && n < page.LeastSize {
-		err = fmt.Errorf("a page takes at least %s", words.Bytes(page.LeastSize))
+		err = fmt.Errorf("a page needs at least %s", words.Bytes(page.LeastSize))
 	}
 	return n, err
 }

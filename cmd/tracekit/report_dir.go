@@ -45,7 +45,7 @@ func checkReportDir(path string, force bool) error {
 	switch {
 	case err != nil:
 		if ext := filepath.Ext(path); isFileExtension(ext) {
-			return usagef("%s: -o names a directory here, which %s does not look like; --json prints one document", path, ext)
+			return usagef("%s: -o names a directory, but the name ends in %s; --json prints one document", path, ext)
 		}
 		return nil
 	case !info.IsDir():
@@ -61,7 +61,7 @@ func checkReportDir(path string, force bool) error {
 		return usagef("%s holds files that tracekit did not write; choose another directory", path)
 	}
 	if !force {
-		return usagef("%s exists; --force replaces what tracekit wrote there", path)
+		return usagef("%s exists; use --force to replace the earlier report", path)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (d *reportDir) publish() error {
 	for _, name := range d.names {
 		switch _, err := dir.Lstat(name); {
 		case err == nil && !slices.Contains(old, name):
-			return fmt.Errorf("%s is there and was not written by tracekit; move it or choose another directory", name)
+			return fmt.Errorf("%s exists and was not written by tracekit; move it or choose another directory", name)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}

@@ -65,7 +65,7 @@ func TestReportDirectoryIsOfOneTrace(t *testing.T) {
 func TestReportDirectoryIsNoTrace(t *testing.T) {
 	for _, extension := range append(strings.Split(readers.Extensions(), ", "), ".tkf", ".PRV", ".html") {
 		if err := checkReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil ||
-			!strings.Contains(err.Error(), "does not look like") {
+			!strings.Contains(err.Error(), "but the name ends in") {
 			t.Errorf("%s: %v", extension, err)
 		}
 	}
@@ -109,14 +109,14 @@ func TestMessagesAreForPeople(t *testing.T) {
 		{"generate halo --seed -1 -o x", "want a whole number, not below 0"},
 		{"info --counts=maybe y", "want true or false"},
 		{"analyze --profile nowhere y", "nowhere: no such file or directory"},
-		{"convert ARCHIVE x.csv", "x.csv: .csv stands for no format; want a directory or a name that ends in .otf2, .prv"},
-		{"convert ARCHIVE x.csv --force", ".csv stands for no format"},
-		{"generate ring -o x.prw", "stands for no format"},
+		{"convert ARCHIVE x.csv", "x.csv: unknown extension .csv; want a directory or a name that ends in .otf2, .prv"},
+		{"convert ARCHIVE x.csv --force", "unknown extension .csv"},
+		{"generate ring -o x.prw", "unknown extension"},
 		{"generate ring -o x.tkf", "'tracekit compress'"},
-		{"reconstruct ARCHIVE -o x.dat", "stands for no format"},
+		{"reconstruct ARCHIVE -o x.dat", "unknown extension"},
 		{"compress ARCHIVE -o x.zip", "want a name that ends in .tkf"},
 		{"fit ARCHIVE -o x.txt", "want a name that ends in .json"},
-		{"fit TRACE -o TRACE --force", "t.json is a trace that is read: name another file"},
+		{"fit TRACE -o TRACE --force", "t.json is an input trace; choose another file"},
 		{"report TRACE -o TRACE --force", "want a name that ends in .html"},
 		{"spacetime ARCHIVE -o x.gif", ".png or .svg"},
 		{"analyze ARCHIVE -o x.json", "-o names a directory"},

@@ -22,7 +22,7 @@ import (
 type runFlags struct{ apart bool }
 
 func (f *runFlags) add(set *pflag.FlagSet) {
-	set.BoolVar(&f.apart, "apart", false, "every TRACE is a run of its own (default: files that may be parts of one trace are)")
+	set.BoolVar(&f.apart, "apart", false, "every TRACE is a separate run (default: JSON files are parts of one run)")
 }
 
 // mostRuns is how many runs a page shows at most.
@@ -34,7 +34,7 @@ func (f *runFlags) runs(paths []string) ([][]string, error) {
 		return [][]string{paths}, nil // the error is that of opening them
 	}
 	if len(paths) > mostRuns {
-		return nil, usagef("%d runs: a page shows %d at most", len(paths), mostRuns)
+		return nil, usagef("%d runs: a page shows at most %d", len(paths), mostRuns)
 	}
 	var out [][]string
 	for _, p := range paths {

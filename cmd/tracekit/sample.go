@@ -61,17 +61,17 @@ func newSample(io *streams, run func(context.Context, *streams, *sampleOptions) 
 	cmd := &cobra.Command{
 		Use:   "sample TRACE...",
 		Short: "Predict accuracy and cost of message sampling",
-		Long: `Sample replays PHOTON's message sampling on a trace that has all messages. At each send a
-rank decides whether to sample the message: at random, by a counter, or by a timer. Printed
-are, for each configuration, what it would have seen and what it would have said of all messages
-(with 95 % intervals where they are known to hold), what it would never have seen, how it differs
-from a random sample, and what it would have cost.
+		Long: `Sample replays PHOTON's message sampling on a trace that has all messages. At each send a rank
+decides whether to sample the message: at random, by a counter, or by a timer. For each
+configuration it prints what would be seen and the estimates for all messages. It also prints
+what would never be seen, the difference from a random sample, and the cost. Estimates have 95 % intervals where
+these are valid.
 
 A configuration has a name as in the paper: strategy, parameter, analysis. P-0.01-FREQ samples
-one message in a hundred at random and counts latencies by decade; C-256-V32-STAT samples when more
-than 224 to 288 sends have passed and keeps count, total, minimum and maximum; T-0.001-WRITE
-samples what is sent more than 1 ms after the send before (T-0.001-SAMPLE-WRITE: after the sample
-before) and writes the messages themselves.`,
+1 % of messages at random and counts latencies by decade. C-256-V32-STAT samples after 224 to
+288 sends and keeps count, total, minimum and maximum. T-0.001-WRITE samples a message that is
+sent more than 1 ms after the previous send, and writes the message itself.
+T-0.001-SAMPLE-WRITE measures from the previous sample instead.`,
 		Example: `  tracekit sample --config P-0.01-FREQ --config C-256-V32-STAT traces.otf2
   tracekit sample --strategy timer --period 1ms traces.otf2
   tracekit sample --plan 'error<5%' traces.otf2
@@ -87,43 +87,43 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
 	o.gateFlags.add(set)
-	cli.Var(set, &o.names, cli.Repeated(cli.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable, all "+
-		"are tried in one pass")
-	cli.Var(set, &o.strategy, cli.Choice("random", "counter", "timer"), "strategy", "random", "without --config: random, counter or timer")
-	set.Float64Var(&o.threshold, "threshold", 0.01, "random: `share` of messages that is sampled, above 0 and up to 1")
-	cli.Var(set, &o.period, cli.Text(), "period", "", "counter: `messages` (default 256); timer: time such as 1ms (default)")
-	cli.Var(set, &o.analysis, cli.Text().Offering("stat", "freq", "write"), "analysis", "stat", "what becomes of sampled messages: "+
-		"stat, freq or write")
-	cli.Var(set, &o.variance, cli.Text(), "variance", "", "targets of counters and timers are drawn from so much below to so much "+
-		"above the period: `messages`, seconds, or a share of it such as 50%")
-	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, "of what is drawn; the same seed gives the same sample")
-	cli.Var(set, &o.since, cli.Choice("send", "sample"), "since", "send", "timers: time since the last send, as in the paper, or since "+
-		"the last sample")
+	cli.Var(set, &o.names, cli.Repeated(cli.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable")
+	cli.Var(set, &o.strategy, cli.Choice("random", "counter", "timer"), "strategy", "random", "strategy without --config: random, "+
+		"counter or timer")
+	set.Float64Var(&o.threshold, "threshold", 0.01, "random: `share` of sampled messages, above 0 and up to 1")
+	cli.Var(set, &o.period, cli.Text(), "period", "", "period of a counter in `messages` (default 256) or of a timer in time "+
+		"(default 1ms)")
+	cli.Var(set, &o.analysis, cli.Text().Offering("stat", "freq", "write"), "analysis", "stat", "use of sampled messages: stat, "+
+		"freq or write")
+	cli.Var(set, &o.variance, cli.Text(), "variance", "", "random deviation from the period of counters and timers: `messages`, "+
+		"seconds, or a share such as 50%")
+	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, "`number` that fixes the sample")
+	cli.Var(set, &o.since, cli.Choice("send", "sample"), "since", "send", "timers count from the last `send`, as in the paper, or "+
+		"from the last sample")
 	cli.Var(set, &o.minBytes, cli.Size(), "min-bytes", "", "only messages of this `size` or larger")
 	cli.Var(set, &o.maxBytes, cli.Size(), "max-bytes", "", "only messages of this `size` or smaller")
-	cli.Var(set, &o.site, cli.Text(), "site", "", "only messages that are sent at this `place`: a region or what it calls, an "+
-		"operation, a line (halo.c:80)")
-	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "try a grid of configurations and name the cheapest whose `error` is small "+
-		"enough: 'error<5%', or that of messages, bytes or latency alone")
-	set.BoolVar(&o.analyses, "analyses", false, "also what wait states and overhead would have been from the sample alone")
+	cli.Var(set, &o.site, cli.Text(), "site", "", "only messages sent at this `place`: a region, an operation, or a line (halo.c:80)")
+	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
+		"messages, bytes or latency alone")
+	set.BoolVar(&o.analyses, "analyses", false, "also show wait states and overhead as the sample alone shows them")
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	cli.VarP(set, &o.output, cli.Directory(), "output", "o", "", "also write pictures, and the messages that WRITE has sampled as "+
-		"tables, into this `directory`")
-	set.StringVar(&o.written.out, "write-trace", "", "`trace` to write with the messages that the first WRITE has sampled, and no others")
+	cli.VarP(set, &o.output, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
+		"into this `directory`")
+	set.StringVar(&o.written.out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
+		"sampled")
 	set.BoolVar(&o.written.force, "force", false, "overwrite what is there")
 	c, d := &o.costs, sampling.DefaultCost()
 	ns := func(v float64) time.Duration { return time.Duration(v) }
 	cost := cli.Duration(time.Minute)
-	cli.Var(set, &c.baseline, cost, "cost-baseline", ns(d.BaselineNs).String(), "latency of a small message without sampling (the "+
-		"paper's, as those that follow)")
-	cli.Var(set, &c.layer, cost, "cost-layer", ns(d.LayerNs).String(), "what each message costs with the layer in place")
-	cli.Var(set, &c.sample, cost, "cost-sample", ns(d.SampleNs).String(), "what a sampled message costs more with STAT or FREQ")
-	cli.Var(set, &c.write, cost, "cost-write", ns(d.WriteNs).String(), "the same with WRITE")
-	cli.Var(set, &c.limit, cli.Size(), "cost-limit", "20kB", "`size` above which messages cost nothing to speak of")
+	cli.Var(set, &c.baseline, cost, "cost-baseline", ns(d.BaselineNs).String(), "latency of a small message without sampling (costs "+
+		"default to the paper's)")
+	cli.Var(set, &c.layer, cost, "cost-layer", ns(d.LayerNs).String(), "cost of every message with the sampling layer")
+	cli.Var(set, &c.sample, cost, "cost-sample", ns(d.SampleNs).String(), "extra cost of a message sampled with STAT or FREQ")
+	cli.Var(set, &c.write, cost, "cost-write", ns(d.WriteNs).String(), "extra cost of a message sampled with WRITE")
+	cli.Var(set, &c.limit, cli.Size(), "cost-limit", "20kB", "`size` above which the cost of messages is negligible")
 	cli.Var(set, &c.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
 		"",
-		"take a cost from the smallest messages of a ping-pong's trace: `KIND=TRACE`, baseline, layer (no message sampled), sample or "+
-			"write (all sampled); repeatable")
+		"measure a cost from a ping-pong trace: `KIND=TRACE` with kind baseline, layer, sample or write; repeatable")
 }
 
 // validate checks every flag before any file is opened.
@@ -142,7 +142,7 @@ func (o *sampleOptions) validate() (err error) {
 		o.goal = &goal
 	}
 	if set := o.set.Lookup("max-bytes"); set.Value.String() != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
-		return usagef("--max-bytes %s: want more than --min-bytes, and than 0", set.Value)
+		return usagef("--max-bytes %s: want more than 0 and more than --min-bytes", set.Value)
 	}
 	return o.validateOutput()
 }
@@ -223,7 +223,7 @@ func (o *sampleOptions) validateOutput() (err error) {
 	}
 	for _, path := range []string{o.written.out, strings.TrimSuffix(o.written.out, filepath.Ext(o.written.out))} { // an archive has files beside its anchor
 		if o.output != "" && filepath.Clean(path) == filepath.Clean(o.output) {
-			return usagef("-o %s and --write-trace %s would lie in one directory: choose another name", o.output, o.written.out)
+			return usagef("-o %s and --write-trace %s use the same directory; choose another name", o.output, o.written.out)
 		}
 	}
 	return nil

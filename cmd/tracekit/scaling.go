@@ -32,17 +32,17 @@ func newScaling(io *streams, run func(context.Context, *streams, *scalingOptions
 	cmd := &cobra.Command{
 		Use:   "scaling RUN...",
 		Short: "Show how a program scales, from runs of several sizes",
-		Long: `Scaling puts the efficiencies of several runs of one program side by side, as BSC's
-modelfactors does, with the scalability of its computation and, where hardware counters were
-recorded, what that is made of: instructions, instructions per cycle, frequency.
+		Long: `Scaling compares the efficiencies of several runs of one program, like BSC's modelfactors. It
+adds the scalability of the computation and, with hardware counters, its factors: instructions,
+instructions per cycle, frequency.
 
-For each call path it finds how the time of a process grows with their number, p: a
-constant and terms p^(i/j) log2(p)^k, chosen by leaving each size out in turn. The places
-that take most with --at processes come first, with the interval in which 95 of 100
-measurements would lie if the form is right.
+For each call path it finds how the time of a process grows with the number p of processes: a
+constant and terms p^(i/j) log2(p)^k, chosen by cross-validation over sizes. Places with the most
+time at --at processes come first. Ranges cover 95 of 100 measurements if the form of the model is
+right.
 
-Runs of one size are repetitions: their mean counts. Two sizes give the table, three the
-first models, five some that can be trusted.`,
+Runs of one size are repetitions, and their mean counts. Two sizes give the table, three give
+models, five or more give trustworthy models.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
   tracekit scaling --at 1024 -o scaling/ epoch_*proc.prv.gz`,
 		Args: cobra.MinimumNArgs(1),
@@ -51,12 +51,12 @@ first models, five some that can be trusted.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.gateFlags.add(set)
-	cli.Var(set, &opts.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "what stays the `same`: strong, the problem; "+
-		"weak, the work of a rank; auto finds out")
-	cli.Var(set, &opts.at, cli.Int(0, mostProcesses), "at", "0", "`processes` that places are predicted for (default: twice the most "+
-		"of the runs)")
-	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "replace what tracekit wrote into the directory before, and nothing else")
+	cli.Var(set, &opts.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
+		"weak (same work per rank), or auto")
+	cli.Var(set, &opts.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
+		"largest run)")
+	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write JSON document and plots into this `directory`")
+	set.BoolVar(&opts.force, "force", false, "replace an earlier report in the directory; other files stay")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	return cmd
 }

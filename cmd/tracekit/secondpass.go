@@ -24,7 +24,7 @@ func (p *secondPass) workers(s *streams, dir string, h shards.Header) *distribut
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 		command.WaitDelay = 10 * time.Second
 		if err := command.Run(); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("nothing is analyzed: the second pass, %q: %w", p.command, err)
+			return fmt.Errorf("the second pass %q failed: %w", p.command, err)
 		}
 		return ctx.Err()
 	})
@@ -44,7 +44,7 @@ func (p *secondPass) share(c *cobra.Command, s *streams, o *analyzeOptions, dir 
 	}
 	task, err := distributed.Open(dir, o.shard.number, o.shard.of)
 	if err != nil {
-		return unreadable(fmt.Errorf("making a share of the second pass: %w", err))
+		return unreadable(fmt.Errorf("running a share of the second pass: %w", err))
 	}
 	if task.AlignStart {
 		o.align = "start"

@@ -81,7 +81,7 @@ func TestSignals(t *testing.T) {
 	} {
 		code, stderr, left := signalled(t, c.command, c.signals...)
 		want := 128 + int(c.signals[len(c.signals)-1])
-		if code != want || stderr != "tracekit: interrupted; nothing was left behind\n" || len(left) > 0 {
+		if code != want || stderr != "tracekit: interrupted; no output was written\n" || len(left) > 0 {
 			t.Errorf("%q, %v: exit code %d, want %d, %q, left behind: %v", c.command[1:], c.signals, code, want, stderr, left)
 		}
 	}

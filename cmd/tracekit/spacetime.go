@@ -44,15 +44,14 @@ func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOpt
 	cmd := &cobra.Command{
 		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
 		Short: "Draw the space-time diagram",
-		Long: `Spacetime draws one bar for each rank, from left to right in time: colors for code,
-white where the rank waits for others, a hatch where a call that can block takes time that
-no wait state explains; lines for messages and collectives. Where there are more events
-than pixels a pixel shows the region with most of its time, mixed with white by the share
-of waiting, and messages become a density behind the bars.
+		Long: `Spacetime draws one bar for each rank, with time from left to right. Colors show code, waiting,
+and blocking calls whose time no wait state explains. Lines are messages and collectives. If
+there are more events than pixels, a pixel shows the region with the most time. Its tint is the
+share of waiting, and messages become a density behind the bars.
 
-MPI_Init and MPI_Finalize are left out at both ends if they take more than 2 % of the run,
-unless --whole, --from or --to ask for them. Rows of threads and streams share one row a
-process where each would have less than 3 pixels.`,
+MPI_Init and MPI_Finalize are left out if they take more than 2 % of the run. --whole, --from and
+--to include them. Threads and streams of a process share one row if each would have less
+than 3 pixels.`,
 		Example: `  tracekit spacetime traces.otf2 -o run.png
   tracekit spacetime --from 40% --to 42% --ranks 0-15 --messages all traces.otf2 -o detail.svg
   tracekit spacetime --side-by-side run.tkf traces.otf2 -o both.png`,
@@ -65,18 +64,18 @@ process where each would have less than 3 pixels.`,
 	opts.phaseFlags.add(set)
 	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
-	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "what colors mean: region, paradigm "+
-		"or wait")
-	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (65,536 at most: "+
-		"more are drawn as a density) or none")
-	cli.Var(set, &opts.rows, cli.Choice("processes", "threads", "devices", "all"), "rows", "processes", "what has a row: processes, "+
-		"threads, devices or all")
-	cli.Var(set, &opts.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most outside calls "+
-		"first), wait (most waiting first), name (of node and process) or none")
-	set.BoolVar(&opts.whole, "whole", false, "draw startup and end, too")
-	cli.Var(set, &opts.width, cli.Int(200, 20000), "width", "1600", "`pixels`")
-	cli.Var(set, &opts.height, cli.Int(0, 20000), "height", "0", "`pixels`; 0 suits the number of ranks")
-	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same axis of time")
+	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
+		"paradigm or wait")
+	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
+		"then a density) or none")
+	cli.Var(set, &opts.rows, cli.Choice("processes", "threads", "devices", "all"), "rows", "processes", "rows: processes, threads, "+
+		"devices or all")
+	cli.Var(set, &opts.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most computation "+
+		"first), wait (most waiting first), name or none")
+	set.BoolVar(&opts.whole, "whole", false, "also draw startup and end")
+	cli.Var(set, &opts.width, cli.Int(200, 20000), "width", "1600", "width in `pixels`")
+	cli.Var(set, &opts.height, cli.Int(0, 20000), "height", "0", "height in `pixels`; 0: chosen by the number of ranks")
+	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same time axis")
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 // newTerms makes the help topic that explains the words of the reports. Its text is made when it is
 // asked for: breaking its lines would be a fifth of every command's start.
 func newTerms() *cobra.Command {
-	c := &cobra.Command{Use: "terms", Short: "What the words of the reports mean"}
+	c := &cobra.Command{Use: "terms", Short: "Explain the words of the reports"}
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
 		var b strings.Builder
 		b.WriteString("The words of the reports. docs/DEFINITIONS.md has the exact definitions.\n")

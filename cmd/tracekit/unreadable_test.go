@@ -49,9 +49,9 @@ func TestNoSuch(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"explain", sound, "99@1s"}, exitFailed, "there is no rank 99, the trace has 4"},
-		{[]string{"analyze", sound, "--ranks", "99"}, exitFailed, "there is no rank 99, the trace has 4"},
-		{[]string{"help", "nothing"}, exitUsage, "help: there is no nothing"},
+		{[]string{"explain", sound, "99@1s"}, exitFailed, "the trace has no rank 99; it has 4"},
+		{[]string{"analyze", sound, "--ranks", "99"}, exitFailed, "the trace has no rank 99; it has 4"},
+		{[]string{"help", "nothing"}, exitUsage, "help: unknown command nothing"},
 	} {
 		stdout, stderr, code := tracekit(t, t.TempDir(), test.args...)
 		if code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {

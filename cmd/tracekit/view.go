@@ -46,17 +46,17 @@ func newView(io *streams, run func(context.Context, *streams, *viewOptions) erro
 	cmd := &cobra.Command{
 		Use:   "view TRACE...",
 		Short: "Open the page with the timeline at full resolution",
-		Long: `View analyses a trace, makes an index of its timeline, and serves the page that report writes
-on this machine alone, with every call at any zoom, however large the trace. It prints the
-address, which has a secret in it, and serves until Ctrl-C. Nothing can be changed through it.
+		Long: `View analyzes a trace and serves the page of 'tracekit report' on this machine only. The timeline
+has every call at any zoom. View prints the address, which contains a secret, and
+serves until Ctrl-C. The page cannot change anything.
 
-Several traces are several runs, which the page shows on one axis of time as that of report does.
+Several traces are several runs on one time axis, as in 'tracekit report'.
 
-With --keep-index the index is kept, and a second use of the same trace need not read it; a
-trace that has changed since gets a new one.
+--keep-index keeps the index, so that the next view of the same trace opens at once. A trace that
+has changed gets a new index.
 
-On a machine that was reached by ssh it also prints the command that brings the page to
-the machine in front of you.`,
+On a machine reached by ssh, view also prints the command that forwards the page to your
+machine.`,
 		Example: `  tracekit view traces.otf2
   tracekit view --open traces.otf2
   tracekit view --keep-index traces.otf2`,

@@ -36,7 +36,8 @@ const (
 )
 
 func (f *indexFlags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.place, "keep-index", "", "keep the index for the next time: in the user's `cache` (the default of a bare flag), beside the trace, or in a file of this name; the cache holds 8 GiB, and what was not used for longest goes first")
+	set.StringVar(&f.place, "keep-index", "", "keep the index: in the user's `cache` (default, up to 8 GiB), beside the trace, or "+
+		"in a file")
 	set.Lookup("keep-index").NoOptDefVal = inCache
 }
 
@@ -48,7 +49,7 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 		return nil
 	}
 	if _, err := os.Stat(paths[0]); f.place == inCache && len(paths) > 1 && errors.Is(err, fs.ErrNotExist) {
-		return usagef("%s: there is no such trace; a file for the index is named with =, --keep-index=%s", paths[0], paths[0])
+		return usagef("%s: no such trace; to name an index file, write --keep-index=%s", paths[0], paths[0])
 	}
 	sum := sha256.New()
 	fmt.Fprintln(sum, version())
@@ -166,7 +167,7 @@ func (f *indexFlags) load(io *streams, store *spill.Store, jobs int) (*page.Inde
 		}
 		return x, kept, doc, nil
 	case errors.Is(err, page.ErrNoIndex) && f.place != inCache && !strings.HasSuffix(f.path, page.KeptSuffix):
-		return nil, nil, nil, usagef("--keep-index: %s holds something else: %v", f.path, err)
+		return nil, nil, nil, usagef("--keep-index: %s is not an index: %v", f.path, err)
 	}
 	fmt.Fprintf(io.Err, "tracekit: %s: %v; a new one is made\n", f.path, err)
 	return nil, nil, nil, nil

@@ -51,15 +51,15 @@ func newWhatif(io *streams, run func(context.Context, *streams, *whatifOptions) 
 	opts := &whatifOptions{}
 	cmd := &cobra.Command{
 		Use:   "whatif TRACE...",
-		Short: "Predict the run time after a change; alone: try what saves most",
-		Long: `Whatif replays the run with changes: each rank does what it did in the same order, each
-call keeps its own time, and all waits are found anew. Without a change every time of the
-run comes out again, to the tick.
+		Short: "Predict the run time after a change, or find what saves most",
+		Long: `Whatif replays the run with changes. Each rank does the same in the same order, and each call
+keeps its own time. All waits are computed anew. Without a change, the replay gives every time of
+the run exactly.
 
-Without a change it tries what promises most and lists it by gain.
-Changes can be repeated and combined. PLACE is a region, an operation such as MPI_Recv, a
-line (halo.c:80), or one of the first two at a line or in a region (MPI_Recv@halo.c:80). Time
-of a region is its own, without what it calls, and waits are left out: they follow.`,
+Without a change, whatif tries the most promising changes and lists them by gain. Changes can be
+repeated and combined. PLACE is a region, an operation such as MPI_Recv, or a line (halo.c:80).
+MPI_Recv@halo.c:80 is an operation at a line, MPI_Recv@solve one in a region. The time of a region
+excludes its callees and waits: waits follow from the replay.`,
 		Example: `  tracekit whatif traces.otf2
   tracekit whatif --balance interior traces.otf2
   tracekit whatif --scale solve=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
@@ -69,23 +69,23 @@ of a region is its own, without what it calls, and waits are left out: they foll
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.gateFlags.add(set)
-	cli.Var(set, &opts.scale, changes("scale", parseScale), "scale", "", "make the time there longer or shorter: `PLACE=FACTOR[@RANKS]`")
-	cli.Var(set, &opts.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean over ranks of the "+
-		"time at this `PLACE`, visit by visit")
-	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "let calls at this `PLACE` take no longer than such "+
-		"calls need (t_max)")
+	cli.Var(set, &opts.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
+	cli.Var(set, &opts.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
+		"ranks at this `PLACE`, visit by visit")
+	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
+		"(t_max)")
 	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
-		"another `network`: ideal (messages take no time, calls keep their own), or latency=1us,bandwidth=25GB (per second; either may be left out)")
-	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "let ranks compute that many times as fast: "+
-		"`RANKS=FACTOR`")
+		"another `network`: ideal (messages take no time), or latency=1us,bandwidth=25GB per second, or one of these")
+	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
+		"`RANKS=FACTOR`, where 2 is twice as fast")
 	cli.Var(set, &opts.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
-		"receives at this `PLACE` overlap with what follows")
-	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let receives at this `PLACE` that follow each "+
-		"other take messages as they come")
-	set.BoolVar(&opts.gains, "gains", false, "try what promises most and list it by gain (default without a change)")
-	set.BoolVar(&opts.slack, "slack", false, "say how much later ranks could be without a later end of the run, and which paths are nearly critical")
+		"receives at this `PLACE` overlap with the following work")
+	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
+		"messages in the order of arrival")
+	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
+	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	opts.outFlags.add(set, "`trace` to write: the run with the changes")
+	opts.outFlags.add(set, "`trace` to write: the predicted run")
 	return cmd
 }
 
@@ -95,10 +95,10 @@ func (o *whatifOptions) validate() error {
 	}
 	o.changes = slices.Concat(o.scale, o.balance, o.limit, o.network, o.speed, o.overlap, o.order)
 	if len(o.network) > 1 {
-		return usagef("--network: there is one network")
+		return usagef("--network is given twice")
 	}
 	if len(o.changes) == 0 && o.out != "" {
-		return usagef("name a change (--scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order) for the trace to write")
+		return usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
 	}
 	o.gains = o.gains || len(o.changes) == 0 && !o.slack
 	return o.outFlags.validate()
@@ -149,7 +149,7 @@ func parseScale(value string) (func(*whatif.Model) (whatif.Change, error), error
 func parseFactor(text string) (float64, error) {
 	factor, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(factor >= 0 && factor <= 1e6) {
-		return 0, fmt.Errorf("%q is no factor: want a number from 0 to 1000000", text)
+		return 0, fmt.Errorf("%q is not a factor: want a number from 0 to 1000000", text)
 	}
 	return factor, nil
 }
@@ -165,7 +165,7 @@ func parseRankSpeed(value string) (func(*whatif.Model) (whatif.Change, error), e
 		return nil, err
 	}
 	if factor == 0 {
-		return nil, errors.New("ranks that compute at speed 0 never end")
+		return nil, errors.New("a speed of 0 never ends; want more than 0")
 	}
 	ranks, err := cli.ParseRanks(list)
 	return func(*whatif.Model) (whatif.Change, error) { return whatif.RankSpeed(factor, ranks...), nil }, err
@@ -185,12 +185,12 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 		case "latency":
 			latency, err = time.ParseDuration(text)
 			if err == nil && (latency < 0 || latency > time.Hour) {
-				err = fmt.Errorf("a latency of %s makes no sense", latency)
+				err = fmt.Errorf("latency %s is not valid", latency)
 			}
 		case "bandwidth":
 			bandwidth, err = cli.ParseSize(strings.TrimSuffix(text, "/s"))
 			if err == nil && bandwidth < 1 {
-				err = errors.New("a bandwidth of 0 makes no sense")
+				err = errors.New("bandwidth 0 is not valid")
 			}
 		default:
 			err = errors.New("want ideal, latency=TIME, bandwidth=SIZE or both, with a comma between them")

@@ -83,11 +83,11 @@ func (c Condition) number(tree any) (float64, error) {
 	case nil:
 		return 0, ErrUndefined
 	case map[string]any:
-		return 0, fmt.Errorf("that is a block, not a number; it has %s", listed(keysOf(v)))
+		return 0, fmt.Errorf("this is a block, not a number; it has %s", listed(keysOf(v)))
 	case []any:
-		return 0, errors.New("that is a list, not a number; choose an element, as in call_sites[MPI_Allreduce halo.c:100].time_ns")
+		return 0, errors.New("this is a list, not a number; choose an element, as in call_sites[MPI_Allreduce halo.c:100].time_ns")
 	default:
-		return 0, fmt.Errorf("that is %v, not a number", v)
+		return 0, fmt.Errorf("this is %v, not a number", v)
 	}
 }
 

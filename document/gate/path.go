@@ -35,14 +35,14 @@ func parsePath(s string) ([]pathStep, error) {
 			n = len(rest)
 		}
 		if n == 0 {
-			return nil, fmt.Errorf("%q is no path: a key is missing before %q", s, rest)
+			return nil, fmt.Errorf("%q is not a path: a key is missing before %q", s, rest)
 		}
 		steps = append(steps, pathStep{key: rest[:n]})
 		rest = rest[n:]
 		for strings.HasPrefix(rest, "[") {
 			end := closingSquare(rest)
 			if end < 0 {
-				return nil, fmt.Errorf("%q is no path: [ is not closed", s)
+				return nil, fmt.Errorf("%q is not a path: [ is not closed", s)
 			}
 			steps = append(steps, pathStep{key: strings.TrimSpace(rest[1:end]), choice: true})
 			rest = rest[end+1:]
@@ -51,7 +51,7 @@ func parsePath(s string) ([]pathStep, error) {
 			break
 		}
 		if rest[0] != '.' || len(rest) == 1 {
-			return nil, fmt.Errorf("%q is no path: want .KEY or [ELEMENT] where it says %q", s, rest)
+			return nil, fmt.Errorf("%q is not a path: want .KEY or [ELEMENT] at %q", s, rest)
 		}
 		rest = rest[1:]
 	}
@@ -113,7 +113,7 @@ func descend(tree, node any, at, key string) (any, error) {
 	case nil:
 		return nil, fmt.Errorf("%s is not defined for this trace", at)
 	}
-	return nil, fmt.Errorf("%s is no block: it has no %s", at, key)
+	return nil, fmt.Errorf("%s is not a block and has no %s", at, key)
 }
 
 // pathsTo returns the paths to all blocks' keys of that name, in order of keys.
@@ -143,7 +143,7 @@ func choose(node any, at, choice string) (any, error) {
 		return nil, fmt.Errorf("%s is not defined for this trace", at)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s is no list: it has no element [%s]", at, choice)
+		return nil, fmt.Errorf("%s is not a list and has no element [%s]", at, choice)
 	}
 	if i, err := strconv.Atoi(choice); err == nil {
 		if i < 0 || i >= len(list) {

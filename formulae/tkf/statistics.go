@@ -170,7 +170,7 @@ func (f *file) checkCounts(locations []formulae.Location) error {
 		switch {
 		case total >= formulae.MostEvents:
 			return syntaxError(f.name, 0, sectionStatistics.String(),
-				fmt.Errorf("formulae of 2^%d events or more: nobody has recorded so many", bits.Len64(formulae.MostEvents)-1))
+				fmt.Errorf("formulae of 2^%d events or more are not plausible", bits.Len64(formulae.MostEvents)-1))
 		case events > unannounced && events-unannounced > announced:
 			return syntaxError(f.name, 0, sectionStatistics.String(),
 				fmt.Errorf("formulae of %d events for location %d, of which %d are announced", events, l, announced))

@@ -64,7 +64,7 @@ func checkFooter(f io.ReaderAt, size int64, want *arrow.Schema) error {
 	const end = "ARROW1" // behind the length of the footer
 	tail := make([]byte, 4+len(end))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != end {
-		return errors.New("it does not end as an Arrow IPC file")
+		return errors.New("it has no end of an Arrow IPC file")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if n > size-int64(len(tail)) {

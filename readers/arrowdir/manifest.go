@@ -195,13 +195,13 @@ func damaged(name string, read int64, err error) error {
 	var value *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		at.Offset, at.Err = syntax.Offset-1, errors.New("what stands here is not JSON"+remedy) // Offset counts the offending byte
+		at.Offset, at.Err = syntax.Offset-1, errors.New("this is not JSON"+remedy) // Offset counts the offending byte
 	case errors.As(err, &value):
-		at.Offset, at.Record, at.Err = value.Offset, value.Field, fmt.Errorf("a %s cannot stand here%s", value.Value, remedy)
+		at.Offset, at.Record, at.Err = value.Offset, value.Field, fmt.Errorf("a %s is not allowed here%s", value.Value, remedy)
 	case errors.Is(err, io.EOF):
 		at.Err = errors.New("the file is empty" + remedy)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		at.Offset, at.Err = sizeOf(name), errors.New("the file ends in the middle"+remedy)
+		at.Offset, at.Err = sizeOf(name), errors.New("the file is cut off"+remedy)
 	default:
 		return fmt.Errorf("reading %s: %w", name, err)
 	}

@@ -19,10 +19,10 @@ func TestDamagedManifest(t *testing.T) {
 		want   string
 	}{
 		{``, 0, "the file is empty"},
-		{`{"schema":"tracekit.tables/2",`, 30, "the file ends in the middle"},
+		{`{"schema":"tracekit.tables/2",`, 30, "the file is cut off"},
 		{`{"schema";"tracekit.tables/2"}`, 9, "not JSON"},
-		{`{"schema":7}`, 11, "(schema): a number cannot stand here"},
-		{`{"events":[1,-5]}`, 15, "(events): a number -5 cannot stand here"},
+		{`{"schema":7}`, 11, "(schema): a number is not allowed here"},
+		{`{"events":[1,-5]}`, 15, "(events): a number -5 is not allowed here"},
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, manifestName), []byte(c.text), 0o600); err != nil {

@@ -376,7 +376,7 @@ func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64, right bo
 func readFooter(f *os.File, size int64, s *arrow.Schema) (*metadata.FileMetaData, error) {
 	tail := make([]byte, 4+len(magic))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != magic {
-		return nil, errors.New("it does not end as a Parquet file")
+		return nil, errors.New("it has no end of a Parquet file")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if n > size-int64(len(tail)) {
@@ -563,7 +563,7 @@ func (f *parquetFile) values(p *pages, t arrow.DataType) (arrow.Array, error) {
 	bytes := int64(0)
 	for _, v := range values {
 		if bytes += int64(len(v)); bytes > min(f.limit, math.MaxInt32) {
-			return nil, errors.New("its texts are longer than is plausible")
+			return nil, errors.New("its texts are implausibly long")
 		}
 	}
 	b := array.NewBinaryBuilder(memory.NewGoAllocator(), t.(arrow.BinaryDataType))

@@ -94,10 +94,10 @@ func partsReplaceable(dir string, of int) error {
 		switch {
 		case e.Name() == manifestName && e.Type().IsRegular():
 		case !parts[e.Name()]:
-			return fmt.Errorf("%s holds %s, which tracekit did not write and does not remove: %w", dir, e.Name(), fs.ErrExist)
+			return fmt.Errorf("%s holds %s, which tracekit did not write; it stays: %w", dir, e.Name(), fs.ErrExist)
 		default:
 			if m, err := readManifest(name); err == nil && m.Schema == manifestParts {
-				return fmt.Errorf("%s is no part of a trace: %w", name, fs.ErrExist)
+				return fmt.Errorf("%s is not a part of a trace: %w", name, fs.ErrExist)
 			}
 			if err := replaceable(name, true); err != nil {
 				return err
@@ -150,7 +150,7 @@ func openParts(dir string, of int) (trace.Source, error) {
 			switch {
 			case part == nil || part.manifest.Events[l] == 0:
 			case s.of[l] != nil:
-				err := fmt.Errorf("it has events of location %d, and so has %s", l, s.of[l].dir)
+				err := fmt.Errorf("it has events of location %d, which are also in %s", l, s.of[l].dir)
 				return nil, errors.Join(&trace.SyntaxError{File: part.dir, Offset: -1, Err: err}, s.Close())
 			default:
 				s.of[l], s.defs.Locations[l].Events = part, part.manifest.Events[l]
@@ -167,7 +167,7 @@ func openPart(dir string, beside *Source) (*Source, error) {
 	}
 	if m.Schema == manifestParts {
 		return nil, &trace.SyntaxError{File: filepath.Join(dir, manifestName), Offset: -1,
-			Err: errors.New("a part of a trace lies in parts itself")}
+			Err: errors.New("a part of a trace consists of parts itself")}
 	}
 	return openTables(dir, m, beside)
 }

@@ -89,7 +89,7 @@ func TestParts(t *testing.T) {
 					return err
 				}
 				return os.CopyFS(second, os.DirFS(filepath.Join(dir, PartName(1, 2))))
-			}, "has events of location 0, and so has", ""},
+			}, "has events of location 0, which are also in", ""},
 			"parts in parts": {func(dir string) error {
 				_, err := Join(dir, 1)
 				if err == nil {
@@ -97,13 +97,13 @@ func TestParts(t *testing.T) {
 				}
 				text := []byte(`{"schema":"` + manifestParts + `","parts":2}`)
 				return os.WriteFile(filepath.Join(dir, PartName(2, 2), manifestName), text, 0o666)
-			}, "lies in parts itself", "[2 0 2 0]"},
+			}, "consists of parts itself", "[2 0 2 0]"},
 			"none": {func(dir string) error {
 				return os.WriteFile(filepath.Join(dir, manifestName), []byte(`{"schema":"`+manifestParts+`","parts":3}`), 0o666)
 			}, "it has no tracekit.json", ""},
 			"too many": {func(dir string) error {
 				return os.WriteFile(filepath.Join(dir, manifestName), []byte(`{"schema":"`+manifestParts+`","parts":1000000}`), 0o666)
-			}, "not a trace", ""},
+			}, "not a readable trace", ""},
 		} {
 			t.Run(name, func(t *testing.T) {
 				dir := writeParts(t, f)

@@ -197,7 +197,7 @@ func TestDefsOfRefuses(t *testing.T) {
 	if _, err := defsOf(records); err == nil || err.Error() != `table region: there are 0 columns "name"` {
 		t.Error(err)
 	}
-	if _, err := defsOf(records[1:2]); err == nil || err.Error() != "the clock's resolution is 0" {
+	if _, err := defsOf(records[1:2]); err == nil || err.Error() != "the clock resolution is 0" {
 		t.Error(err)
 	}
 }

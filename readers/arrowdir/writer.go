@@ -76,10 +76,10 @@ func replaceable(path string, force bool) error {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
 	if base := filepath.Base(path); base == "." || base == ".." || path == filepath.Dir(path) {
-		return fmt.Errorf("%s is replaced only from outside, by its name: %w", path, fs.ErrExist)
+		return fmt.Errorf("%s cannot be replaced from inside; use its name from the parent directory: %w", path, fs.ErrExist)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is a file, which a directory does not replace: %w", path, fs.ErrExist)
+		return fmt.Errorf("%s is a file; a directory does not replace it: %w", path, fs.ErrExist)
 	}
 	m, err := readManifest(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func replaceable(path string, force bool) error {
 			return nil
 		}
 		if _, ours := m.Files[filepath.ToSlash(local)]; !ours && (local != manifestName || m.Schema == "") {
-			return fmt.Errorf("%s holds %s, which tracekit did not write and does not remove: %w", path, local, fs.ErrExist)
+			return fmt.Errorf("%s holds %s, which tracekit did not write; it stays: %w", path, local, fs.ErrExist)
 		}
 		return nil
 	})

@@ -45,7 +45,8 @@ func (a *assembler) clock(align Align) {
 		c.Realtime = uint64(first)
 	}
 	if !absolute && align != AlignStart && len(a.files) > 1 {
-		a.ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), "the files count their times from different moments; --align start lets them begin together")
+		a.ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), "the files have different time origins; --align start lets all "+
+			"files begin together")
 	}
 	a.defs.Clock = c
 }

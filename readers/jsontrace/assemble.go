@@ -316,10 +316,11 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *i
 	if !l.async { // these may overlap
 		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; placed on separate rows")
 	}
-	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many layers; they are left out")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+", slices that a B or an E cuts; they get another end")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.deep, at, in+fmt.Sprintf(", slices inside %d others; the innermost of these ends before", trace.MaxDepth))
+	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+": an end event (E) without a begin (B)")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+": slices overlap in too many layers; some are left out")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+": slices cut by a B or E event; their ends were changed")
+	a.ledger.AddN(trace.CodeLimitExceeded, count.deep, at, in+fmt.Sprintf(": slices nested in %d others; the innermost end "+
+		"early", trace.MaxDepth))
 	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
 	name := f.trackName(l)
 	for sub, events := range l.survey.events {
@@ -330,7 +331,7 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *i
 			Name: a.string(name), Kind: kind, Events: events, Group: group})
 		a.places = append(a.places, place{f, l, sub, ids})
 	}
-	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
+	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+": begin events (B) without an end (E); closed with the enclosing slice")
 	l.survey = nil
 }
 

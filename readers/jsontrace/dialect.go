@@ -56,16 +56,16 @@ func (f *file) readDialect(value []byte, at int64) {
 		byRaw: make(map[string]trace.RegionID), strings: make(map[string]trace.StringID)}
 	var err error
 	if size := decoded(value); size > 3*len(value)+headerSpare {
-		err = fmt.Errorf("its %d bytes would take %d MB: it is not what tracekit writes", len(value), size>>20)
+		err = fmt.Errorf("its %d bytes would take %d MB; tracekit did not write this", len(value), size>>20)
 	} else {
 		err = json.Unmarshal(value, &d.header)
 	}
 	switch {
 	case err != nil:
 	case len(f.tracks.list) > 0:
-		err = fmt.Errorf("it stands behind the events")
+		err = fmt.Errorf("it comes after the events")
 	case d.Version != dialectVersion || d.Defs == nil || d.Digits != nanoDigits && d.Digits != picoDigits:
-		err = fmt.Errorf("version %d is not known", d.Version)
+		err = fmt.Errorf("version %d is unknown", d.Version)
 	case len(d.Tracks) != len(d.Defs.Locations):
 		err = fmt.Errorf("%d tracks of %d locations", len(d.Tracks), len(d.Defs.Locations))
 	default:

@@ -25,7 +25,7 @@ func (a *assembler) ranks() {
 	}
 	for _, f := range a.files {
 		if f.origin.worldSize > worldLimit {
-			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), fmt.Sprintf("a world of %d ranks; more than %d are not believed",
+			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), fmt.Sprintf("a world of %d ranks is more than the plausible %d",
 				f.origin.worldSize, worldLimit))
 			continue
 		}
@@ -199,13 +199,15 @@ func (a *assembler) members(f *file, g *group) []uint32 {
 	if g.gloo {
 		var sure bool
 		if ranks, sure = f.origin.glooRanks(); !sure {
-			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), "several groups of ranks use gloo, and its operations do not name theirs: they are taken for those of all ranks")
+			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), "several groups use gloo, but its operations do not name a "+
+				"group; they count as operations of all ranks")
 		}
 	}
 	if ranks == nil && g.size > 1 && g.stride > 0 {
 		size := min(g.size, world)
 		if a.implied += int(size); a.implied > memberLimit {
-			a.ledger.Add(trace.CodeLimitExceeded, f.place(-1), "groups of ranks by start and stride; the last ones are taken for all ranks")
+			a.ledger.Add(trace.CodeLimitExceeded, f.place(-1), "too many groups of ranks by start and stride; the last ones "+
+				"count as all ranks")
 			return nil
 		}
 		for i := range size {

@@ -53,7 +53,7 @@ func TestRoundTripOfArchives(t *testing.T) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			in, err := otf2.Open(context.Background(), dir, 0)
 			if err != nil {
-				t.Skip("not a trace that can be read")
+				t.Skip("not a readable trace")
 			}
 			defer in.Close()
 			path := filepath.Join(t.TempDir(), "t.json.gz")

@@ -100,7 +100,7 @@ func (s *Source) allLost() error {
 	}
 	for _, f := range s.Findings() {
 		if f.Code == trace.CodeBadValue {
-			return fmt.Errorf("%w: of its events none can be understood: %s (%d of them)", trace.ErrNotATrace, f.Text, f.Count)
+			return fmt.Errorf("%w: none of its events is valid: %s (%d of them)", trace.ErrNotATrace, f.Text, f.Count)
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (f *file) open(ctx context.Context) error {
 	f.size = size
 	err = f.read(ctx, r)
 	if changed() {
-		f.find(trace.CodeChangedMeanwhile, -1, "its size or time is another than when it was opened")
+		f.find(trace.CodeChangedMeanwhile, -1, "its size or time changed after it was opened")
 	}
 	return err
 }
@@ -161,7 +161,7 @@ type Source struct {
 func (s *Source) join(ctx context.Context) error {
 	for _, f := range s.files {
 		if f.own != nil && len(s.files) > 1 {
-			return fmt.Errorf("%s: this is a complete trace, which cannot be joined with other files", f.path)
+			return fmt.Errorf("%s: this is a complete trace and cannot be joined with other files", f.path)
 		}
 	}
 	if own := s.files[0].own; own != nil {

@@ -149,7 +149,7 @@ func (w *Writer) Close() error {
 	}
 	err := w.end()
 	if w.events && !w.inside {
-		err = errors.Join(err, fmt.Errorf("%s: all times are too far from the clock's offset for a JSON trace", w.path))
+		err = errors.Join(err, fmt.Errorf("%s: all times are too large for a JSON trace", w.path))
 	}
 	if err == nil {
 		fmt.Fprint(w.file, "\n]}\n")

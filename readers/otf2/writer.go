@@ -128,7 +128,7 @@ func (w *Writer) checkDir() error {
 	}
 	there, err := os.ReadDir(w.target.dir)
 	if err == nil && len(there) > 0 {
-		err = fmt.Errorf("%s holds files and is no archive that may be replaced: %w", w.target.dir, fs.ErrExist)
+		err = fmt.Errorf("%s holds files and is not an OTF2 archive that can be replaced: %w", w.target.dir, fs.ErrExist)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (w *Writer) checkTarget() error {
 	there, _ := os.ReadDir(events)
 	for _, e := range there {
 		if !slices.Contains([]string{".def", ".evt", ".snap"}, filepath.Ext(e.Name())) {
-			return fmt.Errorf("%s holds %s, which is no part of an archive: %w", events, e.Name(), fs.ErrExist)
+			return fmt.Errorf("%s holds %s, which is not part of an OTF2 archive: %w", events, e.Name(), fs.ErrExist)
 		}
 	}
 	for _, name := range w.target.names() {

@@ -65,7 +65,7 @@ type (
 )
 
 // errUnsure is why a worker's decoder stops at a line.
-var errUnsure = errors.New("the line needs the reading")
+var errUnsure = errors.New("the line needs the slow path")
 
 // decode takes the lines of a block from position pos on. It returns where it stopped.
 func (d *decoder) decode(b *block, pos int) int {

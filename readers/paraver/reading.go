@@ -107,7 +107,8 @@ func (r *reading) readNames(name string, f io.Reader) {
 // damage notes which lines of a file beside the trace are not understood, and why it was not
 // read to its end.
 func (r *reading) damage(name string, lines lineCount, err error) {
-	r.ledger.AddN(trace.CodeBadValue, uint64(lines.bad), nowhere(name), fmt.Sprintf("line %d is none of its section", lines.firstBad))
+	r.ledger.AddN(trace.CodeBadValue, uint64(lines.bad), nowhere(name), fmt.Sprintf("line %d does not belong to its "+
+		"section", lines.firstBad))
 	switch {
 	case errors.Is(err, errUnended):
 		r.ledger.Add(trace.CodeTruncated, nowhere(name), err.Error())
@@ -282,7 +283,8 @@ func (r *reading) end(c *cutter) {
 	}
 	if n := r.counts.Communicators; n < uint64(r.header.comms) {
 		at.Offset = 0
-		r.ledger.Add(trace.CodeCountMismatch, at, fmt.Sprintf("the header announces %d communicators, there are %d", r.header.comms, n))
+		r.ledger.Add(trace.CodeCountMismatch, at, fmt.Sprintf("the header announces %d communicators, but there are "+
+			"%d", r.header.comms, n))
 	}
 }
 

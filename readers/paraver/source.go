@@ -63,7 +63,7 @@ func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 		return nil, errors.Join(err, r.spool.Close())
 	}
 	if changed() {
-		r.ledger.Add(trace.CodeChangedMeanwhile, r.at(-1), "its size or time is another than when it was opened")
+		r.ledger.Add(trace.CodeChangedMeanwhile, r.at(-1), "its size or time changed after it was opened")
 	}
 	s, err := r.source(ctx)
 	if err != nil {

@@ -54,7 +54,7 @@ const maxDepth = 1 << 16
 // enter enters a region. A call of MPI begins what endpoints of its time are waiting for.
 func (a *assembler) enter(f visit) {
 	if len(a.visits) == maxDepth {
-		a.ledger.Add(trace.CodeLimitExceeded, a.place(), fmt.Sprintf("a region inside %d others; it is left out", maxDepth))
+		a.ledger.Add(trace.CodeLimitExceeded, a.place(), fmt.Sprintf("a region nested in %d others is left out", maxDepth))
 		if f.slot != trace.None {
 			a.deep++
 		}

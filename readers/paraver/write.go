@@ -137,7 +137,7 @@ func (w *Writer) print(out io.Writer, t *text) error {
 	if beyond > 0 {
 		w.lose("times beyond the greatest of the format (written as that)", beyond)
 		if inside == 0 {
-			err = errors.Join(err, fmt.Errorf("%s: all times but the first are too late for a Paraver trace", w.path))
+			err = errors.Join(err, fmt.Errorf("%s: all times but the first are too large for a Paraver trace", w.path))
 		}
 	}
 	return err

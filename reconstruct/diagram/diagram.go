@@ -106,9 +106,10 @@ func newDiagram(t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error)
 	from, to, cut := d.crop(ranks, length)
 	switch {
 	case length == 0:
-		return nil, fmt.Errorf("there is nothing to draw: the run has no two events at different times")
+		return nil, fmt.Errorf("nothing to draw: all events of the run have the same time")
 	case to <= from:
-		return nil, fmt.Errorf("there is nothing to draw from %v to %v of a run of %v", time.Duration(from), time.Duration(to),
+		return nil, fmt.Errorf("nothing to draw: the run of %[3]v has no events from %[1]v to "+
+			"%[2]v", time.Duration(from), time.Duration(to),
 			time.Duration(length))
 	}
 	d.colors = newPalette(t.Defs, o.ColorBy)

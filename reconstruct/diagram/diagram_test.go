@@ -221,10 +221,10 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 		want       string
 	}{
 		{"no ranks", "", Options{}, "no processes"},
-		{"no events", "location 0 a rank=0\n", Options{}, "no two events"},
-		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2, the trace has 2"},
+		{"no events", "location 0 a rank=0\n", Options{}, "the same time"},
+		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2; it has 2"},
 		{"backwards", two, Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 7}, To: scope.Instant{Kind: scope.AfterNs, Ns: 7}},
-			"from 7ns to 7ns of a run of 10ns"},
+			"the run of 10ns has no events from 7ns to 7ns"},
 	} {
 		tr := statstest.Merged(t, tracetest.MustParseSplit(t, c.text), merge.Options{Clock: merge.ClockNone})
 		_, err := Draw(context.Background(), tr, waitsOf(t, tr), c.opts)

@@ -20,7 +20,7 @@ import (
 const version = 1
 
 // errDescription is the error of a text that is no description of the trace.
-var errDescription = errors.New("the description is damaged, of a later version, or of another trace")
+var errDescription = errors.New("the description of the patterns is damaged, newer than this program, or of another trace")
 
 // Encode returns the text of a description.
 func (r *Repeats) Encode() string {
@@ -43,7 +43,7 @@ func Decode(text string, locations int) (*Repeats, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("what was cut of repeating patterns: %w", err)
+		return nil, fmt.Errorf("patterns that were cut: %w", err)
 	}
 	return r, nil
 }

@@ -33,7 +33,7 @@ func Find(ctx context.Context, t *trace.Trace, o Options) (*Result, error) {
 		return r, t.Store.Err()
 	}
 	if best.division.n == 0 && o.Marker.Kind != OnSite {
-		return nil, fmt.Errorf("intervals begin at %s: not all ranks arrive there twice", o.Marker)
+		return nil, fmt.Errorf("--repeating-marker %s: not all ranks reach it twice", o.Marker)
 	}
 	if err := best.describe(ctx, f, r); err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func ParseMarker(text string) (Marker, error) {
 	}
 	if d, err := time.ParseDuration(text); err == nil {
 		if d <= 0 {
-			return Marker{}, fmt.Errorf("intervals of %s: want a time above zero", text)
+			return Marker{}, fmt.Errorf("--repeating-marker %s: want a time above zero", text)
 		}
 		return Marker{Kind: OnTime, Ns: int64(d)}, nil
 	}

@@ -22,7 +22,7 @@ import (
 func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	d := *src.Defs()
 	if len(d.Locations) != len(r.Locations) || d.Clock.Resolution != r.Clock.Resolution || d.Clock.GlobalOffset != r.Clock.GlobalOffset {
-		return nil, fmt.Errorf("%s has other locations or another clock than when it was reduced: %w", src.Info().Path, errOther)
+		return nil, fmt.Errorf("%s has other locations or another clock than the reduced trace: %w", src.Info().Path, errOther)
 	}
 	d.Locations = slices.Clone(d.Locations)
 	for l := range d.Locations {
@@ -107,7 +107,7 @@ func (g *regenerated) Events(ctx context.Context, l trace.LocationID) iter.Seq2[
 
 // otherTrace is the error that a kept interval, or its end, is not there.
 func (g *regenerated) otherTrace(l trace.LocationID, what string) error {
-	return fmt.Errorf("%s: location %d: %s is not what was kept of repeating patterns: %w", g.about.Path, l, what, errOther)
+	return fmt.Errorf("%s: location %d: %s does not match the kept iterations: %w", g.about.Path, l, what, errOther)
 }
 
 // A rewriter writes the events of one location.

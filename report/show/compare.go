@@ -120,8 +120,9 @@ func withSign(x *float64, factor float64) string {
 func printChanges(out *report.Sections, doc *outcome.Compare) {
 	titles := []string{"<place", "<operation", "<what", "A", "B", "change", "± noise", "weight", "<ranks"}
 	count := &text.Grid{Heading: "What changed, more than noise: sums over ranks, the heaviest first", Titles: titles}
-	count.Note("Weight: the size of the change, outside MPI with that of the waits that the place causes. Waits, which follow from others, come last.")
-	rest := &text.Grid{Heading: "No more than noise, or too small to matter, or too rare to judge, the largest first", Titles: titles}
+	count.Note("Weight: size of the change; outside MPI, plus the change of waits that the place causes. Waits come last, because " +
+		"they follow from other changes.")
+	rest := &text.Grid{Heading: "Within noise, too small, or too rare to judge (largest first)", Titles: titles}
 	for i := range doc.Changes {
 		c := &doc.Changes[i]
 		g := rest

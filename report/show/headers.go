@@ -115,8 +115,8 @@ func metricTitle(name string, derived bool) string {
 // printViews prints the two views of the run side by side.
 func printViews(r *report.Sections, p *headers.Profile) {
 	g := r.Grid(text.Modelled+"Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
-	g.Note("Hosts: sums over ranks. Path: wall time, over the messages that were waited for, to the end of the rank that ends last.")
-	g.Note("* derived: the trace does not tell it. Unexplained: what transfers take longer than the fastest like them.")
+	g.Note("Hosts: sums over ranks. Path: wall time along awaited messages, to the end of the last rank.")
+	g.Note("* estimated, not recorded. Unexplained: time of transfers beyond the fastest comparable ones.")
 	cells := func(m headers.MetricRow) []string {
 		if m.TimeNs == 0 {
 			return []string{"-", "-"}
@@ -141,7 +141,8 @@ func printSizes(r *report.Sections, p *headers.Profile) {
 		titles = append(titles, title)
 	}
 	g := r.Grid(text.Modelled+"Two views by size of message", append(titles, "time")...)
-	g.Note("Time since the last merge that ends with such a message: of the host that receives it, and of the path that led to it. What ends in a collective is not here.")
+	g.Note("Time between merges that end with such a message: of the receiving host, and of the path to it. Intervals that end in a " +
+		"collective are not included.")
 	for _, s := range p.Sizes {
 		for i, rows := range [][]headers.MetricRow{s.Host, s.Message} {
 			cells := []string{figure.SizeName(s.From, s.To), words.Count(s.Messages), "host"}
@@ -179,7 +180,8 @@ func printRanks(r *report.Sections, p *headers.Profile) {
 	g := r.Grid(fmt.Sprintf(text.Modelled+"Headers at the end of the run, %d bytes with %d counters%s", p.Layout.Bytes, p.Layout.Counters,
 		r.Of(len(p.Ranks), "ranks")),
 		slices.Concat([]string{"rank", "total", third}, titles, []string{"other"})...)
-	g.Note("Wall time, on the path that led to the rank's last event. Hops: messages and acknowledgements that were waited for and, beyond the paper, collectives. -: no counter of its own.")
+	g.Note("Wall time on the path to the last event of the rank. Hops: awaited messages, acknowledgements and (not in the paper) " +
+		"collectives. -: no counter of its own.")
 	for _, row := range shown {
 		cells := []string{words.Rank(field.Rank(row.Rank)), words.Time(row.TotalNs), "-"}
 		if row.Hops != nil {
@@ -214,10 +216,10 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 	g := r.Grid(fmt.Sprintf(text.Modelled+"Sampling by rank %d and rank %d, %d and %d hops apart", s.Ranks[0], s.Ranks[1], s.HopLimits[0],
 		s.HopLimits[1]),
 		"<round", "readings", "other", "<newly masked", "<counter", "time")
-	g.Note("Times are means of the readings, on the path between the two. What is masked is in other.")
+	g.Note("Times are means of the readings on the path between the two ranks. Masked metrics are in other.")
 	if len(s.Rounds) == 0 {
 		fmt.Fprintln(r.W)
-		r.Line("Sampling by rank %d and rank %d: no header has come through.", s.Ranks[0], s.Ranks[1])
+		r.Line("Sampling by rank %d and rank %d: no header arrived.", s.Ranks[0], s.Ranks[1])
 		return
 	}
 	var before []string

@@ -35,7 +35,7 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 		printTarget(out, doc.Target)
 	}
 	g := &text.Grid{Heading: "What the rules cut", Titles: []string{"<rule", "records", "share"}}
-	g.Note("Each rule for itself; a record may be cut by several.")
+	g.Note("Each rule counts separately; several rules may cut one record.")
 	for _, r := range doc.ByRule {
 		g.Add(r.Rule, words.Count(r.Records), words.PartOf(int64(r.Records), int64(doc.Records.Before)))
 	}
@@ -105,8 +105,8 @@ func figureText(metric string, v *float64) string {
 // printBuffers shows what measuring would have cost, beside what the paper has measured.
 func printBuffers(out *report.Sections, m *outcome.BufferModel) {
 	g := &text.Grid{Heading: "What the measurement would have cost", Titles: []string{"<", "records", "data", "flushes", "run time"}}
-	g.Note(fmt.Sprintf("A model: records of %s in buffers of %s, %s for each flush of a full one, %s for each record; the disk takes %s a second from all. "+
-		"Flushes are those of the rank with the most, run time is by how much the run is longer at least.",
+	g.Note(fmt.Sprintf("Model: records of %s in buffers of %s, %s for each flush, %s for each record, disk %s per second for all. "+
+		"Flushes: of the rank with the most. Run time: minimum increase.",
 		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9), words.Bytes(uint64(m.Disk))))
 	for _, e := range []struct {
 		name string
@@ -122,7 +122,7 @@ func printBuffers(out *report.Sections, m *outcome.BufferModel) {
 func printTarget(out *report.Sections, b *outcome.Target) {
 	g := &text.Grid{Heading: fmt.Sprintf("Tried for at most %s", words.Plural(int(b.Records), "record", "records")),
 		Titles: []string{"<kind", "<mildest that fits", "records", "error"}}
-	g.Note("The error is that of the certificate. Kinds that are never that small have none.")
+	g.Note("Error: of the certificate. Kinds that never reach this size have none.")
 	for _, x := range b.Tries {
 		g.Add(x.Family, strings.Join(x.Rules, "; "), words.Count(x.Records), words.ShareOrDash(x.Error))
 	}
@@ -151,8 +151,8 @@ func certificate(out *report.Sections, heading, which string, figures []reduce.F
 		}
 	}
 	g := &text.Grid{Heading: heading, Titles: []string{"<figure", "full", which, "difference"}}
-	g.Note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean of the differences, each at most 100 %%, "+
-		"without figures that are 0 in both.",
+	g.Note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean difference, each at most 100 %%. Figures that are "+
+		"0 in both are left out.",
 		words.Plural(len(figures), "figure", "figures"), are(same), are(within), words.ShareOrDash(mean)))
 	var shown []reduce.Figure
 	for _, f := range figures {
@@ -202,7 +202,8 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 		return
 	}
 	g := &text.Grid{Heading: "What repeats", Titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
-	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next; a pattern is of all ranks together. First: the number of its first interval, from 0. Period: the mean length, over ranks.",
+	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next. A pattern covers all ranks. First: number of its first interval, "+
+		"from 0. Period: mean length over ranks.",
 		words.Plural(found.Intervals, "interval", "intervals"), rows[0].Site))
 	for _, p := range rows[:min(out.Top, len(rows))] {
 		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept),
@@ -237,7 +238,7 @@ func printHops(out *report.Sections, by string, rows []topology.Average) {
 		return
 	}
 	g := &text.Grid{Heading: "How far messages go", Titles: []string{"rank", "hops", "with wrap-around", "sent"}}
-	g.Note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes of what a rank sends.", by))
+	g.Note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes over messages that a rank sends.", by))
 	for _, r := range rows[:min(out.Top, len(rows))] {
 		g.Add(words.Count(r.Rank), words.Number(r.Average), words.Number(r.Torus), words.Bytes(r.Bytes))
 	}

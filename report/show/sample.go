@@ -58,7 +58,8 @@ func printPopulation(r *report.Sections, d *sampling.Document) {
 func printConfigurations(r *report.Sections, results []*sampling.Result) {
 	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all",
 		text.Modelled+"latency", "bytes", "p", "<like random")
-	g.Note("Categories: the share that was seen; messages: those of seen categories. After a pause: share of the sampled messages, and of all. Latency, bytes: how far the sampled means are off. p: of the χ² test whether the sample could be a random one.")
+	g.Note("Categories: share that was seen. Messages: share in seen categories. After a pause: share of sampled messages, and of " +
+		"all. Latency, bytes: error of sampled means. p: χ² test against a random sample.")
 	for _, x := range results {
 		b := &x.Bias
 		verdict := "too few to tell"
@@ -98,7 +99,8 @@ func off(x *float64) string {
 func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 	g := r.Grid(text.Modelled+"What the sample says of all messages", "<configuration", "<of", "estimate", "95 % from", "to", "truth",
 		"error", "<how")
-	g.Note("No interval: none is known to hold. Counted: a counter knows how many messages were sent; naive: taken the same way, without a reason.")
+	g.Note("No interval: not valid here. Counted: a counter knows the number of sends. Naive: estimated like counters, without " +
+		"justification.")
 	for _, x := range results {
 		e := &x.Estimates
 		number := func(v float64) string { return words.Count(int64(v + 0.5)) }
@@ -178,7 +180,7 @@ func printCategories(r *report.Sections, x *sampling.Result) {
 	if x.Settings.Analysis == sampling.Freq.String() {
 		latencies = "how many have a latency in the decade that begins where the column says"
 	}
-	g.Note("Identifiers: their first 8 digits. Share of all messages and of the sample; of the sampled ones how far their mean latency is off, and " + latencies +
+	g.Note("Identifiers: first 8 digits. Share of all messages and of the sample. Error of the sampled mean latency, and " + latencies +
 		". Never seen: " + words.Plural(len(x.Bias.NeverSeen), "category", "categories") + ".")
 	for _, c := range shown {
 		cells := []string{c.ID[:8], words.Rank(c.From) + "→" + words.Rank(c.To), words.Bytes(c.Bytes), siteName(c.Send), receiveName(&c),
@@ -249,7 +251,8 @@ func siteName(s *sampling.SiteRow) string {
 func printAnalyses(r *report.Sections, results []*sampling.Result) {
 	g := r.Grid(text.Modelled+"What the sample alone says of wait states and overhead", "<configuration", "<of", "<where", "estimate",
 		"95 % from", "to", "all messages", "in truth")
-	g.Note("Sums over ranks. All messages: each by itself, while in truth a call waits for the longest of its waits only. Overhead: of calls that send or complete a receive, held to the thresholds of the whole trace.")
+	g.Note("Sums over ranks. All messages: each counted alone, although a call only waits for the latest one. Overhead: of sending " +
+		"and completing calls, with thresholds of the whole trace.")
 	orNone := func(v *float64) string {
 		if v == nil {
 			return "-"
@@ -278,7 +281,8 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 func printCosts(r *report.Sections, d *sampling.Document) {
 	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
 	g := r.Grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
-	g.Note(fmt.Sprintf("Model: %s for each message up to %s, %s more if it is sampled, %s with WRITE. Run time: with what the rank that pays the most pays.",
+	g.Note(fmt.Sprintf("Model: %s for each message up to %s, %s more if sampled, %s with WRITE. Run time: with the cost of the rank "+
+		"that pays most.",
 		us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
 	for _, x := range d.Results() {
 		m := &x.Model
@@ -304,7 +308,8 @@ func printPlan(r *report.Sections, p *sampling.Plan) {
 		return
 	}
 	g := r.Grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
-	g.Note(fmt.Sprintf("The cheapest first. Cost: of a small message in the mean. Errors that 19 of %d seeds stay within; -: some seeds sample nothing.", p.Seeds))
+	g.Note(fmt.Sprintf("Cheapest first. Cost: mean for a small message. Errors: 19 of %d seeds stay within; -: some seeds sample "+
+		"nothing.", p.Seeds))
 	rows := p.Rows
 	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
 		rows = rows[max(0, at-r.Top/2):] // around the chosen one

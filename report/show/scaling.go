@@ -108,7 +108,8 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 		words.Count(doc.At)),
 		Titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + words.Count(doc.At), "share", "at least", "at most",
 			"error", "model"}}
-	g.Note("Error: of leave-one-out cross-validation, 0 to 200 %. At least, at most: in 95 of 100 measurements, if the form is right.")
+	g.Note("Error: leave-one-out cross-validation, 0 to 200 %. At least, at most: range of 95 of 100 measurements if the form of " +
+		"the model is right.")
 	for i := range doc.Models[:min(out.Top, len(doc.Models))] {
 		m := &doc.Models[i]
 		low, high := "-", "-"

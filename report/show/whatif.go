@@ -45,7 +45,7 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 		}
 		g.Note(note + ".")
 		if n := alike(doc.Gains); n > 1 {
-			g.Note(fmt.Sprintf("The first %d gain the same: then something else takes as long.", n))
+			g.Note(fmt.Sprintf("The first %d gain the same, because something else then takes as long.", n))
 		}
 		for _, x := range shown {
 			g.Add(x.Place, x.Change, signed(x.GainNs), words.ShareOrDash(x.Share))
@@ -145,7 +145,7 @@ func printEnds(out *report.Sections, doc *outcome.Whatif) {
 	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
 	g := &text.Grid{Heading: "Ends of ranks", Titles: []string{"rank", "recorded", "predicted", "earlier"}}
-	g.Note("After the begin of the run; those that move most first.")
+	g.Note("Times after the start of the run, largest moves first.")
 	for _, r := range rows[:min(out.Top, len(rows))] {
 		g.Add(strconv.Itoa(r.rank), words.Time(r.Baseline), words.Time(r.Predicted), signed(r.Baseline-r.Predicted))
 	}
@@ -154,8 +154,8 @@ func printEnds(out *report.Sections, doc *outcome.Whatif) {
 
 func slack(out *report.Sections, s *outcome.Slack, missing []bool) {
 	g := &text.Grid{Heading: "Slack of ranks", Titles: []string{"rank", "slack"}}
-	g.Note("How much later a rank could be, at its most critical call, without a later end of the run; the least first. Ranks without slack " +
-		"lie on the critical path.")
+	g.Note("Slack: how much later a rank could be at its most critical call without a later end. Ranks without slack lie on the " +
+		"critical path.")
 	var ranks []int
 	for r := range s.Ranks {
 		if !missing[r] {
@@ -168,8 +168,8 @@ func slack(out *report.Sections, s *outcome.Slack, missing []bool) {
 	}
 	g.Print(out.W, out.Width)
 	g = &text.Grid{Heading: "Next paths", Titles: []string{"shorter by", "rank", "<through", "at"}}
-	g.Note("The longest paths that are not critical, each by a call that it leads through: no gain at one place makes the run shorter by " +
-		"more than the first of them lacks, unless the place is on that path too.")
+	g.Note("Longest paths that are not critical, each named by a call on it. Speeding up one place saves at most the distance to " +
+		"the first, unless the place is on it too.")
 	for _, p := range s.Next {
 		g.Add(words.Time(p.Shorter), words.Rank(p.Rank), p.Place, words.Time(p.Start))
 	}

@@ -211,7 +211,7 @@ func TestOverheadAddsUp(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 			if err != nil {
-				t.Skip("not a trace that can be read")
+				t.Skip("not a readable trace")
 			}
 			defer src.Close()
 			tr, a := analyzed(t, src, merge.ClockAuto, analysis.Options{Overhead: &overhead.Options{}})

@@ -158,7 +158,7 @@ func TestRefusesNonsense(t *testing.T) {
 	}{
 		{analysis.Options{Ranks: []uint32{0, 2}}, "selecting ranks: there is no rank 2, the trace has 2"},
 		{analysis.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 2000}, To: scope.Instant{Kind: scope.AfterNs, Ns: 1000}},
-			"selecting a part of the run: its end lies before its begin"},
+			"selecting a part of the run: its end is before its start"},
 		{analysis.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 3_000_000_000}},
 			"selecting a part of the run: it begins after 3s, the run ends after 17.479µs"},
 	} {

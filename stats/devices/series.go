@@ -178,6 +178,6 @@ func (s *series) note(ledger *trace.Ledger) {
 			text += ", whose values are taken to stand for themselves"
 		}
 		ledger.AddN(trace.CodeCounterFalls, x.wraps+x.resets, at, text)
-		ledger.AddN(trace.CodeBadValue, x.bad, at, "counter "+name+" is no number")
+		ledger.AddN(trace.CodeBadValue, x.bad, at, "counter "+name+" is not a number")
 	}
 }

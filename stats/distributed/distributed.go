@@ -85,14 +85,14 @@ func Open(dir string, number, of int) (*Task, error) {
 	path, _ := paths(dir, number, of)
 	err := shards.ReadFile(path, taskLine, false, t.Code)
 	if missing := new(fs.PathError); errors.As(err, &missing) {
-		return nil, shards.Refused(path, fmt.Errorf("%w; 'tracekit combine --second-pass' leaves it there for the command that it runs",
+		return nil, shards.Refused(path, fmt.Errorf("%w; 'tracekit combine --second-pass' creates it for the command that it runs",
 			missing.Err))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if t.Number != number || t.Of != of {
-		return nil, shards.Refused(path, errors.New("it is of another shard"))
+		return nil, shards.Refused(path, errors.New("it belongs to another shard"))
 	}
 	return t, nil
 }

@@ -100,7 +100,7 @@ func (w *Workers) find(pass *profile.Pass, number int, sum string) error {
 	}
 	want := wanted(pass, shards.Locations(pass.Trace.Defs, number, w.header.Of))
 	if len(index) != len(want) {
-		return shards.Refused(path, fmt.Errorf("it tells of %d of %d locations", len(index), len(want)))
+		return shards.Refused(path, fmt.Errorf("it covers %d of %d locations", len(index), len(want)))
 	}
 	for i := len(index) - 1; i >= 0; i-- {
 		p := index[i]
@@ -145,7 +145,7 @@ func (w *Workers) Findings() []trace.Finding { return w.ledger.Findings() }
 func (w *Workers) Left(l trace.LocationID, read func(*codec.Coder)) error {
 	at, ok := w.left[l]
 	if !ok {
-		return fmt.Errorf("nothing was left for location %d", l)
+		return fmt.Errorf("it has no data of location %d", l)
 	}
 	f, err := shards.OpenFile(at.path)
 	if err != nil {

@@ -56,7 +56,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 		return Profile{}, fmt.Errorf("fit: decoding a profile: %w", err)
 	}
 	if p.Schema == "tracekit.profile/1" {
-		return Profile{}, fmt.Errorf("fit: the profile is of an older form, without roles of calls (%s): make it again with 'tracekit fit'",
+		return Profile{}, fmt.Errorf("fit: the profile has an older format (%s); make it again with 'tracekit fit'",
 			p.Schema)
 	}
 	if p.Schema != profileSchema {
@@ -67,7 +67,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	}
 	for j, e := range p.Entries {
 		if e.Bytes < 0 || e.Processes < 0 || e.TMin < 0 || e.TMax < e.TMin {
-			return Profile{}, fmt.Errorf("fit: entry %d of the profile is not sound", j)
+			return Profile{}, fmt.Errorf("fit: entry %d of the profile is not valid", j)
 		}
 		if j > 0 && CompareKeys(p.Entries[j-1].Key, e.Key) >= 0 {
 			return Profile{}, errors.New("fit: entries of the profile are not in order")

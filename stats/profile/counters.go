@@ -193,7 +193,8 @@ func CounterRows(d *trace.Defs, region string, sums []counterSum, ledger *trace.
 		absolute := m.Mode&trace.MetricProperty == trace.MetricAbsolute
 		switch {
 		case !numbers.Finite(sum):
-			ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to more than any number holds", row.Name, region))
+			ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("the sum of %s in %s is too large for any "+
+				"number", row.Name, region))
 		case !fits && !absolute:
 			ledger.Add(trace.CodeCounterOverflow, trace.Nowhere(), fmt.Sprintf("%s in %s sums up to %.4g", row.Name, region, sum))
 		}

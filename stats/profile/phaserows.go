@@ -103,9 +103,10 @@ func PhaseWindow(ctx context.Context, t *trace.Trace, phase, jobs int) (from, to
 	case err != nil:
 		return from, to, err
 	case found == nil:
-		return from, to, fmt.Errorf("selecting phase %d: the ranks repeat nothing at equal distances, so that phases are not known", phase)
+		return from, to, fmt.Errorf("selecting phase %d: no phases were found, because the ranks do not repeat the same "+
+			"operations", phase)
 	case phase < 1 || phase > found.Count():
-		return from, to, fmt.Errorf("selecting phase %d: there are phases 1 to %d", phase, found.Count())
+		return from, to, fmt.Errorf("selecting phase %d: the run has phases 1 to %d", phase, found.Count())
 	}
 	first, _ := scope.Run(t)
 	at := func(k int) scope.Instant {

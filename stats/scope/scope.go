@@ -47,11 +47,11 @@ func New(t *trace.Trace, part Selection) (Scope, error) {
 		s.To = part.To.Resolve(r, first, last)
 	}
 	if length := r.Ns(last - first); part.From.Kind == AfterNs && part.From.Ns > length {
-		return s, fmt.Errorf("selecting a part of the run: it begins after %v, the run ends after %v", time.Duration(part.From.Ns),
+		return s, fmt.Errorf("selecting a part of the run: it begins at %v, but the run ends at %v", time.Duration(part.From.Ns),
 			time.Duration(length))
 	}
 	if s.To < s.From {
-		return s, fmt.Errorf("selecting a part of the run: its end lies before its begin")
+		return s, fmt.Errorf("selecting a part of the run: its end is before its start")
 	}
 	s.Timed = s.From != first || s.To != last
 	err := s.choose(part.Ranks, len(t.World))
@@ -66,7 +66,7 @@ func (s *Scope) choose(ranks []uint32, world int) error {
 	s.chosen = make([]bool, world)
 	for _, r := range ranks {
 		if int(r) >= world {
-			return fmt.Errorf("selecting ranks: there is no rank %d, the trace has %d", r, world)
+			return fmt.Errorf("selecting ranks: the trace has no rank %d; it has %d ranks", r, world)
 		}
 		s.chosen[r] = true
 	}

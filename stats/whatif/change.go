@@ -147,11 +147,11 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 	for _, c := range changes {
 		for _, factor := range append(slices.Clone(c.each), c.factor) {
 			if math.IsNaN(factor) || factor < 0 || math.IsInf(factor, 0) || c.kind == speed && factor == 0 {
-				return nil, fmt.Errorf("a factor of %v makes no sense", factor)
+				return nil, fmt.Errorf("factor %v is not valid", factor)
 			}
 		}
 		if c.kind == limit && m.overhead == nil {
-			return nil, errors.New("calls cannot be capped: their overhead was not analyzed")
+			return nil, errors.New("calls cannot be capped, because their overhead was not analyzed")
 		}
 		x := planned{Change: c, slots: make([]bool, m.slots())}
 		if err := x.choose(m); err != nil {
@@ -160,7 +160,8 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 		switch c.kind {
 		case otherNetwork:
 			if m.network.hull == nil && c.latency+c.perByte > 0 {
-				return nil, errors.New("another network cannot be judged: no message shows what this one is like")
+				return nil, errors.New("another network cannot be simulated, because no message shows the speed of this " +
+					"one")
 			}
 			var err error
 			if p.flights, p.more, err = m.network.on(func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) }); err != nil {
@@ -215,7 +216,7 @@ func (x *planned) choose(m *Model) error {
 	}
 	for _, r := range x.ranks {
 		if int(r) >= len(x.on) {
-			return fmt.Errorf("there is no rank %d, the trace has %d", r, len(x.on))
+			return fmt.Errorf("the trace has no rank %d; it has %d ranks", r, len(x.on))
 		}
 		x.on[r] = true
 	}
@@ -390,7 +391,7 @@ func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spil
 // what moves them and what they wait for can be added.
 const mostChange = 1 << 60
 
-var errEndless = errors.New("with these changes the run would take longer than times can tell")
+var errEndless = errors.New("with these changes the run time does not fit into 64 bits")
 
 // A shifter follows one location through its segments.
 type shifter struct {

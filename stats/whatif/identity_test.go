@@ -106,7 +106,7 @@ func TestIdentityOfArchives(t *testing.T) {
 				t.Run(filepath.ToSlash(name)+"/"+string(clock), func(t *testing.T) {
 					src, err := readers.Open(context.Background(), path, readers.OpenOptions{})
 					if err != nil {
-						t.Skip("not a trace that can be read")
+						t.Skip("not a readable trace")
 					}
 					defer src.Close()
 					m := modelled(t, src, merge.Options{Clock: clock})

@@ -116,14 +116,14 @@ const (
 // many goroutines (below 1: one per processor).
 func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Model, error) {
 	if a.Selection != nil {
-		return nil, errors.New("a part of the run cannot be replayed, only all of it")
+		return nil, errors.New("only the whole run can be replayed, not a part of it")
 	}
 	if r := a.Trace.Reduced; r != nil && r.LeftOut != nil {
-		return nil, fmt.Errorf("%.1f %% of the time was cut from this trace (%s): it cannot be replayed. Replay the whole trace",
+		return nil, fmt.Errorf("%.1f %% of the time was cut from this trace (%s), so it cannot be replayed; use the whole trace",
 			100*r.CutShare, strings.Join(r.By, "; "))
 	}
 	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
-		return nil, errors.New("the analysis is none of this trace")
+		return nil, errors.New("the analysis belongs to another trace")
 	}
 	m := &Model{t: t, from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead,
 		locations: make([]location, len(t.Calls))}

@@ -46,7 +46,8 @@ func (p *plan) rearrange(ctx context.Context, in *input) error {
 			return err
 		}
 		if moved == 0 {
-			return errors.New("no blocking send or receive of the place waits for another rank: there is nothing to overlap (collective " +
+			return errors.New("no blocking send or receive at this place waits for another rank, so there is nothing to " +
+				"overlap (collective " +
 				"operations and calls that complete requests cannot be judged)")
 		}
 	}
@@ -58,7 +59,8 @@ func (p *plan) rearrange(ctx context.Context, in *input) error {
 			found += len(in.series[l])
 		}
 		if found == 0 {
-			return errors.New("no receives of the place follow each other directly, each of one message: their order cannot be judged (a call " +
+			return errors.New("no receives at this place directly follow each other with one message each, so their order " +
+				"cannot change (a call " +
 				"that completes several takes them as they come)")
 		}
 	}

@@ -83,7 +83,7 @@ func (m *Model) Place(text string) (Place, error) {
 			return m.ofSlots(slots), nil
 		}
 	}
-	return nil, fmt.Errorf("no place is called %q; %s", text, nearest(text, known))
+	return nil, fmt.Errorf("no place is named %q; %s", text, nearest(text, known))
 }
 
 // NameOf returns how a call path is called, as Place takes it.

@@ -14,7 +14,7 @@ func TestTablesHaveValues(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "files.json"), fileCalls)
 	succeed(t, dir, "generate", "halo", "--ranks", "4", "--threads", "3", "--iterations", "20", "--imbalance", "20000", "-o", "halo")
 	for trace, parts := range map[string]map[string]string{
-		"halo": {"waits": "Wait states,What makes others wait,Critical path",
+		"halo": {"waits": "Wait states,What makes other ranks wait,Critical path",
 			"lines":         "What each source line costs: choose one to see how long its calls take",
 			"communication": "Heaviest pairs,Collectives", "profile": "Time by region", "threads": "Threads", "phases": "Phases"},
 		"devices.json": {"devices": "Devices,What devices execute,Critical path through hosts and devices,The longest times in which a device idles," +

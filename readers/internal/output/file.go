@@ -52,7 +52,7 @@ func Replaceable(path string, force bool) error {
 	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
 		return nil
 	}
-	return fmt.Errorf("%s is no file, and is not replaced by one: %w", path, fs.ErrExist)
+	return fmt.Errorf("%s is not a file; a file does not replace it: %w", path, fs.ErrExist)
 }
 
 // Create begins a file; so many workers compress it. If it is not to be published, call

@@ -8,7 +8,7 @@ import (
 )
 
 // errContradiction says what the panic of a library that a damaged file has led astray means.
-var errContradiction = errors.New("it cannot be decoded, for its parts contradict each other; copy it again, or write the trace anew")
+var errContradiction = errors.New("it cannot be decoded, because its parts contradict each other; copy the trace again")
 
 // Recovered returns what a panic says about the file whose decoding ended in it. What only a
 // programmer would understand, such as an index out of range, is put into words.
@@ -23,7 +23,7 @@ func Recovered(panicked any) error {
 }
 
 // ErrDamaged is the end of a compressed text that cannot be decoded further.
-var ErrDamaged = errors.New("the compressed data are cut or damaged")
+var ErrDamaged = errors.New("the compressed data are cut off or damaged")
 
 // Decompressed gives the errors of a decompressor one name: they wrap ErrDamaged.
 func Decompressed(r io.Reader) io.Reader { return decompressed{r} }

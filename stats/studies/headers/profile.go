@@ -184,7 +184,7 @@ func selectRanks(t *trace.Trace, ranks []uint32) ([]bool, error) {
 	chosen := make([]bool, len(t.World))
 	for _, r := range ranks {
 		if int(r) >= len(t.World) {
-			return nil, fmt.Errorf("selecting ranks: there is no rank %d, the trace has %d", r, len(t.World))
+			return nil, fmt.Errorf("selecting ranks: the trace has no rank %d; it has %d ranks", r, len(t.World))
 		}
 		chosen[r] = true
 	}
@@ -203,9 +203,9 @@ func (m *metrics) mask(names []string) (mask uint64, err error) {
 		tag, ok := m.tag(name)
 		switch {
 		case !ok:
-			return 0, fmt.Errorf("masking: there is no metric %q; there are %s", name, strings.Join(m.names[1:], ", "))
+			return 0, fmt.Errorf("masking: no metric %q; metrics are %s", name, strings.Join(m.names[1:], ", "))
 		case tag >= 64:
-			return 0, fmt.Errorf("masking: %q is number %d, the mask has room for 63", name, tag)
+			return 0, fmt.Errorf("masking: %q is metric %d, but a mask holds 63", name, tag)
 		}
 		mask |= 1 << tag
 	}
@@ -419,7 +419,7 @@ func (p *profiled) sample(ctx context.Context) (*Sampling, error) {
 	a, b, ok := g.opposite()
 	if want := p.opts.Pair; want[0] != want[1] {
 		if int(max(want[0], want[1])) >= len(p.t.World) {
-			return nil, fmt.Errorf("sampling: there is no rank %d, the trace has %d", max(want[0], want[1]), len(p.t.World))
+			return nil, fmt.Errorf("sampling: the trace has no rank %d; it has %d ranks", max(want[0], want[1]), len(p.t.World))
 		}
 		a, b, ok = want[0], want[1], true
 	}

@@ -39,7 +39,7 @@ func ParseAnalysis(s string) (Analysis, error) {
 			return Analysis(a), nil
 		}
 	}
-	return 0, fmt.Errorf("no analysis %q: want STAT, FREQ or WRITE", s)
+	return 0, fmt.Errorf("unknown analysis %q; want STAT, FREQ or WRITE", s)
 }
 
 // A Config is one way to sample.
@@ -141,7 +141,7 @@ func (c *Config) amount(s string) (int64, error) {
 	if c.Strategy == Timer {
 		v *= 1e9
 	} else if v != math.Trunc(v) {
-		return 0, fmt.Errorf("%q is no number of messages", s)
+		return 0, fmt.Errorf("%q is not a number of messages", s)
 	}
 	if v > maxPeriod {
 		return 0, fmt.Errorf("%s is too long", s)
@@ -154,7 +154,7 @@ func (c *Config) spread(s string) (v int64, err error) {
 	if share, ok := strings.CutSuffix(s, "%"); ok {
 		x, err := number(share)
 		if err != nil || x > 100 {
-			return 0, fmt.Errorf("%q is no share of the period", s)
+			return 0, fmt.Errorf("%q is not a share of the period", s)
 		}
 		return min(int64(math.Round(x/100*float64(c.Period))), c.Period), nil
 	}

@@ -90,7 +90,7 @@ func Benchmark(ctx context.Context, t *trace.Trace, jobs int) (medianNs float64,
 	}
 	parts = slices.DeleteFunc(parts, func(f found) bool { return len(f.latencies) == 0 })
 	if len(parts) == 0 {
-		return 0, 0, fmt.Errorf("%s: a benchmark without messages", t.Source.Info().Path)
+		return 0, 0, fmt.Errorf("%s: the benchmark has no messages", t.Source.Info().Path)
 	}
 	bytes = slices.MinFunc(parts, func(a, b found) int { return cmp.Compare(a.bytes, b.bytes) }).bytes
 	var all []int64

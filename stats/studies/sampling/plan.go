@@ -91,7 +91,7 @@ func MakePlan(ctx context.Context, t *trace.Trace, goal Goal, grid []Config, opt
 			configs = append(configs, c)
 		}
 		if c.Analysis == Write { // costs are asked for, not records
-			return nil, fmt.Errorf("a plan is of STAT or FREQ")
+			return nil, fmt.Errorf("plans exist for STAT and FREQ only")
 		}
 	}
 	opts.totals, opts.Analysis = true, nil

@@ -72,7 +72,7 @@ func pass(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 		}
 	}
 	if writing > maxWriting {
-		return nil, fmt.Errorf("sampling: %d configurations write, there may be %d", writing, maxWriting)
+		return nil, fmt.Errorf("sampling: %d configurations with WRITE; at most %d are possible", writing, maxWriting)
 	}
 	r, err := newRun(t, configs, opts)
 	if err == nil {
