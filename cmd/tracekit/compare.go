@@ -50,10 +50,10 @@ all others runs of B. Differences between repeated runs then count as noise.
 between them differ. Spreads are 2 √(ln 2) σ, next to the full width at half maximum. --repeat C
 names a repeated run of A and prints quality factors: spread of C against A, divided by spread of
 B against A.`,
-		Example: `  tracekit compare before/traces.otf2 after/traces.otf2
+		Example: `  tracekit compare before.otf2 after.otf2
   tracekit compare --runs 3 before-1 before-2 before-3 after-1 after-2 after-3
-  tracekit compare --fail-if 'changes[solve own_ns].change>0.05' before.otf2 after.otf2
-  tracekit compare --records traces.otf2 run.tkf --repeat run2/traces.otf2 -o differences/`,
+  tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
+  tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: validated(io, opts, &opts.traces, run),
 	}

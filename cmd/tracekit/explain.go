@@ -47,7 +47,7 @@ Name the wait by rank and time from the start of the run (3@1.5s, 3@20%), or by 
 an operation, file:line, or operation@file:line. Of a place, the longest wait is taken. By
 default it is the longest wait of the run outside MPI_Init and MPI_Finalize.`,
 		Example: `  tracekit explain traces.otf2
-  tracekit explain traces.otf2 3@1.5s
+  tracekit explain traces.otf2 3@20%
   tracekit explain traces.otf2 MPI_Allreduce@halo.c:100`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -41,8 +41,8 @@ as in 'tracekit convert'. Amounts are in nanoseconds. Equal options give equal b
 
 Programs:
 ` + programs.String(),
-		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o /tmp/halo
-  tracekit analyze /tmp/halo`,
+		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o halo
+  tracekit analyze halo`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePrograms,
 		RunE: func(c *cobra.Command, args []string) error {

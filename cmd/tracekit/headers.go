@@ -57,7 +57,7 @@ Traces do not record the time of the wire or of copying. Both are estimated from
 times over bytes.`,
 		Example: `  tracekit headers traces.otf2
   tracekit headers traces.otf2 -o views.png
-  tracekit headers --mask wire --mask 'compute: solve' traces.otf2
+  tracekit headers --mask wire --mask 'compute: interior' traces.otf2
   tracekit headers --json --fail-if 'path.error_share>0.1' traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: validated(io, opts, &opts.paths, run),

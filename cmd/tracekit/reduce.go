@@ -80,7 +80,7 @@ largest difference first. Without -o nothing is written.`,
 		Example: `  tracekit reduce traces.otf2 -o small --keep 'rank < 32 and mpi != "MPI_Iprobe"'
   tracekit reduce traces.otf2 -o small --rules first.star --require 'difference<1%'
   tracekit reduce traces.otf2 -o small --shorter 5us --busy
-  tracekit reduce traces.otf2 -o small --target 100MB
+  tracekit reduce traces.otf2 -o small --target 200kB
   tracekit reduce traces.otf2 -o small --repeating
   tracekit reduce small -o again --regenerate`,
 		Args: cobra.MinimumNArgs(1),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -198,6 +199,9 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	}
 	defer in.Close()
 	text := in.Info().Properties[trace.PropertyRepeats]
+	if text == "" && slices.Equal(in.Info().ReducedBy(), []string{new(pattern.Rule).Name()}) {
+		return usagef("%s: reduce --repeating cut nothing, so there is nothing to restore", opts.paths[0])
+	}
 	if text == "" {
 		return usagef("%s does not contain what was cut: it is not a result of reduce --repeating, or its times were corrected",
 			in.Info().Path)

@@ -44,7 +44,7 @@ right.
 Runs of one size are repetitions, and their mean counts. Two sizes give the table, three give
 models, five or more give trustworthy models.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
-  tracekit scaling --at 1024 -o scaling/ epoch_*proc.prv.gz`,
+  tracekit scaling --at 1024 -o scaling/ run-*.prv.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: validated(io, opts, &opts.runs, run),
 	}

@@ -62,7 +62,7 @@ MPI_Recv@halo.c:80 is an operation at a line, MPI_Recv@solve one in a region. Th
 excludes its callees and waits: waits follow from the replay.`,
 		Example: `  tracekit whatif traces.otf2
   tracekit whatif --balance interior traces.otf2
-  tracekit whatif --scale solve=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
+  tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: validated(io, opts, &opts.paths, run),
 	}
