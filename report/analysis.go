@@ -389,11 +389,31 @@ func (r *Sections) cause(n int, c *cause.Cause) {
 	if c.Try != "" {
 		said = append(said, "Try: "+c.Try)
 	}
+	if see := seeCommand(c, r.Analysis, "TRACE"); see != "" {
+		said = append(said, "See: "+see)
+	}
 	for _, line := range said {
 		if line != "" {
 			fmt.Fprintln(r.W, text.Wrap("    "+line, r.Width, 4))
 		}
 	}
+}
+
+// seeCommand is the command that shows more of a cause, as a shell takes it; "" if there is none.
+func seeCommand(c *cause.Cause, a *document.Analysis, trace string) string {
+	args := c.See(a.Selection == nil)
+	if args == nil {
+		return ""
+	}
+	for i, arg := range args {
+		if arg != text.Plain(arg) {
+			return ""
+		}
+		if strings.ContainsAny(arg, " '\"$`\\*?[]{}()<>|&;#~!\t\n") {
+			args[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return "tracekit " + strings.Join(append(args, trace), " ")
 }
 
 // unclassified says after the causes what has none.

@@ -459,8 +459,28 @@ func (o *Overview) more() *block {
 		b.about = words.Plural(n, "note", "notes") + " on the trace: --section notes"
 	}
 	b.tail = append(b.tail, "  open the timeline   tracekit view "+trace)
-	if o.Analysis.WaitStates != nil && o.Analysis.Efficiency != nil {
-		b.tail = append(b.tail, "  follow a wait       tracekit explain "+trace, "  try changes         tracekit whatif --gains "+trace)
+	waits := o.Analysis.WaitStates != nil && o.Analysis.Efficiency != nil
+	if waits {
+		b.tail = append(b.tail, "  follow a wait       tracekit explain "+trace)
+	}
+	if see := o.firstCause(trace); see != "" {
+		b.tail = append(b.tail, "  look into cause 1   "+see)
+	} else if waits {
+		b.tail = append(b.tail, "  try changes         tracekit whatif "+trace)
 	}
 	return b
+}
+
+// firstCause is the command that shows more of the first cause on the screen, "" if none fits on it.
+func (o *Overview) firstCause(trace string) string {
+	i := slices.IndexFunc(o.Analysis.Diagnosis, func(c cause.Cause) bool { return o.WithStartup || c.Kind != cause.Startup })
+	if i < 0 {
+		return ""
+	}
+	for _, name := range []string{trace, "TRACE"} {
+		if see := seeCommand(&o.Analysis.Diagnosis[i], o.Analysis, name); len(see) <= o.width-22 {
+			return see
+		}
+	}
+	return ""
 }

@@ -1,5 +1,10 @@
 package field
 
+import (
+	"fmt"
+	"path"
+)
+
 // A Place is where a finding was first met. Location is the index of the location.
 type Place struct {
 	Location *uint32 `json:"location"` // null: not about one location
@@ -18,6 +23,19 @@ type SourceLine struct {
 	File   Name `json:"file"`
 	Line   Line `json:"line"`
 	LineOf Name `json:"line_of"`
+}
+
+// Written returns a place as flags take it: the operation with its line or region, or the region; "" if nothing is known.
+func (s SourceLine) Written(operation string) string {
+	switch {
+	case operation == "":
+		return string(s.Region)
+	case s.File != "" && s.Line > 0:
+		return fmt.Sprintf("%s@%s:%d", operation, path.Base(string(s.File)), s.Line)
+	case s.Region != "" && string(s.Region) != operation:
+		return operation + "@" + string(s.Region)
+	}
+	return operation
 }
 
 // The values of SourceLine.LineOf.

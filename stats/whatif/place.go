@@ -33,15 +33,7 @@ func namesOf(t *trace.Trace) (out []name) {
 // String returns the shortest way to write a name: the operation with its line or region, or
 // the region.
 func (n name) String() string {
-	switch {
-	case n.operation == "":
-		return n.region
-	case n.file != "" && n.line > 0:
-		return fmt.Sprintf("%s@%s:%d", n.operation, path.Base(n.file), n.line)
-	case n.region != "":
-		return n.operation + "@" + n.region
-	}
-	return n.operation
+	return field.SourceLine{Region: field.Name(n.region), File: field.Name(n.file), Line: field.Line(n.line)}.Written(n.operation)
 }
 
 // written returns all ways to write a name.

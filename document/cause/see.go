@@ -1,0 +1,45 @@
+package cause
+
+import "strings"
+
+// See returns the arguments of the command that digs deeper into a cause, "" if none does. The trace is to be added. Replays need
+// the whole run.
+func (c *Cause) See(wholeRun bool) []string {
+	place := c.Written(string(c.Operation))
+	replay := func(change ...string) []string {
+		if !wholeRun || c.GainNs == nil || len(change) == 2 && (place == "" || strings.HasPrefix(place, "(")) { // "(outside any region)"
+			return nil
+		}
+		return append([]string{"whatif"}, change...)
+	}
+	has := func(key string) bool { _, ok := c.Evidence[key]; return ok }
+	switch c.Kind {
+	case ThreadIdle:
+		return []string{"analyze", "--section", "threads"}
+	case DeviceIdle, DataLoading:
+		return []string{"analyze", "--section", "devices"}
+	case Imbalance, LateSender, LateReceiver, Serialization:
+		switch {
+		case has("waits"): // of threads
+			return []string{"analyze", "--section", "threads"}
+		case has("collective_wait_ns") || has("some_device_ns"):
+			return []string{"analyze", "--section", "devices"}
+		}
+		return replay("--balance", place)
+	case SlowCalls:
+		if place == "" {
+			return []string{"analyze", "--section", "lines"}
+		}
+		return replay("--cap", place)
+	case Transfer:
+		if has("exposed_ns") {
+			return []string{"analyze", "--section", "devices"}
+		}
+		return []string{"analyze", "--section", "messages,collectives"}
+	case WrongOrder:
+		return replay("--order", place)
+	case Inefficient:
+		return replay("--gains")
+	}
+	return nil
+}
