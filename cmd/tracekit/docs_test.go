@@ -11,15 +11,11 @@ import (
 // blockForm is a block of code in a page of documentation: its language and its text.
 var blockForm = regexp.MustCompile("(?ms)^```([^\\n]*)\n(.*?)^```$")
 
-// TestDocumentation runs the commands of the tutorial and of the pages for single questions, in a folder with the samples. The block
-// behind a command is what it prints, as far as it is shown: "…" stands for lines that are left out.
+// TestDocumentation runs the commands of the tutorial, of the pages for single questions and of the reference, in a folder with the
+// samples. The block behind a command is what it prints, as far as it is shown: "…" stands for lines that are left out.
 func TestDocumentation(t *testing.T) {
 	root := absolute(t, "../..")
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "howto", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "docs", "tutorial.md")) {
+	for _, page := range userPages(t, root) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.Symlink(filepath.Join(root, "samples"), filepath.Join(dir, "samples")); err != nil {
@@ -38,7 +34,13 @@ func TestDocumentation(t *testing.T) {
 						if !run {
 							continue
 						}
-						out, errs, code := tracekitIn(t, dir, 100, arguments(strings.TrimSpace(line))...)
+						args := arguments(strings.TrimSpace(line))
+						if args[0] == "view" { // serves until it is interrupted
+							t.Chdir(dir)
+							viewed(t, args[1:]...)
+							continue
+						}
+						out, errs, code := tracekitIn(t, dir, 100, args...)
 						if code != exitDone {
 							t.Errorf("%s: exit code %d: %s", line, code, errs)
 						}
@@ -59,6 +61,19 @@ func TestDocumentation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// userPages returns the pages for users whose commands run, those for the whole and those of folders.
+func userPages(t *testing.T, root string) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"README.md", "docs/tutorial.md", "docs/PAPERS.md", "docs/howto/*.md", "docs/reference/*.md"} {
+		some, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, some...)
+	}
+	return pages
 }
 
 // arguments splits a command line at spaces, but not between single quotes.

@@ -73,7 +73,7 @@ What dropped ranks had to do with others goes on both sides, and is counted.
 
 Rules can be combined; what any of them cuts is cut. A rule file in Starlark defines
 trace_event(id), output_trace(rank) or output_text(); --keep takes an expression of rank,
-ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/REDUCE.md has both.
+ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/reference/reduce.md has both.
 
 The certificate compares every figure of 'tracekit analyze' of the full and of the reduced
 trace, the worst first. Without -o nothing is written: it is a trial.`,
