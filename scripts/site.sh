@@ -27,5 +27,8 @@ mkdir "$work/docs/assets"
 cp "$venv/package/shim/index.js" "$work/docs/assets/iframe-worker.js"
 cp scripts/site/mkdocs.yml "$work"
 cp scripts/site/nav.yml "$work/docs"
-NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" -q build --strict -f "$work/mkdocs.yml" -d "$out"
+if ! NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict -f "$work/mkdocs.yml" -d "$out" >"$work/log" 2>&1; then
+  grep -v ^INFO "$work/log" >&2
+  exit 1
+fi
 echo "$out/index.html"
