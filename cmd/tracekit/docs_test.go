@@ -88,6 +88,25 @@ func arguments(line string) (out []string) {
 	return out
 }
 
+// TestEveryCommandHasAnExample: the page of commands, whose examples TestDocumentation runs, has one of each.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := "\n"
+	for _, block := range blockForm.FindAllStringSubmatch(string(text), -1) {
+		if block[1] == "sh" {
+			examples += block[2]
+		}
+	}
+	for _, command := range newRoot(&streams{}).Commands() {
+		if command.Runnable() && !command.Hidden && !strings.Contains(examples, "\ntracekit "+command.Name()+" ") {
+			t.Errorf("docs/reference/commands.md has no example of %s", command.Name())
+		}
+	}
+}
+
 // TestLinks: what the documentation links to is there.
 func TestLinks(t *testing.T) {
 	root := absolute(t, "../..")
