@@ -3,9 +3,16 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"tracekit/document"
+	"tracekit/document/outcome"
+	"tracekit/stats/fit"
+	"tracekit/stats/studies/headers"
+	"tracekit/stats/studies/sampling"
 )
 
 // blockForm is a block of code in a page of documentation: its language and its text.
@@ -105,6 +112,48 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 			t.Errorf("docs/reference/commands.md has no example of %s", command.Name())
 		}
 	}
+}
+
+// TestDocumentKeys: docs/DOCUMENTS.md names the keys at the top of each document, in the row of its Go type.
+func TestDocumentKeys(t *testing.T) {
+	text, err := os.ReadFile("../../docs/DOCUMENTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, infoDocument{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
+		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, reportDocument{}, viewDocument{}, spacetimeDocument{},
+		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}} {
+		form := reflect.TypeOf(printed)
+		name := strings.TrimPrefix(form.String(), "main.")
+		_, row, found := strings.Cut(string(text), "| `"+name+"` |")
+		row, _, _ = strings.Cut(row, "\n")
+		if !found {
+			t.Errorf("there is no row of %s", name)
+		}
+		for _, key := range keysOf(form) {
+			if key != "schema" && !strings.Contains(row, "`"+key+"`") {
+				t.Errorf("the row of %s has no %s", name, key)
+			}
+		}
+	}
+}
+
+// keysOf returns the JSON keys of a struct, with those of structs that are embedded in it.
+func keysOf(form reflect.Type) (keys []string) {
+	for field := range form.Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case field.Anonymous && key == "" && inner.Kind() == reflect.Struct:
+			keys = append(keys, keysOf(inner)...)
+		case key != "" && key != "-":
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // TestLinks: what the documentation links to is there.
