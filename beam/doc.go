@@ -11,7 +11,7 @@
 //
 // What has an address in an object store is fetched into mirrors, by each process what it needs, and put there
 // from them (objects.go). Nothing else knows of stores.
-// What is distributed, and what is not, stands in docs/CLUSTER.md.
+// What is distributed, and what is not, stands in docs/internals/CLUSTER.md.
 //
 // It is a module of its own, so that the plain command does not grow by what Beam needs.
 package main

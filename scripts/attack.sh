@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Damages copies of the samples in every format, runs every command on them, and judges the
-# answers: docs/ATTACK.md. It prints a table, and fails if a run is bad.
+# answers: docs/internals/ATTACK.md. It prints a table, and fails if a run is bad.
 #   scripts/attack.sh 100000                     # as many runs; half an hour on two cores
 #   scripts/attack.sh 1000 --seed 7 --jobs 1     # others, one process at a time
 #   scripts/attack.sh 1 --seed 7 --run 123       # run 123 of them alone, which is kept

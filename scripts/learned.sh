@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# learned.sh [ARCHIVE...]: what formulae learn, in all archives together: the tables of docs/TKF.md,
+# learned.sh [ARCHIVE...]: what formulae learn, in all archives together: the tables of docs/internals/TKF.md,
 # for all kinds of formulae and for the paper's alone. Without arguments: the samples.
 # Needs, to build tracekit, Go; or TRACEKIT=PATH of a built one.
 set -euo pipefail

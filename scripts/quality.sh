@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# quality.sh prints the rows of the quality factors in docs/FORMULAE.md: each program is run
+# quality.sh prints the rows of the quality factors in docs/internals/FORMULAE.md: each program is run
 # twice, the first run is compressed in stat mode with means and with laws, and the rebuilt
 # events and the second run are compared with the first. Generated programs are always in
 # the table; pairs of archives may be named in addition. A second table has wait states:

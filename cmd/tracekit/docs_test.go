@@ -3,23 +3,26 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"tracekit/document"
+	"tracekit/document/outcome"
+	"tracekit/stats/fit"
+	"tracekit/stats/studies/headers"
+	"tracekit/stats/studies/sampling"
 )
 
 // blockForm is a block of code in a page of documentation: its language and its text.
 var blockForm = regexp.MustCompile("(?ms)^```([^\\n]*)\n(.*?)^```$")
 
-// TestDocumentation runs the commands of the tutorial and of the pages for single questions, in a folder with the samples. The block
-// behind a command is what it prints, as far as it is shown: "…" stands for lines that are left out.
+// TestDocumentation runs the commands of the tutorial, of the pages for single questions and of the reference, in a folder with the
+// samples. The block behind a command is what it prints, as far as it is shown: "…" stands for lines that are left out.
 func TestDocumentation(t *testing.T) {
 	root := absolute(t, "../..")
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "howto", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "docs", "tutorial.md")) {
+	for _, page := range userPages(t, root) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.Symlink(filepath.Join(root, "samples"), filepath.Join(dir, "samples")); err != nil {
@@ -38,7 +41,13 @@ func TestDocumentation(t *testing.T) {
 						if !run {
 							continue
 						}
-						out, errs, code := tracekitIn(t, dir, 100, arguments(strings.TrimSpace(line))...)
+						args := arguments(strings.TrimSpace(line))
+						if args[0] == "view" { // serves until it is interrupted
+							t.Chdir(dir)
+							viewed(t, args[1:]...)
+							continue
+						}
+						out, errs, code := tracekitIn(t, dir, 100, args...)
 						if code != exitDone {
 							t.Errorf("%s: exit code %d: %s", line, code, errs)
 						}
@@ -61,6 +70,19 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
+// userPages returns the pages for users whose commands run, those for the whole and those of folders.
+func userPages(t *testing.T, root string) (pages []string) {
+	t.Helper()
+	for _, pattern := range []string{"README.md", "docs/tutorial.md", "docs/PAPERS.md", "docs/howto/*.md", "docs/reference/*.md"} {
+		some, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, some...)
+	}
+	return pages
+}
+
 // arguments splits a command line at spaces, but not between single quotes.
 func arguments(line string) (out []string) {
 	for i, part := range strings.Split(line, "'") {
@@ -71,6 +93,67 @@ func arguments(line string) (out []string) {
 		out = append(out, strings.Fields(part)...)
 	}
 	return out
+}
+
+// TestEveryCommandHasAnExample: the page of commands, whose examples TestDocumentation runs, has one of each.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	text, err := os.ReadFile("../../docs/reference/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := "\n"
+	for _, block := range blockForm.FindAllStringSubmatch(string(text), -1) {
+		if block[1] == "sh" {
+			examples += block[2]
+		}
+	}
+	for _, command := range newRoot(&streams{}).Commands() {
+		if command.Runnable() && !command.Hidden && !strings.Contains(examples, "\ntracekit "+command.Name()+" ") {
+			t.Errorf("docs/reference/commands.md has no example of %s", command.Name())
+		}
+	}
+}
+
+// TestDocumentKeys: docs/DOCUMENTS.md names the keys at the top of each document, in the row of its Go type.
+func TestDocumentKeys(t *testing.T) {
+	text, err := os.ReadFile("../../docs/DOCUMENTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, infoDocument{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
+		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, reportDocument{}, viewDocument{}, spacetimeDocument{},
+		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}} {
+		form := reflect.TypeOf(printed)
+		name := strings.TrimPrefix(form.String(), "main.")
+		_, row, found := strings.Cut(string(text), "| `"+name+"` |")
+		row, _, _ = strings.Cut(row, "\n")
+		if !found {
+			t.Errorf("there is no row of %s", name)
+		}
+		for _, key := range keysOf(form) {
+			if key != "schema" && !strings.Contains(row, "`"+key+"`") {
+				t.Errorf("the row of %s has no %s", name, key)
+			}
+		}
+	}
+}
+
+// keysOf returns the JSON keys of a struct, with those of structs that are embedded in it.
+func keysOf(form reflect.Type) (keys []string) {
+	for field := range form.Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		inner := field.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case field.Anonymous && key == "" && inner.Kind() == reflect.Struct:
+			keys = append(keys, keysOf(inner)...)
+		case key != "" && key != "-":
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // TestLinks: what the documentation links to is there.

@@ -92,7 +92,7 @@ func BenchmarkDecompress(b *testing.B) {
 }
 
 // BenchmarkRecording measures what recording an event costs: into formulae, visits and
-// durations (18 terms), or as a record of an OTF2 archive. It is the study in docs/FORMULAE.md.
+// durations (18 terms), or as a record of an OTF2 archive. It is the study in docs/internals/FORMULAE.md.
 func BenchmarkRecording(b *testing.B) {
 	traces := make(map[string]*trace.MemorySource)
 	for _, iterations := range []int{20, 200, 2000} {

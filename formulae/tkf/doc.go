@@ -1,4 +1,4 @@
-// Package tkf writes and reads the compressed trace (a .tkf file, see docs/TKF.md): what a
+// Package tkf writes and reads the compressed trace (a .tkf file, see docs/internals/TKF.md): what a
 // program did as rules, and only what no rule predicts as data.
 //
 // Control flow, partners, tags and sizes repeat, and cost next to nothing however long the

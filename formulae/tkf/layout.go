@@ -9,7 +9,7 @@ import (
 	"tracekit/trace"
 )
 
-// A head is the first section of a file (docs/TKF.md, Sections).
+// A head is the first section of a file (docs/internals/TKF.md, Sections).
 type head struct {
 	Mode   uint64
 	Unit   uint64 // see quantiser

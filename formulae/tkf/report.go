@@ -32,7 +32,7 @@ type Sizes struct {
 	Structure   int64  `json:"structure_bytes"`
 	Times       int64  `json:"times_bytes"`
 	Definitions int64  `json:"definitions_bytes"`
-	Bound       *int64 `json:"bound_bytes,omitempty"` // in stat mode, computed before: see docs/TKF.md
+	Bound       *int64 `json:"bound_bytes,omitempty"` // in stat mode, computed before: see docs/internals/TKF.md
 }
 
 // Ranks says how many locations there are and how many different sequences of events.

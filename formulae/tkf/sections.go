@@ -16,7 +16,7 @@ import (
 // magic begins every file; its last byte is the version of the format.
 const magic = "TKF\x05"
 
-// A sectionKind says what a section holds. See docs/TKF.md.
+// A sectionKind says what a section holds. See docs/internals/TKF.md.
 type sectionKind uint8
 
 const (

@@ -5,7 +5,7 @@ import (
 	"tracekit/formulae/internal/pack"
 )
 
-// A structureModel codes a sequence of symbols (docs/TKF.md, Sequences): how many predicted
+// A structureModel codes a sequence of symbols (docs/internals/TKF.md, Sequences): how many predicted
 // symbols came true, then the one that did not come as predicted, and so on. A run of
 // predicted symbols is a reference to the past, so many symbols back; one that is no shorter
 // than this distance is a loop, and what lies inside a loop body may again be a reference,

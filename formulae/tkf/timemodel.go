@@ -8,7 +8,7 @@ import (
 )
 
 // A timeModel codes the steps of time from one event of a location to the next, in ticks or
-// in codes of a roundedClock (docs/TKF.md, Times). Its estimate joins three contexts, that
+// in codes of a roundedClock (docs/internals/TKF.md, Times). Its estimate joins three contexts, that
 // tell what the machine, the program and the same place of the program did last:
 //
 //	the lengths (in bits) of the last three steps

@@ -7,7 +7,7 @@ import (
 	"tracekit/formulae/internal/coder"
 )
 
-// A valueModel codes the values that follow symbols: what belongs to no rule (docs/TKF.md,
+// A valueModel codes the values that follow symbols: what belongs to no rule (docs/internals/TKF.md,
 // Values): counters, attributes, what open symbols leave out. A value is
 // predicted to be the last one at the same place of the same symbol, or to grow by as much
 // as it did last time.

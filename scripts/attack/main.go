@@ -1,5 +1,5 @@
 // Attack is the campaign of scripts/attack.sh: it damages copies of sound traces, runs
-// tracekit on each as a process of its own, and judges what comes of it. docs/ATTACK.md has
+// tracekit on each as a process of its own, and judges what comes of it. docs/internals/ATTACK.md has
 // the rules.
 //
 // Everything about run K follows from the seed and K (plan.go), so that it can be repeated

@@ -55,7 +55,7 @@ func zipped(plain []byte) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// inSection damages the payload of one section of a .tkf (docs/TKF.md).
+// inSection damages the payload of one section of a .tkf (docs/internals/TKF.md).
 func inSection(r *rand.Rand, data []byte, k mutate.Kind) []byte {
 	type section struct{ begin, body, end int }
 	var all []section

@@ -12,7 +12,7 @@ import (
 // byNature says why a format cannot tell that the content of a mutant is not what was
 // recorded; "" if it can. It judges by the mutated file alone, and by what the format's own
 // definition asks of a file, not by what the reader thinks of it. The rules and their reasons
-// are in docs/ATTACK.md.
+// are in docs/internals/ATTACK.md.
 func byNature(name string, data []byte, mended bool) string {
 	switch {
 	case strings.HasSuffix(name, ".gz") && mended:

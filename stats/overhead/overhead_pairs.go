@@ -55,7 +55,7 @@ const (
 
 // dominance is how many times the overhead of the other side a side must have to be called
 // the one that dominates. Where necessary time ends is a choice (the quantile) and an estimate,
-// and moves the overhead of either side: see docs/OVERHEAD.md for by how much.
+// and moves the overhead of either side: see docs/internals/OVERHEAD.md for by how much.
 const dominance = 2
 
 // chargedPairs returns the sums of the pairs of which a call of the selection has an end, in

@@ -3,7 +3,7 @@
 // An arithmetic coder turns decisions into bits, a mixer of contexts estimates how probable
 // they are, and numbers are made of such decisions. Both directions of every model go through
 // the same code, so that reader and writer cannot disagree. All of it is integer arithmetic,
-// the same on every machine. Section "Coding" of docs/TKF.md is the specification.
+// the same on every machine. Section "Coding" of docs/internals/TKF.md is the specification.
 package coder
 
 // A Coder is an arithmetic encoder or decoder of binary decisions (a range coder with 64

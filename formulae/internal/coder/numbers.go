@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Numbers codes unsigned numbers of up to 64 bits (docs/TKF.md, Numbers) in three contexts,
+// Numbers codes unsigned numbers of up to 64 bits (docs/internals/TKF.md, Numbers) in three contexts,
 // which are hashes that the caller chooses: first the length in bits, then the bits
 // below the leading one, the upper three in the same contexts. The lower bits of short
 // numbers are coded in the context of the bits above alone, where the granularity of a

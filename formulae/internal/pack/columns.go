@@ -1,5 +1,5 @@
 // Package pack codes values as columns of numbers and texts: a record's fields one after the
-// other, each for all rows at once, so that like stands beside like (docs/TKF.md, Columns and
+// other, each for all rows at once, so that like stands beside like (docs/internals/TKF.md, Columns and
 // packing).
 //
 // How values of a type are coded is said once, by a Column, for both directions. A record is

@@ -13,7 +13,7 @@ type entry struct {
 	relative bool
 }
 
-// A Dictionary numbers the entries of a file (docs/TKF.md, Classes), in order of first use.
+// A Dictionary numbers the entries of a file (docs/internals/TKF.md, Classes), in order of first use.
 // Locations number their symbols themselves; a class says which entries these are.
 type Dictionary struct {
 	entries []entry

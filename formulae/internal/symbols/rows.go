@@ -7,7 +7,7 @@ import (
 	"tracekit/trace"
 )
 
-// Rows make symbols of the events of a batch (docs/TKF.md, Symbols),
+// Rows make symbols of the events of a batch (docs/internals/TKF.md, Symbols),
 // or the other way round: both directions side by side, table by table.
 //
 //	event = symbol + time + values

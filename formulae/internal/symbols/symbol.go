@@ -4,7 +4,7 @@
 // An event without its time, and without values that follow no rule, is a symbol. A location
 // numbers its symbols in order of first use, so that ranks that do the same have the same
 // sequences of numbers; a dictionary lists the symbols of a file, and a class of such ranks
-// says which of them the numbers mean on each. Sections "Symbols" and "Classes" of docs/TKF.md
+// says which of them the numbers mean on each. Sections "Symbols" and "Classes" of docs/internals/TKF.md
 // are the specification.
 package symbols
 

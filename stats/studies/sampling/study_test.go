@@ -12,7 +12,7 @@ import (
 )
 
 // TestCoverageStudy counts how often the 95 % intervals hold the truth over 1,000 seeds. It is the
-// study of docs/SAMPLING.md: TRACEKIT_STUDY=1 go test ./stats/studies/sampling -run CoverageStudy -v
+// study of docs/internals/SAMPLING.md: TRACEKIT_STUDY=1 go test ./stats/studies/sampling -run CoverageStudy -v
 func TestCoverageStudy(t *testing.T) {
 	if os.Getenv("TRACEKIT_STUDY") == "" {
 		t.Skip("a study: set TRACEKIT_STUDY")
