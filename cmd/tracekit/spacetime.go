@@ -44,11 +44,14 @@ func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOpt
 	cmd := &cobra.Command{
 		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
 		Short: "Draw the space-time diagram",
-		Long: `Spacetime draws one bar for each rank, from left to right in time: colors for code,
-white where the rank waits for others, a hatch where a call that can block takes time that
-no wait state explains; lines for messages and collectives. Where there are more events
-than pixels a pixel shows the region with most of its time, mixed with white by the share
-of waiting, and messages become a density behind the bars.
+		Long: `Spacetime draws one bar for each rank and each stream of a device, from left to right
+in time. Colors tell what runs (computing, MPI by kind, kernels by class) and where a rank
+waits for others. A color depends on what a region does and on its name, so runs of a
+program look alike. Lines are messages and collectives; more than 2,000 messages are a
+density behind the bars. Where there are more events than pixels, a column of pixels
+shows what takes most of its time by shares.
+
+Ranks that others wait for most are marked, and stand above the others where rows are thin.
 
 MPI_Init and MPI_Finalize are left out at both ends if they take more than 2 % of the run,
 unless --whole, --from or --to ask for them. Rows of threads and streams share one row a
@@ -69,8 +72,8 @@ process where each would have less than 3 pixels.`,
 		"or wait")
 	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (65,536 at most: "+
 		"more are drawn as a density) or none")
-	cli.Var(set, &opts.rows, cli.Choice("processes", "threads", "devices", "all"), "rows", "processes", "what has a row: processes, "+
-		"threads, devices or all")
+	cli.Var(set, &opts.rows, cli.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "what has a row: auto (processes, and "+
+		"the streams of devices), processes, threads, devices or all")
 	cli.Var(set, &opts.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most outside calls "+
 		"first), wait (most waiting first), name (of node and process) or none")
 	set.BoolVar(&opts.whole, "whole", false, "draw startup and end, too")

@@ -68,7 +68,7 @@ var looks = [Classes]Look{
 		[]RGB{0x9B2E7E, 0xBB0191, 0x944E76, 0x813667},
 		[]RGB{0xC240A0, 0xE903B7, 0xB65987, 0xDD168B}},
 	OneSided:   {"one-sided", "one-sided", []RGB{0x5F0500}, []RGB{0x996B57}},
-	IO:         {"io", "I/O", []RGB{0xB37538, 0x96683C}, []RGB{0xC3892E, 0xDC9364}},
+	IO:         {"io", "I/O", []RGB{0xB37538, 0xA07050}, []RGB{0xC3892E, 0xDC9364}},
 	Management: {"mpi-management", "MPI management", []RGB{0x4D266D, 0x4C0197}, []RGB{0xDDC9FE, 0xD1D1D8}},
 	Waiting: {"waiting", "waiting",
 		[]RGB{0xE89310, 0xBCA45A, 0xE1926B, 0xFF7E38, 0xC99502, 0xD68737},
@@ -118,9 +118,20 @@ func (c Class) Shade(name string) int {
 	return int(h.Sum32() % uint32(len(c.Look().Light)))
 }
 
+// waitShades are the shades of kinds of wait states; those that are akin share one.
+var waitShades = [waitstate.Kinds]int{
+	waitstate.LateReceiver: 2, waitstate.LateReceiverBehindLateSender: 2,
+	waitstate.AtNxN: 4, waitstate.NxNCompletion: 4, waitstate.AtNxNUnclassified: 4,
+	waitstate.AtBarrier: 1, waitstate.BarrierCompletion: 1, waitstate.AtTeamBarrier: 1,
+	waitstate.LateBroadcast: 3, waitstate.EarlyReduce: 5, waitstate.EarlyScan: 5,
+}
+
 // WaitShade returns which shade of Waiting a kind of wait state has.
 func WaitShade(k waitstate.Kind) int {
-	return (int(max(k, 1)) - 1) % len(Waiting.Look().Light)
+	if k < waitstate.Kinds {
+		return waitShades[k]
+	}
+	return 0
 }
 
 // A Row is the look of a class as JSON.
