@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"image/color"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -54,11 +55,11 @@ func Bars(d BarsData) (*Figure, error) {
 	y := Axis{Label: d.Y.Label, Unit: d.Y.Unit}
 	c.axes(Axis{Label: d.XLabel}, y, span{0, float64(len(d.Groups))}, span{0, top})
 	c.X.Tick.Marker, c.X.Tick.Length = d.names(c.plotWidth()), 0
-	paints := assign(d.Categories, weight)
+	paints := paints(d.Categories)
 	c.Plot.Add(stacks{d.Groups, paints})
 	for k := len(paints) - 1; k >= 0; k-- { // as the bars are stacked, top down
 		if weight[k] > 0 {
-			c.entry(solid(paints[k].color), d.Categories[k].Name, "")
+			c.entry(solid(paints[k]), d.Categories[k].Name, "")
 		}
 	}
 	c.note = d.Note
@@ -105,7 +106,7 @@ func (d BarsData) names(width int) plot.ConstantTicks {
 // stacks draws the bars of groups. Group i has the room from i to i+1.
 type stacks struct {
 	groups []BarGroup
-	paints []paint
+	paints []color.RGBA
 }
 
 // Plot implements plot.Plotter.
@@ -118,7 +119,7 @@ func (s stacks) Plot(c draw.Canvas, p *plot.Plot) {
 			left, from := float64(i)+margin+float64(k)*width, 0.0
 			for n, v := range bar {
 				if v > 0 {
-					fillRect(c, s.paints[n].color, x(left), y(from), x(left+0.94*width), y(from+v))
+					fillRect(c, s.paints[n], x(left), y(from), x(left+0.94*width), y(from+v))
 					from += v
 				}
 			}

@@ -10,9 +10,8 @@ import (
 // sampleBars is what hosts and messages say of a ping-pong.
 func sampleBars(groups int) BarsData {
 	d := BarsData{Title: "Ping-pong: hosts and messages", XLabel: "bytes of a message", Y: Axis{Label: "share of the time", Unit: Share},
-		Categories: []Category{{Name: "compute"}, {Name: "copy", Group: IO}, {Name: "wire", Group: Threads},
-			{Name: "waiting", Group: System, Color: color.White}},
-		Note: "Left of each pair: the host; right: the message."}
+		Categories: []Category{{Name: "compute"}, {Name: "copy"}, {Name: "wire"}, {Name: "waiting", Color: color.White}},
+		Note:       "Left of each pair: the host; right: the message."}
 	for i := range groups {
 		x := float64(i) / float64(groups)
 		d.Groups = append(d.Groups, BarGroup{Bytes.text(float64(int(8) << i)),

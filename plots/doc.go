@@ -14,22 +14,22 @@
 // themselves: memory is (pixel rows × pixel columns), whatever the length of
 // the trace. What a pixel shows is defined, not left to the order of drawing:
 //
-//   - its hue is the category with the largest share of the pixel's code,
-//   - white is mixed in by the exact share of wait-state time,
-//   - a hatch by the share of blocking that no wait state explains,
-//   - the ground shows through by the share in which nothing was recorded.
+//   - a column of pixels stands for a stretch of time of a bar,
+//   - it has the colors of the stretch's three heaviest categories, and above them that of wait-state time, by their shares from bottom
+//     to top; other categories count with the heaviest one,
+//   - the ground shows by the share in which nothing was recorded,
+//   - bars too thin to stack have the same shares as a halftone of 4×4 pixels.
 //
 // Where few segments were fed they are drawn one by one on top, as vectors
-// with their names, so that an SVG can be magnified.
+// with their names, so that an SVG can be magnified. Messages are lines while
+// they are few, else a density behind the bars.
 //
 // # Colors
 //
-// User code is blue and green, MPI red and pink, as people know from other
-// trace viewers; threads yellow and orange, accelerators violet, files brown.
-// Within a group the heaviest category gets the first color. The first
-// colors of each group differ in lightness as well as in hue, so that
-// color-blind readers and gray printers can tell them apart. Sequential
-// scales run from pale to dark and never turn back.
+// Callers give categories their colors; without one, a category has that of
+// the curve with its index. Colors never depend on what a picture shows of a
+// category. Sequential scales run from pale to dark, never turn back, and
+// label their ends.
 //
 // # Bad data
 //

@@ -13,7 +13,7 @@ import (
 func ExampleTimeline() {
 	t, err := plots.NewTimeline(plots.TimelineOptions{
 		Title: "one message", From: 0, To: 100_000, Ranks: []string{"0", "1"},
-		Categories: []plots.Category{{Name: "solve"}, {Name: "MPI_Send", Group: plots.MPI}, {Name: "MPI_Recv", Group: plots.MPI}},
+		Categories: []plots.Category{{Name: "solve"}, {Name: "MPI_Send"}, {Name: "MPI_Recv"}},
 		Width:      800, Height: 240,
 	})
 	if err != nil {

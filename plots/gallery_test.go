@@ -90,7 +90,7 @@ func TestGalleryOddities(t *testing.T) {
 	}
 	for i := range 60 {
 		o.Categories = append(o.Categories, Category{Name: fmt.Sprintf("model::dynamics::solve_helmholtz_level_%d(field const&, double)",
-			i), Group: Group(i % 6)})
+			i), Class: fmt.Sprintf("class %d", i%6)})
 	}
 	tl := newTimeline(t, o)
 	for r := range o.Ranks {

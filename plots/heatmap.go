@@ -280,6 +280,9 @@ func (h *heat) scale(c draw.Canvas) {
 	bar := image.NewRGBA(image.Rect(0, 0, 1, steps))
 	for i := range steps {
 		bar.SetRGBA(0, i, sequential(1-float64(i)/(steps-1)))
+		if h.values.lo == h.values.hi {
+			bar.SetRGBA(0, i, sequential(h.depth(h.values.lo))) // the only color there is
+		}
 	}
 	a, b := h.at(c, float64(x), float64(h.top)), h.at(c, float64(x+width), float64(h.top+height))
 	c.DrawImage(rect(a.X, a.Y, b.X, b.Y), bar)
@@ -294,28 +297,31 @@ func (h *heat) scale(c draw.Canvas) {
 	c.FillText(style, h.at(c, float64(h.Width-edge), float64(h.top-6)), shorten(h.ScaleLabel, style, px(heatRight+40)))
 }
 
-// scaleTicks returns the values that are labeled beside the scale.
+// scaleTicks returns the values that are labeled beside the scale: its ends, and between them what has room.
 func (h *heat) scaleTicks(height int) []float64 {
 	lo, hi := h.values.lo, h.values.hi
 	if lo == hi {
 		return []float64{lo}
 	}
-	var out []float64
+	var inner []float64
 	if h.Log {
 		for _, t := range (logTicks{h.Unit, height / 24}).Ticks(lo, hi) {
 			if t.Label != "" {
-				out = append(out, t.Value)
+				inner = append(inner, t.Value)
 			}
 		}
 	} else {
 		for _, t := range (linearTicks{scale: h.Unit.scale(hi), count: height / 40}).Ticks(lo, hi) {
-			out = append(out, t.Value)
+			inner = append(inner, t.Value)
 		}
 	}
-	if len(out) < 2 { // a range within one step still needs its ends
-		return []float64{lo, hi}
+	out := []float64{lo}
+	for _, v := range inner {
+		if near := labelHeight / float64(height); h.depth(v) > near && h.depth(v) < 1-near {
+			out = append(out, v)
+		}
 	}
-	return out
+	return append(out, hi)
 }
 
 // rowAxis labels as many rows as have room, at steps of a power of two.

@@ -42,10 +42,9 @@ func (t *Timeline) barHints(out []hint, top int) []hint {
 	span := float64(t.opts.To - t.opts.From)
 	for rank, name := range t.opts.Ranks {
 		s, whole := t.shares[rank], span*float64(max(1, t.lanes(rank)))
-		y0, y1 := t.layout.bar(rank)
+		y0, y1 := t.layout.bar(t.RowOf(rank))
 		out = append(out, hint{float64(t.layout.left), float64(top + t.layout.top + y0), float64(t.layout.width), float64(y1 - y0),
-			fmt.Sprintf("%s %s: runs %s, waits %s, blocked %s", t.opts.RankAxis, name, percent(float64(s.code)/whole),
-				percent(float64(s.wait)/whole), percent(float64(s.blocked)/whole))})
+			fmt.Sprintf("%s %s: runs %s, waits %s", t.opts.RankAxis, name, percent(float64(s.code)/whole), percent(float64(s.wait)/whole))})
 	}
 	return out
 }
@@ -58,11 +57,8 @@ func (t *Timeline) segmentHints(out []hint, top int) []hint {
 			continue
 		}
 		what := "waits"
-		switch codes := len(t.opts.Categories); {
-		case s.slot < codes:
+		if s.slot < len(t.opts.Categories) {
 			what = t.opts.Categories[s.slot].Name
-		case s.slot == codes+int(Blocked-Wait):
-			what = "blocked"
 		}
 		y0, y1 := t.layout.bar(t.RowOf(s.rank))
 		out = append(out, hint{float64(t.layout.left) + x0, float64(top + t.layout.top + y0), x1 - x0, float64(y1 - y0),

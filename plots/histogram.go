@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -21,6 +22,7 @@ type HistogramData struct {
 
 	Models []Model
 	Marks  []Mark // vertical lines, such as t_max
+	Note   string // below the chart
 	LogY   bool
 
 	Width, Height int // pixels; 0 is 960×540
@@ -197,14 +199,17 @@ func (c *chart) addModel(m Model, d HistogramData, i int) {
 	c.entry(dashed(style), m.Name, m.Verdict)
 }
 
-// note says in words what the bars do not show.
+// note says what the caller says, and in words what the bars do not show.
 func (d HistogramData) note(join int) string {
-	var n string
+	var notes []string
+	if d.Note != "" {
+		notes = append(notes, d.Note)
+	}
 	if join > 1 {
-		n = fmt.Sprintf("Each bar joins %d windows. ", join)
+		notes = append(notes, fmt.Sprintf("Each bar joins %d windows.", join))
 	}
 	if d.Beyond > 0 {
-		n += fmt.Sprintf("%s more lie outside the chart.", Count.text(d.Beyond))
+		notes = append(notes, fmt.Sprintf("%s more lie outside the chart.", Count.text(d.Beyond)))
 	}
-	return n
+	return strings.Join(notes, " ")
 }

@@ -159,17 +159,14 @@ func (t *Timeline) Add(l *Lane) error {
 }
 
 // A share is the time of each kind, in ns.
-type share struct{ code, wait, blocked int64 }
+type share struct{ code, wait int64 }
 
 // add adds time of a slot, the number of categories known.
 func (s *share) add(slot, categories int, ns int64) {
-	switch slot - categories {
-	case 0:
-		s.wait += ns
-	case int(Blocked - Wait):
-		s.blocked += ns
-	default:
+	if slot < categories {
 		s.code += ns
+	} else {
+		s.wait += ns
 	}
 }
 
@@ -199,9 +196,9 @@ func (t *Timeline) keep(l *Lane) {
 
 // A cell is what happened in one pixel column on the ranks of one row.
 //
-//	Σ ns[i] ≤ code; ns[0] ≥ ns[1] ≥ ns[2]; code+wait+blocked ≤ column × ranks
+//	Σ ns[i] ≤ code; ns[0] ≥ ns[1] ≥ ns[2]; code+wait ≤ column × ranks
 //
-// code, wait and blocked are exact. The heaviest category is exact for one
+// code and wait are exact. The heaviest category is exact for one
 // rank (every category of a column competes); where ranks share a row it is
 // the heaviest of those that were among some rank's heaviest three.
 type cell struct {
@@ -240,7 +237,6 @@ func (c *cell) lighter(i int, slot int32, ns int64) bool {
 func (c *cell) merge(o cell) {
 	c.code += o.code
 	c.wait += o.wait
-	c.blocked += o.blocked
 	for i, ns := range o.ns {
 		if ns > 0 {
 			c.vote(o.slot[i], ns)

@@ -37,7 +37,7 @@ func randomPieces(r *rand.Rand, from, to int64, categories int) []piece {
 	for at := from - longest; at < to+longest; {
 		end := at + r.Int64N(longest+1)
 		if r.IntN(10) > 0 {
-			kind := Kind(max(0, r.IntN(6)-3))
+			kind := Kind(max(0, r.IntN(5)-3))
 			out = append(out, piece{at, end, r.IntN(categories), kind})
 		}
 		at = end + r.Int64N(2)
@@ -83,8 +83,6 @@ func checkCell(t *testing.T, got cell, from, to int64, pieces []piece) {
 		switch p.kind {
 		case Wait:
 			want.wait += ns
-		case Blocked:
-			want.blocked += ns
 		default:
 			want.code += ns
 			sums[p.category] += ns
@@ -96,9 +94,8 @@ func checkCell(t *testing.T, got cell, from, to int64, pieces []piece) {
 			best = i
 		}
 	}
-	if got.code != want.code || got.wait != want.wait || got.blocked != want.blocked {
-		t.Fatalf("column %d to %d: got %d code, %d wait, %d blocked, want %d, %d, %d",
-			from, to, got.code, got.wait, got.blocked, want.code, want.wait, want.blocked)
+	if got.code != want.code || got.wait != want.wait {
+		t.Fatalf("column %d to %d: got %d code, %d wait, want %d, %d", from, to, got.code, got.wait, want.code, want.wait)
 	}
 	if got.ns[0] != sums[best] || want.code > 0 && int(got.slot[0]) != best {
 		t.Fatalf("column %d to %d: category %d with %d leads, want %d with %d", from, to, got.slot[0], got.ns[0], best, sums[best])
@@ -121,15 +118,13 @@ func TestRowsAddUp(t *testing.T) {
 	if len(tl.rows) >= ranks {
 		t.Fatalf("%d rows: the test wants fewer than ranks", len(tl.rows))
 	}
-	var wantCode, wantWait, wantBlocked, code, wait, blocked int64
+	var wantCode, wantWait, code, wait int64
 	for rank := range ranks {
 		for _, p := range randomPieces(rand.New(rand.NewPCG(uint64(rank), 3)), 0, 100_000, 4) {
 			ns := p.overlap(0, 100_000)
 			switch p.kind {
 			case Wait:
 				wantWait += ns
-			case Blocked:
-				wantBlocked += ns
 			default:
 				wantCode += ns
 			}
@@ -137,20 +132,20 @@ func TestRowsAddUp(t *testing.T) {
 	}
 	for row := range tl.rows {
 		for i, c := range tl.rows[row] {
-			code, wait, blocked = code+c.code, wait+c.wait, blocked+c.blocked
-			if room := (tl.bounds[i+1] - tl.bounds[i]) * int64(tl.rowLanes(row)); c.code+c.wait+c.blocked > room {
-				t.Fatalf("row %d, column %d holds %d of %d ns", row, i, c.code+c.wait+c.blocked, room)
+			code, wait = code+c.code, wait+c.wait
+			if room := (tl.bounds[i+1] - tl.bounds[i]) * int64(tl.inRow[row]); c.code+c.wait > room {
+				t.Fatalf("row %d, column %d holds %d of %d ns", row, i, c.code+c.wait, room)
 			}
 			if c.ns[0] < c.ns[1] || c.ns[1] < c.ns[2] || c.ns[0]+c.ns[1]+c.ns[2] > c.code {
 				t.Fatalf("row %d, column %d: votes %v of %d", row, i, c.ns, c.code)
 			}
 		}
 	}
-	if code != wantCode || wait != wantWait || blocked != wantBlocked {
-		t.Errorf("cells hold %d, %d, %d ns, want %d, %d, %d", code, wait, blocked, wantCode, wantWait, wantBlocked)
+	if code != wantCode || wait != wantWait {
+		t.Errorf("cells hold %d, %d ns, want %d, %d", code, wait, wantCode, wantWait)
 	}
-	if tl.weight[4] != wantWait || tl.weight[5] != wantBlocked {
-		t.Errorf("weights hold %d and %d ns, want %d and %d", tl.weight[4], tl.weight[5], wantWait, wantBlocked)
+	if tl.weight[4] != wantWait {
+		t.Errorf("weights hold %d ns, want %d", tl.weight[4], wantWait)
 	}
 }
 
@@ -160,7 +155,7 @@ func TestRowRanks(t *testing.T) {
 		tl := flat(t, 0, 1000, ranks, 1)
 		sum, last := 0, 0
 		for row := range tl.rows {
-			sum += tl.rowLanes(row)
+			sum += tl.inRow[row]
 		}
 		for r := range ranks {
 			if row := tl.RowOf(r); row < last || row > last+1 {
@@ -300,7 +295,7 @@ func FuzzLane(f *testing.F) {
 		}
 		var got int64
 		for _, c := range tl.rows[0] {
-			got += c.code + c.wait + c.blocked
+			got += c.code + c.wait
 		}
 		if got != want {
 			t.Fatalf("%d ns drawn of %d", got, want)

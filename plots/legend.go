@@ -1,8 +1,11 @@
 package plots
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
+	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -12,9 +15,16 @@ import (
 
 // A timeLegend stands to the right of a space-time diagram, never on it.
 type timeLegend struct {
-	colors []legendEntry // categories with a color of their own, heaviest first
-	marks  []legendEntry // shared colors, then everything else
+	colors []colorEntry // categories, heaviest first
+	marks  []legendEntry
 	notes  []string
+}
+
+// A colorEntry is a category with its share of the time.
+type colorEntry struct {
+	Category
+	color color.RGBA
+	share float64
 }
 
 // A legendEntry explains one color or mark.
@@ -32,10 +42,17 @@ func solid(col color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// hatched is the swatch of blocked time.
-func hatched(c draw.Canvas, r vg.Rectangle) {
-	solid(white)(c, r)
-	hatch(c, r)
+// shades is the swatch of a scale from a color to another.
+func shades(from, to color.RGBA) func(draw.Canvas, vg.Rectangle) {
+	return func(c draw.Canvas, r vg.Rectangle) {
+		const steps = 8
+		step := (r.Max.X - r.Min.X) / steps
+		for i := range steps {
+			x := r.Min.X + vg.Length(i)*step
+			fillRect(c, mix(from, to, float64(i)/(steps-1)), x, r.Min.Y, x+step, r.Max.Y)
+		}
+		strokeRect(c, draw.LineStyle{Color: faint, Width: px(0.6)}, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
+	}
 }
 
 // stroke is the swatch of a line.
@@ -45,44 +62,31 @@ func stroke(col color.Color) func(draw.Canvas, vg.Rectangle) {
 	}
 }
 
-// commonLegends assigns colors over all diagrams of a stack, so that equal
-// categories look the same, and describes each diagram in the same order.
-func commonLegends(ts []*Timeline) ([][]paint, []timeLegend) {
-	type key struct {
-		name  string
-		group Group
-	}
-	index := map[key]int{}
-	var cats []Category
-	var weight []int64 // in all diagrams
-	places := make([][]int, len(ts))
-	for i, t := range ts {
+// commonLegends describes the diagrams of a stack, equal categories in the same order.
+func commonLegends(ts []*Timeline) []timeLegend {
+	type key struct{ name, class string }
+	weight := map[key]int64{} // in all diagrams
+	for _, t := range ts {
 		for j, c := range t.opts.Categories {
-			k := key{c.Name, c.Group}
-			n, ok := index[k]
-			if !ok {
-				n = len(cats)
-				index[k] = n
-				cats, weight = append(cats, c), append(weight, 0)
-			}
-			weight[n] += t.weight[j]
-			places[i] = append(places[i], n)
+			weight[key{c.Name, c.Class}] += t.weight[j]
 		}
 	}
-	common := assign(cats, weight)
-	order := byWeight(cats, weight)
-	paints, legends := make([][]paint, len(ts)), make([]timeLegend, len(ts))
+	legends := make([]timeLegend, len(ts))
 	for i, t := range ts {
-		own := make([]int64, len(cats))
-		for j, n := range places[i] {
-			paints[i] = append(paints[i], common[n])
-			own[n] += t.weight[j]
+		l, all, colors := &legends[i], make([]int64, len(t.opts.Categories)), paints(t.opts.Categories)
+		for j, c := range t.opts.Categories {
+			all[j] = weight[key{c.Name, c.Class}]
 		}
-		legends[i].addColors(cats, order, own, common, t.wholeTime())
-		legends[i].addMarks(t)
+		for _, j := range byWeight(t.opts.Categories, all) {
+			if t.weight[j] > 0 {
+				l.colors = append(l.colors, colorEntry{t.opts.Categories[j], colors[j], float64(t.weight[j]) / t.wholeTime()})
+			}
+		}
+		l.addMarks(t)
+		l.notes = t.opts.Notes
 	}
-	legends[0].notes = resolutionNote(ts[0])
-	return paints, legends
+	legends[0].notes = slices.Concat(ts[0].opts.Notes, resolutionNote(ts[0]))
+	return legends
 }
 
 // wholeTime is the time of all ranks: what shares refer to.
@@ -94,29 +98,60 @@ func (t *Timeline) wholeTime() float64 {
 	return float64(t.opts.To-t.opts.From) * float64(lanes)
 }
 
-// addColors lists categories with a color of their own in an order, then one
-// entry for each color that several share.
-func (l *timeLegend) addColors(cats []Category, order []int, weight []int64, paints []paint, whole float64) {
-	var others [groups]struct {
-		weight int64
-		count  int
+// shown returns entries for colors in no more than so many lines: the heaviest by themselves, the others added up by class, and what
+// has no room even so in one.
+func (l *timeLegend) shown(lines int) []legendEntry {
+	alone := min(len(l.colors), lines)
+	rest := classesOf(l.colors, alone)
+	for alone > 0 && alone+len(rest) > lines {
+		alone--
+		rest = classesOf(l.colors, alone)
 	}
-	for _, i := range order {
-		if weight[i] == 0 {
-			continue
+	var out []legendEntry
+	for _, c := range l.colors[:alone] {
+		out = append(out, legendEntry{solid(c.color), c.Name, percent(c.share)})
+	}
+	fit := max(0, lines-alone)
+	if fit < len(rest) {
+		fit = max(1, fit-1)
+	}
+	hidden := 0
+	for i, r := range rest {
+		if i < fit {
+			out = append(out, legendEntry{solid(r.color), r.Name, percent(r.share)})
+		} else {
+			hidden++
 		}
-		if paints[i].shared {
-			o := &others[min(cats[i].Group, System)]
-			o.weight, o.count = o.weight+weight[i], o.count+1
-			continue
+	}
+	if hidden > 0 {
+		out = append(out, legendEntry{func(draw.Canvas, vg.Rectangle) {}, fmt.Sprintf("and %d smaller", hidden), ""})
+	}
+	return out
+}
+
+// classesOf adds up, by class, the colors behind those that have lines of their own, the heaviest class first, each in the color of
+// its heaviest member. A member that has no company stays what it is.
+func classesOf(colors []colorEntry, alone int) (out []colorEntry) {
+	index, count := map[string]int{}, []int{}
+	for _, c := range colors[alone:] {
+		at, ok := index[c.Class]
+		if !ok {
+			at, out, count = len(out), append(out, c), append(count, 0)
+			index[c.Class], out[at].share = at, 0
 		}
-		l.colors = append(l.colors, legendEntry{solid(paints[i].color), cats[i].Name, percent(float64(weight[i]) / whole)})
+		out[at].share += c.share
+		count[at]++
 	}
-	for g, o := range others {
-		_, rest := Group(g).palette()
-		name := fmt.Sprintf("other %s (%d)", Group(g), o.count)
-		l.mark(o.count > 0, solid(rest), name, percent(float64(o.weight)/whole))
+	for i, c := range out {
+		if count[i] > 1 {
+			out[i].Name = fmt.Sprintf("%s (%d regions)", cmp.Or(c.Class, "regions"), count[i])
+			if slices.ContainsFunc(colors[:alone], func(a colorEntry) bool { return a.Class == c.Class }) {
+				out[i].Name = "other " + out[i].Name
+			}
+		}
 	}
+	slices.SortStableFunc(out, func(a, b colorEntry) int { return cmp.Compare(b.share, a.share) })
+	return out
 }
 
 // percent writes a share so that little is told from nothing.
@@ -132,20 +167,18 @@ func percent(share float64) string {
 
 // addMarks describes what occurs besides categories.
 func (l *timeLegend) addMarks(t *Timeline) {
-	n := len(t.opts.Categories)
-	wait, blocked, whole := float64(t.weight[n]), float64(t.weight[n+1]), t.wholeTime()
+	wait, whole := float64(t.weight[len(t.opts.Categories)]), t.wholeTime()
 	modelled := ""
 	rebuilt, cut := t.greys()
 	if rebuilt { // who waits is not recorded but follows from rebuilt times
 		modelled = ", modelled"
 	}
-	l.mark(wait > 0, solid(white), "waiting"+modelled, percent(wait/whole))
-	l.mark(blocked > 0, hatched, "blocked, unexplained", percent(blocked/whole))
+	l.mark(wait > 0, solid(opaque(t.opts.Wait, waitInk)), "waiting"+modelled, percent(wait/whole))
 	unknown := whole
 	for _, ns := range t.weight {
 		unknown -= float64(ns)
 	}
-	l.mark(unknown >= 0.0005*whole, solid(ground), "no region recorded", percent(unknown/whole))
+	l.mark(unknown >= 0.0005*whole, solid(ground), "nothing recorded", percent(unknown/whole))
 	l.mark(rebuilt, solid(greyGround), "rebuilt, not recorded", "")
 	l.mark(cut, solid(greyGround), "cut, repeats what is kept", "")
 	messages, collectives, volume := t.messages.count, t.collectives.count, ""
@@ -153,10 +186,13 @@ func (l *timeLegend) addMarks(t *Timeline) {
 		volume = ", " + Bytes.text(float64(t.messages.bytes))
 	}
 	if t.messages.dense() {
-		l.mark(messages > 0, solid(mix(ground, messageInk, shadeDepth(1))), "message density, behind"+volume, Count.text(float64(messages)))
+		most := fmt.Sprintf("messages, 1 to %s a place%s", Count.text(float64(t.messages.scale)), volume)
+		l.mark(messages > 0, shades(mix(ground, messageInk, shadeDepth(1/math.Log1p(float64(t.messages.scale)))),
+			mix(ground, messageInk, shadeDepth(1))), most, Count.text(float64(messages)))
 	} else {
 		l.mark(messages > 0, stroke(messageInk), "messages"+volume, Count.text(float64(messages)))
 	}
+	collectiveInk := opaque(t.opts.Collective, collectiveInk)
 	if t.collectives.dense() {
 		l.mark(collectives > 0, solid(collectiveInk), "collectives (ticks above)", Count.text(float64(collectives)))
 	} else {
@@ -184,33 +220,29 @@ func resolutionNote(t *Timeline) []string {
 	if per := (len(t.opts.Ranks) + len(t.rows) - 1) / len(t.rows); per > 1 {
 		pixel += fmt.Sprintf(" of up to %d ranks", per)
 	}
-	return []string{"One pixel is " + pixel + " and takes the color of what ran longest in it; the paler, the longer it waited."}
+	return []string{"One pixel is " + pixel + ". It shows what takes most of that time, by shares."}
 }
 
 // draw fills the column from x to right, from top down to bottom. When the categories do
 // not fit above the marks, the lightest are counted together.
 func (l timeLegend) draw(c draw.Canvas, x, right, top, bottom vg.Length) {
 	const line = 18
-	colors, marks, notes := l.colors, l.marks, l.wrapped(right-x)
-	room := pixels(top-bottom)/line - len(marks) - 2
+	notes := l.wrapped(right - x)
+	room := pixels(top-bottom)/line - len(l.marks) - 2
 	fit := room - len(notes)
-	if fit < min(len(colors), 3) { // colors matter more
+	if fit < min(len(l.colors), 3) { // colors matter more
 		fit, notes = room, nil
-	}
-	if hidden := len(colors) - max(fit-1, 1); hidden > 1 {
-		colors = append(colors[:len(colors)-hidden:len(colors)-hidden],
-			legendEntry{func(draw.Canvas, vg.Rectangle) {}, fmt.Sprintf("and %d smaller", hidden), ""})
 	}
 	note := textStyle(sizeNote, faint)
 	header := aligned(note, draw.XRight, draw.YTop)
 	c.FillText(header, vg.Point{X: right, Y: top + px(14)}, "share of time")
 	y := top
-	for _, e := range colors {
+	for _, e := range l.shown(max(fit, 1)) {
 		e.draw(c, x, y, right)
 		y -= px(line)
 	}
 	y -= px(8)
-	for _, e := range marks {
+	for _, e := range l.marks {
 		e.draw(c, x, y, right)
 		y -= px(line)
 	}

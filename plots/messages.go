@@ -13,7 +13,6 @@ type messageLayer struct {
 
 	width, height int      // in blocks
 	blocks        []uint32 // lines crossing a block, row by row
-	crossings     int64    // sum of blocks
 
 	forced bool   // the density is drawn because another diagram of the stack needs it
 	scale  uint32 // the largest count of a block in the stack
@@ -62,10 +61,8 @@ func (t *Timeline) fraction(at int64) float64 {
 	return (float64(at) - float64(t.opts.From)) / float64(t.opts.To-t.opts.From)
 }
 
-// height returns where the middle of a rank's bar lies, 0 at the top.
-func (t *Timeline) height(rank int) float64 {
-	return (float64(rank) + 0.5) / float64(len(t.opts.Ranks))
-}
+// height returns where the middle of a rank's bar lies, 0 at the top and 1 at the bottom.
+func (t *Timeline) height(rank int) float64 { return t.places[rank].middle / float64(t.layout.height) }
 
 // trace counts a line in every block that it crosses, once for each step
 // along its longer side.
@@ -83,30 +80,10 @@ func (m *messageLayer) trace(x0, y0, x1, y1 float64) {
 		y := min(int(y0+(float64(i)+0.5)*dy), m.height-1)
 		m.blocks[y*m.width+x]++
 	}
-	m.crossings += int64(steps)
 }
 
-// dense tells whether the density is to be drawn instead of lines: they were
-// too many to keep, or lie so close together that they would cover the bars.
-func (m *messageLayer) dense() bool {
-	return m.count > 0 && (m.forced || m.lines == nil || m.mode == AutoMessages && m.company() > crowdedBlock)
-}
-
-// crowdedBlock is the number of lines through a block that are still told apart.
-const crowdedBlock = 6
-
-// company returns how many lines a block has, in the mean over all crossings: what a line
-// meets on its way, however empty the rest of the diagram is.
-func (m *messageLayer) company() float64 {
-	if m.crossings == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, n := range m.blocks {
-		sum += float64(n) * float64(n)
-	}
-	return sum / float64(m.crossings)
-}
+// dense tells whether the density is to be drawn instead of lines, since they were too many to keep.
+func (m *messageLayer) dense() bool { return m.count > 0 && (m.forced || m.lines == nil) }
 
 // peak returns the largest count of a block.
 func (m *messageLayer) peak() uint32 {

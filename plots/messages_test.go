@@ -30,6 +30,7 @@ func TestMessagesTurnDense(t *testing.T) {
 		{"all", AllMessages, 101, false, 101},
 		{"all, more than can be told apart", AllMessages, mostLines + 1, true, 0},
 		{"not wanted", NoMessages, 20, false, 0},
+		{"as many as the limit, in one place", AutoMessages, 100, false, 100},
 	} {
 		o := TimelineOptions{To: 1e6, Ranks: rankNames(4), Messages: c.mode, MessageLimit: 100, Width: 600, Height: 300}
 		tl := newTimeline(t, o)
@@ -38,32 +39,6 @@ func TestMessagesTurnDense(t *testing.T) {
 			t.Errorf("%s: dense %t with %d lines", c.name, tl.messages.dense(), len(tl.messages.lines))
 		}
 		draws(t, tl.Figure())
-	}
-}
-
-// TestMessagesTurnDenseByInk draws fewer lines than the limit that would
-// cover the diagram all the same.
-func TestMessagesTurnDenseByInk(t *testing.T) {
-	tl := flat(t, 0, 1e6, 64, 1)
-	for !tl.messages.dense() {
-		send(tl, 50, 0, 63)
-		if tl.messages.count > int64(tl.opts.MessageLimit) {
-			t.Fatal("lines cover the diagram")
-		}
-	}
-}
-
-// TestMessagesTurnDenseInPlaces draws as many messages as lines when they are spread over
-// the diagram, and as a density when they fall into a narrow stretch of it.
-func TestMessagesTurnDenseInPlaces(t *testing.T) {
-	for span, want := range map[int64]bool{1e6: false, 3e4: true} {
-		tl := flat(t, 0, 1e6, 4, 1)
-		for i := range int64(200) {
-			tl.Message(Message{From: 0, To: 3, Sent: span * i / 200, Done: span*i/200 + 1000})
-		}
-		if tl.messages.dense() != want {
-			t.Errorf("200 messages within %d: dense %t", span, !want)
-		}
 	}
 }
 
@@ -110,8 +85,8 @@ func TestTraceLine(t *testing.T) {
 		for _, n := range m.blocks {
 			sum += int64(n)
 		}
-		if sum != m.crossings || sum < c.least || sum > c.most || sum > 0 && m.peak() != 1 {
-			t.Errorf("%s: %d crossings, %d counted, at most %d in a block", c.name, sum, m.crossings, m.peak())
+		if sum < c.least || sum > c.most || sum > 0 && m.peak() != 1 {
+			t.Errorf("%s: %d crossings, at most %d in a block", c.name, sum, m.peak())
 		}
 	}
 }

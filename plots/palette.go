@@ -7,60 +7,11 @@ import (
 	"slices"
 )
 
-// A Group is a family of categories that share a range of colors.
-type Group uint8
-
-// The groups and their colors.
-const (
-	User    Group = iota // the program's own code: blues and greens
-	MPI                  // message passing: reds and pinks
-	Threads              // OpenMP, pthreads: yellows and oranges
-	GPU                  // accelerators: violets
-	IO                   // files: browns
-	System               // measurement, operating system, unknown: greys
-	groups
-)
-
 // A Category is one color of a diagram: a region, a paradigm, a wait state.
 type Category struct {
 	Name  string
-	Group Group
-	Color color.Color // nil: chosen by group and weight
-}
-
-// String names the group as a legend does.
-func (g Group) String() string {
-	switch g {
-	case User:
-		return "user code"
-	case MPI:
-		return "MPI"
-	case Threads:
-		return "threads"
-	case GPU:
-		return "GPU"
-	case IO:
-		return "I/O"
-	}
-	return "system"
-}
-
-// palette returns the group's colors, first the ones to use first, and the
-// color that all further categories of the group share.
-func (g Group) palette() (first []color.RGBA, rest color.RGBA) {
-	switch g {
-	case User:
-		return hexes(0x0072B2, 0x56B4E9, 0x009E73, 0x1B3A6B, 0x7FCDBB, 0x4D8C57, 0x9EC5F0, 0x5B7FA6), hex(0xB9CBD6)
-	case MPI:
-		return hexes(0xD55E00, 0xCC79A7, 0x8E1B3A, 0xF2A488, 0xB2182B, 0x6E4B57), hex(0xC9B2B2)
-	case Threads:
-		return hexes(0xE69F00, 0xF0E442, 0xB8860B, 0xFBD38A), hex(0xE3D9B4)
-	case GPU:
-		return hexes(0x8850D0, 0xD8C4F0, 0x4A2470, 0x7B4FA3), hex(0xCFC6DA)
-	case IO:
-		return hexes(0x8C6D31, 0xC2A36B, 0x5C4413), hex(0xD3C7AE)
-	}
-	return hexes(0x666666, 0x999999, 0x333333), hex(0xB5B5B5)
+	Class string      // categories of one class are added up where the legend has no room for each; "" is a class, too
+	Color color.Color // nil: that of the curve with the category's index
 }
 
 // Colors with a fixed meaning.
@@ -71,9 +22,9 @@ var (
 	rule          = hex(0xC9CCD1) // grid, borders
 	ground        = hex(0xEEF0F3) // nothing recorded
 	greyGround    = hex(0xBFC3C9) // reconstructed
-	hatchInk      = hex(0x5A5A5A) // unexplained blocking
 	messageInk    = hex(0x111111)
-	collectiveInk = hex(0x5E2CA5)
+	collectiveInk = hex(0x9B2E7E) // unless the caller has another
+	waitInk       = hex(0xE89310) // the same
 )
 
 // series are the colors of curves, in order of use.
@@ -121,37 +72,24 @@ func sequential(v float64) color.RGBA {
 	return mix(stops[i], stops[i+1], x-float64(i))
 }
 
-// paint is what the legend and the pixels need to know of one category.
-type paint struct {
-	color  color.RGBA
-	shared bool // drawn in the color that its group's lighter members share
+// opaque returns a color, or one instead of none.
+func opaque(c color.Color, otherwise color.RGBA) color.RGBA {
+	if c == nil {
+		return otherwise
+	}
+	return color.RGBAModel.Convert(c).(color.RGBA)
 }
 
-// assign gives colors to categories by their weight: the heaviest of a group
-// gets the group's first color; ties go by name, then by index. Categories
-// without weight come last. A category with a color of its own keeps it.
-func assign(cats []Category, weight []int64) []paint {
-	order := byWeight(cats, weight)
-	out := make([]paint, len(cats))
-	var used [groups]int
-	for _, i := range order {
-		if c := cats[i]; c.Color != nil {
-			out[i].color = color.RGBAModel.Convert(c.Color).(color.RGBA)
-			continue
-		}
-		g := min(cats[i].Group, System)
-		first, rest := g.palette()
-		if used[g] < len(first) {
-			out[i].color = first[used[g]]
-		} else {
-			out[i] = paint{rest, true}
-		}
-		used[g]++
+// paints returns the colors of categories. They do not depend on what the diagram shows of them.
+func paints(cats []Category) []color.RGBA {
+	out := make([]color.RGBA, len(cats))
+	for i, c := range cats {
+		out[i] = opaque(c.Color, series(i))
 	}
 	return out
 }
 
-// byWeight returns the indices of categories, heaviest first.
+// byWeight returns the indices of categories, heaviest first, equal ones by name.
 func byWeight(cats []Category, weight []int64) []int {
 	order := make([]int, len(cats))
 	for i := range order {

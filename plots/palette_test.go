@@ -48,35 +48,6 @@ func lab(c color.RGBA, m matrix) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-func distance(a, b [3]float64) float64 {
-	return math.Sqrt((a[0]-b[0])*(a[0]-b[0]) + (a[1]-b[1])*(a[1]-b[1]) + (a[2]-b[2])*(a[2]-b[2]))
-}
-
-// TestPaletteDistinct checks that the colors a diagram uses first can be told
-// apart, also by color-blind readers: a difference of 10 in CIE L*a*b* is
-// plain at a glance.
-func TestPaletteDistinct(t *testing.T) {
-	var list []color.RGBA
-	for g, n := range map[Group]int{User: 4, MPI: 4, Threads: 2, GPU: 2, IO: 1, System: 1} {
-		first, _ := g.palette()
-		list = append(list, first[:n]...)
-	}
-	list = append(list, white, ground)
-	for name, m := range visions() {
-		for i, a := range list {
-			for _, b := range list[:i] {
-				least := 10.0
-				if a == ground && b == white { // bars have edges besides
-					least = 4
-				}
-				if d := distance(lab(a, m), lab(b, m)); d < least {
-					t.Errorf("%s: %02X and %02X are only %.1f apart", name, a, b, d)
-				}
-			}
-		}
-	}
-}
-
 // TestSequentialFalls checks that the scale of colors gets darker all the way.
 func TestSequentialFalls(t *testing.T) {
 	for name, m := range visions() {
@@ -91,24 +62,11 @@ func TestSequentialFalls(t *testing.T) {
 	}
 }
 
-// TestAssign gives colors by weight, not by order, and shares the last one.
-func TestAssign(t *testing.T) {
-	cats := make([]Category, 12)
-	weight := make([]int64, 12)
-	for i := range cats {
-		cats[i].Name, weight[i] = string(rune('a'+i)), int64(i)
-	}
+// TestPaints: a category has its own color, or that of its index, whatever its weight.
+func TestPaints(t *testing.T) {
 	own := color.RGBA{1, 2, 3, 255}
-	cats[0] = Category{Name: "own", Color: own}
-	cats[11].Group = MPI
-	user, rest := User.palette()
-	mpi, _ := MPI.palette()
-	got := assign(cats, weight)
-	for i, want := range map[int]paint{
-		0: {own, false}, 11: {mpi[0], false}, 10: {user[0], false}, 9: {user[1], false}, 1: {rest, true},
-	} {
-		if got[i] != want {
-			t.Errorf("category %d: got %v, want %v", i, got[i], want)
-		}
+	got := paints([]Category{{Name: "b"}, {Name: "own", Color: own}, {Name: "a"}})
+	if got[0] != series(0) || got[1] != own || got[2] != series(2) {
+		t.Errorf("got %v", got)
 	}
 }

@@ -1,14 +1,16 @@
 package plots
 
 import (
+	"cmp"
 	"image"
 	"image/color"
 	"math"
+	"slices"
 )
 
 // raster paints the bars, one pixel at a time, as the package's
 // documentation defines a pixel.
-func (t *Timeline) raster(paints []paint) *image.RGBA {
+func (t *Timeline) raster(paints []color.RGBA) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, t.layout.width, t.layout.height))
 	fill(img, ground)
 	gray := t.greyCells()
@@ -67,70 +69,72 @@ func (t *Timeline) rasterGround(img *image.RGBA, row int, gray []bool) {
 // range of time has fewer nanoseconds than the diagram pixels.
 func (t *Timeline) pixelColumn(x int) int { return x * t.columns() / t.layout.width }
 
-// rasterRow paints one bar. Bars with ground around them get a fine dark edge,
-// so that white inside a bar is not taken for ground.
-func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []paint, gray []bool) {
+// rasterRow paints one bar.
+func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []color.RGBA, gray []bool) {
 	y0, y1 := t.layout.bar(row)
-	edged := t.layout.separate() && y1-y0 >= 8
-	ranks := float64(t.rowLanes(row))
+	wait := opaque(t.opts.Wait, waitInk)
 	for x := range t.layout.width {
 		col := t.pixelColumn(x)
 		c := &t.rows[row][col]
-		if c.code+c.wait+c.blocked == 0 {
+		if c.code+c.wait == 0 {
 			continue
 		}
-		under := ground
-		if gray != nil && gray[row*t.columns()+col] {
-			under = greyGround
-		}
-		plain, striped := c.colors(ranks*float64(t.bounds[col+1]-t.bounds[col]), paints, under, under == greyGround && !t.layout.spacious())
+		whole := float64(t.inRow[row]) * float64(t.bounds[col+1]-t.bounds[col])
+		parts := c.parts(paints, wait)
+		veiled := gray != nil && gray[row*t.columns()+col] && !t.layout.spacious()
 		for y := y0; y < y1; y++ {
-			p := plain
-			if stripe(x, y) {
-				p = striped
+			at := threshold(x, y, y0, y1) * whole
+			for _, p := range parts {
+				if at -= float64(p.ns); at < 0 {
+					if veiled {
+						p.color = mix(p.color, greyGround, veilDepth)
+					}
+					img.SetRGBA(x, y, p.color)
+					break
+				}
 			}
-			if edged && (y == y0 || y == y1-1) {
-				p = mix(p, ink, 0.3)
-			}
-			img.SetRGBA(x, y, p)
 		}
 	}
 }
 
-// stripe tells whether a pixel lies on a stripe of the hatch.
-func stripe(x, y int) bool { return mod(x-y, 6) < 2 }
-
-// colors returns what a cell's pixels look like off and on a stripe of the
-// hatch. The whole is the time that the cell's ranks have in its column. A
-// reconstructed cell is veiled where hardly any gray ground shows beside it.
-func (c *cell) colors(whole float64, paints []paint, under color.RGBA, veiled bool) (plain, striped color.RGBA) {
-	code, wait, blocked := float64(c.code)/whole, float64(c.wait)/whole, float64(c.blocked)/whole
-	body := white
-	if c.code > 0 {
-		body = paints[c.slot[0]].color
-	}
-	if veiled {
-		body = mix(body, greyGround, veilDepth)
-	}
-	blend := func(hatch color.RGBA) color.RGBA {
-		return average([]color.RGBA{body, white, hatch, under}, []float64{code, wait, blocked, max(0, 1-code-wait-blocked)})
-	}
-	return blend(white), blend(hatchInk)
+// A part is time of a cell in one color.
+type part struct {
+	slot  int32
+	ns    int64
+	color color.RGBA
 }
 
-// average mixes colors by shares that sum to 1. Shares count in sixteenths
-// of a color's depth: the eye sees no more, and the PNG gets smaller.
-func average(colors []color.RGBA, share []float64) color.RGBA {
-	var r, g, b, sum float64
-	for i, c := range colors {
-		s := math.Round(16*share[i]) / 16
-		r, g, b, sum = r+s*float64(c.R), g+s*float64(c.G), b+s*float64(c.B), sum+s
+// parts returns what a cell shows: its heaviest categories in the order of their indices, so that neighbors look alike, with the time
+// of all others in the heaviest one's, then waiting.
+func (c *cell) parts(paints []color.RGBA, wait color.RGBA) [heaviest + 1]part {
+	var out [heaviest + 1]part
+	others := c.code
+	for i, ns := range c.ns {
+		if out[i] = (part{slot: c.slot[i], ns: ns}); ns > 0 {
+			out[i].color = paints[c.slot[i]]
+			others -= ns
+		}
 	}
-	if sum == 0 {
-		return colors[0]
-	}
-	return color.RGBA{uint8(r/sum + 0.5), uint8(g/sum + 0.5), uint8(b/sum + 0.5), 255}
+	out[0].ns += others
+	slices.SortFunc(out[:heaviest], func(a, b part) int { return cmp.Compare(a.slot, b.slot) })
+	out[heaviest] = part{ns: c.wait, color: wait}
+	return out
 }
+
+// threshold returns the share, 0 to 1, from which on a pixel belongs to what has that share of its column: in a high bar from bottom
+// to top, in a thin one in the order of a halftone, whose pattern no structure of a trace looks like.
+func threshold(x, y, y0, y1 int) float64 {
+	if y1-y0 >= stackedBar {
+		return (float64(y1-y) - 0.5) / float64(y1-y0)
+	}
+	return (float64(halftone[y%4][x%4]) + 0.5) / 16
+}
+
+// stackedBar is the height of bars from which shares are stacked.
+const stackedBar = 6
+
+// halftone is Bayer's matrix of order 4.
+var halftone = [4][4]uint8{{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}}
 
 // shade darkens the blocks that message lines cross, by the logarithm of
 // their number.

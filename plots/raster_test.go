@@ -1,8 +1,8 @@
 package plots
 
 import (
-	"image"
 	"image/color"
+	"math"
 	"testing"
 )
 
@@ -11,78 +11,77 @@ func strip(t *testing.T) (*Timeline, int64) {
 	t.Helper()
 	o := TimelineOptions{
 		Ranks: []string{"0"}, Width: 400, Height: 200, To: 1,
-		Categories: []Category{{Name: "a"}, {Name: "b", Group: MPI}},
+		Categories: []Category{{Name: "a", Color: hex(0x0072B2)}, {Name: "b", Color: hex(0xD55E00)}}, Wait: hex(0xE0A010),
 	}
 	o.To = int64(newLayout(o).width) * 1000
 	tl := newTimeline(t, o)
 	return tl, o.To
 }
 
-// pixel returns the colors in the middle of the first bar, in one column, on
-// and off the stripes of the hatch.
-func pixel(t *testing.T, img *image.RGBA, tl *Timeline, column int) (plain, striped color.RGBA) {
-	t.Helper()
-	y0, y1 := tl.layout.bar(0)
-	for y := (y0 + y1) / 2; ; y++ {
-		if y == (y0+y1)/2+6 {
-			return plain, striped
-		}
-		if stripe(column, y) {
-			striped = img.RGBAAt(column, y)
-		} else {
-			plain = img.RGBAAt(column, y)
-		}
-	}
-}
-
-// TestPixels holds every pixel to the package's definition of it.
+// TestPixels holds every pixel column to the package's definition of it: from bottom to top the shares of what happens in it.
 func TestPixels(t *testing.T) {
 	tl, to := strip(t)
-	blue, red := hex(0x0072B2), hex(0xD55E00)
+	blue, red, wait := hex(0x0072B2), hex(0xD55E00), hex(0xE0A010)
 	feedPieces(t, tl, 0, []piece{
 		{0, 1000, 0, Code},                           // column 0: code
 		{1000, 2000, 0, Wait},                        // 1: waiting
-		{2000, 3000, 0, Blocked},                     // 2: blocked
-		{3000, 3500, 0, Code}, {3500, 4000, 0, Wait}, // 3: half code, half waiting
-		{4000, 4500, 0, Code}, {4500, 4900, 1, Code}, {4900, 5000, 0, Code}, // 4: a leads
-		{5000, 5400, 0, Code}, {5400, 6000, 1, Code}, // 5: b leads
-		{7000, 7250, 1, Code},                           // 6: nothing; 7: a quarter recorded
-		{8000, 8500, 0, Blocked}, {8500, 9000, 0, Wait}, // 8: half blocked, half waiting
+		{3000, 3500, 0, Code}, {3500, 4000, 0, Wait}, // 2: nothing; 3: half code, half waiting
+		{4000, 4500, 0, Code}, {4500, 4900, 1, Code}, {4900, 5000, 0, Code}, // 4: both
+		{5000, 5400, 1, Code}, {5400, 6000, 0, Wait}, // 5: more waiting
+		{7000, 7250, 1, Code},                         // 6: nothing; 7: a quarter recorded
 		{9000, 9001, 1, Code}, {9001, 10000, 0, Wait}, // 9: hardly any code
 		{10_000, to - 10_000, 0, Code},
 	})
 	tl.Reconstructed(0, 6000, 8000)
-	img := tl.raster(assign(tl.opts.Categories, tl.weight))
+	img := tl.raster(paints(tl.opts.Categories))
+	y0, y1 := tl.layout.bar(0)
 	for _, c := range []struct {
-		what           string
-		column         int
-		plain, striped color.RGBA
+		what   string
+		column int
+		want   map[color.RGBA]float64 // shares of the bar's height
+		bottom color.RGBA
 	}{
-		{"code", 0, blue, blue},
-		{"waiting", 1, white, white},
-		{"blocked", 2, white, hatchInk},
-		{"half waiting", 3, mix(blue, white, 0.5), mix(blue, white, 0.5)},
-		{"two categories, a leads", 4, blue, blue},
-		{"two categories, b leads", 5, red, red},
-		{"nothing, reconstructed", 6, greyGround, greyGround},
-		{"half blocked", 8, white, mix(white, hatchInk, 0.5)},
-		{"hardly any code", 9, white, white},
-		{"nothing at the end", int(to/1000) - 1, ground, ground},
+		{"code", 0, map[color.RGBA]float64{blue: 1}, blue},
+		{"waiting", 1, map[color.RGBA]float64{wait: 1}, wait},
+		{"nothing", 2, map[color.RGBA]float64{ground: 1}, ground},
+		{"half waiting", 3, map[color.RGBA]float64{blue: 0.5, wait: 0.5}, blue},
+		{"two categories", 4, map[color.RGBA]float64{blue: 0.6, red: 0.4}, blue},
+		{"more waiting", 5, map[color.RGBA]float64{red: 0.4, wait: 0.6}, red},
+		{"nothing, reconstructed", 6, map[color.RGBA]float64{greyGround: 1}, greyGround},
+		{"a quarter recorded", 7, map[color.RGBA]float64{red: 0.25, greyGround: 0.75}, red},
+		{"hardly any code", 9, map[color.RGBA]float64{wait: 1}, wait},
+		{"nothing at the end", int(to/1000) - 1, map[color.RGBA]float64{ground: 1}, ground},
 	} {
-		plain, striped := pixel(t, img, tl, c.column)
-		if !near(plain, c.plain) || !near(striped, c.striped) {
-			t.Errorf("%s: got %v and %v, want %v and %v", c.what, plain, striped, c.plain, c.striped)
+		got := map[color.RGBA]float64{}
+		for y := y0; y < y1; y++ {
+			got[img.RGBAAt(c.column, y)] += 1 / float64(y1-y0)
 		}
-	}
-	if plain, _ := pixel(t, img, tl, 7); near(plain, greyGround) || near(plain, red) {
-		t.Errorf("a quarter recorded: got %v, want something between red and gray", plain)
+		for col, share := range c.want {
+			if math.Abs(got[col]-share) > 1/float64(y1-y0) {
+				t.Errorf("%s: color %v has a share of %.2f, want %.2f", c.what, col, got[col], share)
+			}
+		}
+		if b := img.RGBAAt(c.column, y1-1); len(got) != len(c.want) || b != c.bottom {
+			t.Errorf("%s: %d colors, at the bottom %v, want %d and %v", c.what, len(got), b, len(c.want), c.bottom)
+		}
 	}
 }
 
-// near allows for rounding.
-func near(a, b color.RGBA) bool {
-	far := func(x, y uint8) bool { return max(x, y)-min(x, y) > 1 }
-	return !far(a.R, b.R) && !far(a.G, b.G) && !far(a.B, b.B)
+// TestHalftone: in bars too thin to stack, shares are right over each square of 4×4 pixels.
+func TestHalftone(t *testing.T) {
+	for share := range 17 {
+		n := 0
+		for x := range 4 {
+			for y := range 4 {
+				if threshold(x+8, y+40, 42, 44) < float64(share)/16 {
+					n++
+				}
+			}
+		}
+		if n != share {
+			t.Errorf("%d of 16 pixels for %d/16", n, share)
+		}
+	}
 }
 
 // TestSharedRow checks that ranks in one row of pixels share it fairly: the
@@ -92,8 +91,8 @@ func TestSharedRow(t *testing.T) {
 	o.Ranks = rankNames(4 * newLayout(o).height)
 	o.To = int64(newLayout(o).width) * 1000
 	tl := newTimeline(t, o)
-	if tl.rowLanes(0) != 4 {
-		t.Fatalf("%d ranks in a row", tl.rowLanes(0))
+	if tl.inRow[0] != 4 {
+		t.Fatalf("%d ranks in a row", tl.inRow[0])
 	}
 	feedPieces(t, tl, 2, []piece{{0, 900, 2, Code}}) // leads in its rank, not in the row
 	feedPieces(t, tl, 0, []piece{{0, 500, 1, Code}, {500, 1000, 0, Wait}})
@@ -108,19 +107,57 @@ func TestSharedRow(t *testing.T) {
 // TestBarsFillBands checks the geometry for any number of rows: bands tile
 // the height, bars lie in their bands and are never empty.
 func TestBarsFillBands(t *testing.T) {
-	for rows := 1; rows <= 700; rows += 1 + rows/7 {
-		l := layout{height: 700, rows: rows}
-		last := 0
-		for r := range rows {
-			b0, b1 := l.band(r)
-			y0, y1 := l.bar(r)
-			if b0 != last || y0 < b0 || y1 > b1 || y1 <= y0 {
-				t.Fatalf("%d rows: row %d has band %d to %d after %d, bar %d to %d", rows, r, b0, b1, last, y0, y1)
+	for rows := 1; rows <= 600; rows += 1 + rows/7 {
+		for _, pinned := range []int{0, 3} {
+			l := layout{height: 700, rows: pinned + rows, pinned: pinned}
+			last := 0
+			for r := range l.rows {
+				if r == l.pinned {
+					last = l.restTop()
+				}
+				b0, b1 := l.band(r)
+				y0, y1 := l.bar(r)
+				if b0 != last || y0 < b0 || y1 > b1 || y1 <= y0 {
+					t.Fatalf("%d rows: row %d has band %d to %d after %d, bar %d to %d", rows, r, b0, b1, last, y0, y1)
+				}
+				last = b1
 			}
-			last = b1
+			if last != 700 {
+				t.Errorf("%d rows end at %d", rows, last)
+			}
 		}
-		if last != 700 {
-			t.Errorf("%d rows end at %d", rows, last)
+	}
+}
+
+// TestMarked: marked ranks are labeled where they are if rows have room for labels, else in rows of their own; all ranks have places.
+func TestMarked(t *testing.T) {
+	for _, c := range []struct{ ranks, pinned int }{{4, 0}, {1024, 2}, {4096, 2}} {
+		marked := []int{c.ranks - 1, 1, c.ranks - 1}
+		tl := newTimeline(t, TimelineOptions{To: 1000, Ranks: rankNames(c.ranks), Marked: marked, Categories: make([]Category, 1), Width: 800,
+			Height: 400})
+		if tl.layout.pinned != c.pinned {
+			t.Errorf("%d ranks: %d rows stand apart, want %d", c.ranks, tl.layout.pinned, c.pinned)
 		}
+		lanes := 0
+		for r := range c.ranks {
+			y0, y1 := tl.layout.band(tl.RowOf(r))
+			if y := tl.places[r].middle; y < float64(y0)-1 || y > float64(y1)+1 {
+				t.Fatalf("%d ranks: rank %d is labeled at %.1f, its row is %d to %d", c.ranks, r, y, y0, y1)
+			}
+			apart := tl.RowOf(r) < tl.layout.pinned
+			if apart != (c.pinned > 0 && (r == 1 || r == c.ranks-1)) {
+				t.Errorf("%d ranks: rank %d stands apart: %v", c.ranks, r, apart)
+			}
+		}
+		for _, n := range tl.inRow {
+			lanes += n
+		}
+		if lanes != c.ranks {
+			t.Errorf("%d ranks: rows have %d", c.ranks, lanes)
+		}
+		draws(t, tl.Figure())
+	}
+	if _, err := NewTimeline(TimelineOptions{To: 1, Ranks: rankNames(2), Marked: []int{2}}); err == nil {
+		t.Error("a rank is marked that is not drawn, and there is no error")
 	}
 }

@@ -27,13 +27,13 @@ const (
 
 func sampleCategories() []Category {
 	return []Category{
-		{Name: "compute_stencil_kernel(double const*, double*, int, int)"},
-		{Name: "pack_boundary"},
-		{Name: "write_checkpoint", Group: IO},
-		{Name: "MPI_Isend", Group: MPI},
-		{Name: "MPI_Waitall", Group: MPI},
-		{Name: "MPI_Allreduce", Group: MPI},
-		{Name: "!$omp parallel for @solver.f90:112", Group: Threads},
+		{Name: "compute_stencil_kernel(double const*, double*, int, int)", Color: hex(0x1C7BF4)},
+		{Name: "pack_boundary", Color: hex(0x6C61FE)},
+		{Name: "write_checkpoint", Color: hex(0xB37538)},
+		{Name: "MPI_Isend", Class: "MPI", Color: hex(0x7407DD)},
+		{Name: "MPI_Waitall", Class: "MPI", Color: hex(0x8032B6)},
+		{Name: "MPI_Allreduce", Class: "MPI", Color: hex(0x9B2E7E)},
+		{Name: "!$omp parallel for @solver.f90:112", Color: hex(0x4C6811)},
 	}
 }
 
@@ -93,12 +93,11 @@ func (s sampleRun) compute(l *Lane, start, end int64, step int) {
 	}
 }
 
-// finish waits for the neighbours, some of it unexplained, then reduces.
+// finish waits for the neighbours, then reduces.
 func (s sampleRun) finish(l *Lane, at int64, step int) {
 	ready := max(at, s.arrival(max(l.rank-1, 0), step), s.arrival(min(l.rank+1, s.ranks-1), step))
 	l.Segment(at, ready, 0, Wait)
-	l.Segment(ready, ready+3000, 0, Blocked)
-	l.Segment(ready+3000, ready+5000, waitall, Code)
+	l.Segment(ready, ready+5000, waitall, Code)
 	end := int64(step+1) * 100_000
 	if s.reduces(step) {
 		l.Segment(ready+5000, end-8000, 0, Wait)

@@ -3,7 +3,10 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -18,8 +21,7 @@ func (t *Timeline) Figure() *Figure {
 }
 
 // Stack draws diagrams one above the other on one axis of time, as for a trace and its
-// reconstruction. They must show the same range of time; categories of the same name and
-// group get the same color. Each keeps its own title, height and legend; the width is the
+// reconstruction. They must show the same range of time. Each keeps its own title, height and legend; the width is the
 // first one's. Messages and collectives are drawn alike in all: one by one only if that can
 // be done in each, densities on one scale.
 func Stack(ts ...*Timeline) (*Figure, error) {
@@ -34,13 +36,13 @@ func Stack(ts ...*Timeline) (*Figure, error) {
 		height += t.opts.Height
 	}
 	alike(ts)
-	paints, legends := commonLegends(ts)
+	legends := commonLegends(ts)
 	return &Figure{width: first.Width, height: height, titles: titles(ts), draw: func(c draw.Canvas) {
 		fillRect(c, white, c.Min.X, c.Min.Y, c.Max.X, c.Max.Y)
 		top := c.Max.Y
 		for i, t := range ts {
 			p := pane{Canvas: c, t: t, origin: vg.Point{X: c.Min.X, Y: top}}
-			p.bars(paints[i])
+			p.bars()
 			p.axes()
 			bottom := top - px(t.opts.Height)
 			legends[i].draw(c, px(ts[0].layout.legend), px(first.Width-edge), top-px(t.layout.top), bottom)
@@ -84,8 +86,9 @@ func (p *pane) area() (vg.Point, vg.Point) {
 }
 
 // bars draws everything inside the axes.
-func (p *pane) bars(paints []paint) {
+func (p *pane) bars() {
 	a, b := p.area()
+	paints := paints(p.t.opts.Categories)
 	p.DrawImage(rect(a.X, a.Y, b.X, b.Y), p.t.raster(paints))
 	if !p.t.crowded {
 		p.segments(paints)
@@ -133,14 +136,27 @@ func (p *pane) timeAxis(a, b vg.Point) {
 	p.FillText(style, vg.Point{X: (a.X + b.X) / 2, Y: b.Y - px(26)}, axis.title())
 }
 
-// rankAxis labels as many ranks as have room, at steps of a power of two.
+// rankAxis labels the marked ranks, and as many others as have room, at steps of a power of two.
 func (p *pane) rankAxis(a, b vg.Point) {
 	l, ranks := p.t.layout, p.t.opts.Ranks
 	style := aligned(textStyle(sizeTick, ink), draw.XRight, draw.YCenter)
-	for r := 0; r < len(ranks); r += stride(len(ranks), l.height, 18) {
-		y := a.Y - vg.Length(p.t.height(r))*(a.Y-b.Y)
+	label := func(r int, style text.Style) {
+		y := a.Y - px(p.t.places[r].middle)
 		p.StrokeLine2(hairline(ink), a.X-px(4), y, a.X, y)
 		p.FillText(style, vg.Point{X: a.X - px(7), Y: y}, shorten(ranks[r], style, px(l.left-30)))
+	}
+	for _, r := range p.t.opts.Marked {
+		label(r, bold(style))
+		y := a.Y - px(p.t.places[r].middle)
+		p.FillPolygon(ink, []vg.Point{{X: a.X, Y: y}, {X: a.X - px(6), Y: y + px(4)}, {X: a.X - px(6), Y: y - px(4)}})
+	}
+	for r := 0; r < len(ranks); r += stride(len(ranks), l.height-l.restTop(), labelHeight) {
+		near := func(m int) bool {
+			return math.Abs(p.t.places[m].middle-p.t.places[r].middle) < labelHeight*0.75
+		}
+		if !slices.ContainsFunc(p.t.opts.Marked, near) {
+			label(r, style)
+		}
 	}
 	style = aligned(textStyle(sizeLabel, ink), draw.XCenter, draw.YTop)
 	style.Rotation = quarterTurn

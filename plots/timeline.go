@@ -3,7 +3,9 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"math/bits"
+	"slices"
 )
 
 // A Kind says what a rank did in a segment of time.
@@ -11,9 +13,8 @@ type Kind uint8
 
 // The kinds of segments.
 const (
-	Code    Kind = iota // ran code of a category: colored
-	Wait                // wait-state time: white
-	Blocked             // blocked, but no wait state explains it: hatched
+	Code Kind = iota // ran code of a category
+	Wait             // wait-state time
 	kinds
 )
 
@@ -23,7 +24,7 @@ type MessageMode uint8
 // The ways of drawing messages.
 const (
 	AutoMessages MessageMode = iota // lines up to MessageLimit, then density
-	AllMessages                     // lines up to mostLines, however close together, then density
+	AllMessages                     // lines up to mostLines, then density
 	NoMessages
 )
 
@@ -38,10 +39,14 @@ type TimelineOptions struct {
 	Lanes    []int    // how many lanes each rank has, which share its bar; nil: one each
 	RankAxis string   // what the labels count; "" is "rank"
 
-	Categories []Category // the categories that segments refer to by index
+	Marked []int    // ranks, by index, that are labeled however many there are: apart at the top where rows are too thin
+	Notes  []string // sentences below the legend
+
+	Categories       []Category  // the categories that segments refer to by index
+	Wait, Collective color.Color // of wait-state time, and of what joins the members of a collective; nil: the package's
 
 	Messages     MessageMode
-	MessageLimit int // most lines drawn one by one in AutoMessages; 0 is 6000
+	MessageLimit int // most lines drawn one by one in AutoMessages; 0 is 2000
 
 	Width, Height int // pixels; 0 is 1600 and a height that suits the ranks
 }
@@ -69,15 +74,17 @@ type Collective struct {
 // the color of a pixel; of others it changes nothing.
 //
 //	bounds[c] ≤ t < bounds[c+1] for every time t of pixel column c
-//	len(rows) = min(ranks, pixels of height), len(rows[r]) = 0 or columns
+//	len(rows) = layout.rows ≤ ranks, len(rows[r]) = 0 or columns
 type Timeline struct {
 	opts   TimelineOptions
 	layout layout
 	bounds []int64
 	rows   [][]cell
+	places []place // of each rank
+	inRow  []int   // lanes of each row
 	drawn  []int   // lanes of each rank that were added
 	shares []share // of each rank
-	weight []int64 // ns by slot: categories, then Wait, Blocked
+	weight []int64 // ns by slot: categories, then Wait
 
 	segments []segment // by rank; while few, see keepSegments
 	crowded  bool      // more segments than can be drawn one by one
@@ -102,23 +109,25 @@ func NewTimeline(o TimelineOptions) (*Timeline, error) {
 		o.RankAxis = "rank"
 	}
 	if o.MessageLimit == 0 {
-		o.MessageLimit = 6000
+		o.MessageLimit = 2000
 	}
 	if o.Width == 0 {
 		o.Width = 1600
 	}
 	if o.Height == 0 {
-		o.Height = min(max(190+26*len(o.Ranks), 300), 900)
+		o.Height = min(max(190+26*len(o.Ranks), 360), 900)
 	}
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("space-time diagram: %w", err)
 	}
 	t := &Timeline{opts: o, layout: newLayout(o)}
 	t.bounds = columnBounds(o.From, o.To, t.layout.width)
-	t.rows = make([][]cell, min(len(o.Ranks), t.layout.height))
+	t.rows, t.inRow = make([][]cell, t.layout.rows), make([]int, t.layout.rows)
+	t.places = t.layout.place(len(o.Ranks), o.Marked)
 	t.drawn, t.shares = make([]int, len(o.Ranks)), make([]share, len(o.Ranks))
 	for r := range o.Ranks {
 		t.crowded = t.crowded || t.lanes(r) > 1
+		t.inRow[t.RowOf(r)] += t.lanes(r)
 	}
 	t.weight = make([]int64, len(o.Categories)+int(kinds)-1)
 	t.messages = newMessageLayer(o, t.layout)
@@ -138,6 +147,8 @@ func (o TimelineOptions) check() error {
 		return errors.New("no ranks to draw")
 	case o.Lanes != nil && len(o.Lanes) != len(o.Ranks):
 		return fmt.Errorf("lanes of %d ranks, of %d that are drawn", len(o.Lanes), len(o.Ranks))
+	case slices.ContainsFunc(o.Marked, func(r int) bool { return r < 0 || r >= len(o.Ranks) }):
+		return fmt.Errorf("marked ranks %d of %d that are drawn", o.Marked, len(o.Ranks))
 	case o.Messages > NoMessages:
 		return fmt.Errorf("unknown way of drawing messages %d", o.Messages)
 	}
@@ -194,16 +205,7 @@ func (t *Timeline) Rows() int { return len(t.rows) }
 
 // RowOf returns the row of pixels in which a rank's bar lies; several ranks
 // share a row where there are more ranks than pixels.
-func (t *Timeline) RowOf(rank int) int { return rank * len(t.rows) / len(t.opts.Ranks) }
-
-// rowLanes returns the number of lanes that share a row.
-func (t *Timeline) rowLanes(row int) (n int) {
-	first := func(r int) int { return (r*len(t.opts.Ranks) + len(t.rows) - 1) / len(t.rows) }
-	for rank := first(row); rank < first(row+1); rank++ {
-		n += t.lanes(rank)
-	}
-	return n
-}
+func (t *Timeline) RowOf(rank int) int { return t.places[rank].row }
 
 // lanes returns the number of lanes of a rank.
 func (t *Timeline) lanes(rank int) int {

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"image/color"
 	"math"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 
 // segments draws the bars' segments one by one, then names where they fit.
 // What is narrower than half a pixel is left to the raster below.
-func (p *pane) segments(paints []paint) {
+func (p *pane) segments(paints []color.RGBA) {
 	veiled := p.t.veiled()
 	for _, s := range p.t.segments {
 		if a, b := p.block(s); b.X-a.X >= px(0.5) {
@@ -19,7 +20,7 @@ func (p *pane) segments(paints []paint) {
 	}
 	for _, s := range p.t.segments {
 		if a, b := p.block(s); s.slot < len(paints) && a.Y-b.Y >= px(13) && b.X-a.X >= px(32) {
-			p.name(p.t.opts.Categories[s.slot].Name, !isDark(paints[s.slot].color), a, b)
+			p.name(p.t.opts.Categories[s.slot].Name, !isDark(paints[s.slot]), a, b)
 		}
 	}
 }
@@ -46,18 +47,15 @@ func (p *pane) block(s segment) (a, b vg.Point) {
 
 // segment fills one block, with a fine edge where bars stand apart: without it
 // equal neighbours, such as one call after another, would merge.
-func (p *pane) segment(s segment, a, b vg.Point, paints []paint, veiled bool) {
-	col := white
+func (p *pane) segment(s segment, a, b vg.Point, paints []color.RGBA, veiled bool) {
+	col := opaque(p.t.opts.Wait, waitInk)
 	if s.slot < len(paints) {
-		col = paints[s.slot].color
+		col = paints[s.slot]
 	}
 	if veiled {
 		col = mix(col, greyGround, veilDepth)
 	}
 	fillRect(p.Canvas, col, a.X, a.Y, b.X, b.Y)
-	if s.slot == len(paints)+int(Blocked-Wait) {
-		hatch(p.Canvas, rect(a.X, a.Y, b.X, b.Y))
-	}
 	if p.t.layout.separate() {
 		edgeLine := draw.LineStyle{Color: veil(ink, 0.35), Width: px(0.6)}
 		strokeRect(p.Canvas, edgeLine, a.X, a.Y, b.X, b.Y)
@@ -75,22 +73,6 @@ func (p *pane) name(name string, dark bool, a, b vg.Point) {
 	if !strings.Contains(text, "…") || len([]rune(text)) >= 7 {
 		p.FillText(style, vg.Point{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}, text)
 	}
-}
-
-// hatch draws the stripes of blocked time inside a rectangle, as one path.
-func hatch(c draw.Canvas, r vg.Rectangle) {
-	inside := draw.Canvas{Canvas: c.Canvas, Rectangle: r}
-	w, h := r.Max.X-r.Min.X, r.Max.Y-r.Min.Y
-	var stripes vg.Path
-	for d := -h; d < w; d += px(6) {
-		line := []vg.Point{{X: r.Min.X + d, Y: r.Max.Y}, {X: r.Min.X + d + h, Y: r.Min.Y}}
-		for _, l := range inside.ClipLinesXY(line) {
-			stripes.Move(l[0])
-			stripes.Line(l[len(l)-1])
-		}
-	}
-	c.SetLineStyle(draw.LineStyle{Color: hatchInk, Width: px(1.4)})
-	c.Stroke(stripes)
 }
 
 // messages draws a line for each message, from the sender's bar to the
@@ -112,10 +94,10 @@ func lineDepth(n int) float64 {
 	switch {
 	case n <= 300:
 		return 0.85
-	case n <= 1500:
+	case n <= 1000:
 		return 0.6
 	}
-	return 0.45
+	return 0.4
 }
 
 // messageLine returns the ends of a message's line, cut to the diagram, and
@@ -170,7 +152,7 @@ func (p *pane) collectives() {
 	}
 	a, b := p.area()
 	inside := draw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: rect(a.X, a.Y, b.X, b.Y)}
-	style := draw.LineStyle{Color: veil(collectiveInk, 0.9), Width: px(1.2)}
+	style := draw.LineStyle{Color: veil(opaque(p.t.opts.Collective, collectiveInk), lineDepth(10*len(p.t.collectives.list))), Width: px(1.2)}
 	for _, c := range p.t.collectives.list {
 		begins, ends := p.outline(c.Ranks, c.Begin), p.outline(c.Ranks, c.End)
 		p.StrokeLines(style, inside.ClipLinesXY(begins, ends)...)
@@ -184,7 +166,7 @@ func (p *pane) outline(ranks []int, times []int64) []vg.Point {
 	for i, r := range ranks {
 		// Far outside is as good as at infinity, and safe to clip.
 		x := min(max(p.t.fraction(times[i]), -1), 2)
-		out[i] = p.at(float64(l.left)+x*float64(l.width), float64(l.top)+p.t.height(r)*float64(l.height))
+		out[i] = p.at(float64(l.left)+x*float64(l.width), float64(l.top)+p.t.places[r].middle)
 	}
 	return out
 }
@@ -209,6 +191,6 @@ func (p *pane) collectiveTicks() {
 		depth := 0.25 + 0.75*math.Log1p(float64(n))/math.Log1p(float64(most))
 		a := p.at(float64(l.left)+float64(from)*step, float64(l.top-8))
 		b := p.at(float64(l.left)+float64(c)*step, float64(l.top-2))
-		fillRect(p.Canvas, mix(white, collectiveInk, depth), a.X, a.Y, b.X, b.Y)
+		fillRect(p.Canvas, mix(white, opaque(p.t.opts.Collective, collectiveInk), depth), a.X, a.Y, b.X, b.Y)
 	}
 }

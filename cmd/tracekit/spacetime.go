@@ -44,10 +44,13 @@ func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOpt
 	cmd := &cobra.Command{
 		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
 		Short: "Draw the space-time diagram",
-		Long: `Spacetime draws one bar for each rank, with time from left to right. Colors show code, waiting,
-and blocking calls whose time no wait state explains. Lines are messages and collectives. If
-there are more events than pixels, a pixel shows the region with the most time. Its tint is the
-share of waiting, and messages become a density behind the bars.
+		Long: `Spacetime draws one bar for each rank and each device stream, with time from left to right. Colors
+show what runs (computing, MPI by kind, kernels by class) and where a rank waits. A color depends
+on the name and class of a region, so runs of a program look alike. Lines are messages and
+collectives; more than 2,000 messages become a density behind the bars. If there are more events
+than pixels, a column of pixels shows the largest shares of time.
+
+Ranks that other ranks wait for most are marked. They stand on top if rows are thin.
 
 MPI_Init and MPI_Finalize are left out if they take more than 2 % of the run. --whole, --from and
 --to include them. Threads and streams of a process share one row if each would have less
@@ -68,8 +71,8 @@ than 3 pixels.`,
 		"paradigm or wait")
 	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
 		"then a density) or none")
-	cli.Var(set, &opts.rows, cli.Choice("processes", "threads", "devices", "all"), "rows", "processes", "rows: processes, threads, "+
-		"devices or all")
+	cli.Var(set, &opts.rows, cli.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "rows: auto (processes "+
+		"and device streams), processes, threads, devices or all")
 	cli.Var(set, &opts.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most computation "+
 		"first), wait (most waiting first), name or none")
 	set.BoolVar(&opts.whole, "whole", false, "also draw startup and end")

@@ -19,6 +19,7 @@ type bar struct {
 	d    *diagram
 	l    trace.LocationID
 	lane lane
+	gpu  bool              // the location is a stream of a device
 	now  int64             // up to here the lane is fed
 	cut  []pattern.Stretch // from now on: the lane is empty there
 }
@@ -28,31 +29,27 @@ func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
 	if s := d.t.Span[l]; s.Events > 0 {
 		first = s.First
 	}
-	return &bar{d: d, l: l, lane: lane, now: first, cut: d.cut[l]}
+	return &bar{d: d, l: l, lane: lane, gpu: d.onDevice(l), now: first, cut: d.cut[l]}
 }
 
-// run draws all events. What is kept of a visit is whether its call can block.
+// run draws all events. Nothing is kept of a visit.
 func (b *bar) run(batches engine.Batches) error {
-	f := profile.Follower[bool]{
-		Enter: func(_ *bool, _ trace.RegionID, _ trace.SourceLocationID, call *trace.Call) bool {
-			return call != nil && blocks(call.Class)
-		},
+	f := profile.Follower[struct{}]{
+		Enter: func(*struct{}, trace.RegionID, trace.SourceLocationID, *trace.Call) (visit struct{}) { return visit },
 		Spend: b.spend,
 	}
 	return f.Follow(b.d.t, b.d.waits, b.l, batches)
 }
 
 // spend draws up to end what the location does.
-func (b *bar) spend(end int64, region trace.RegionID, canBlock *bool, wait waitstate.Kind) {
-	switch {
-	case canBlock == nil:
+func (b *bar) spend(end int64, region trace.RegionID, visit *struct{}, wait waitstate.Kind) {
+	switch category := b.d.colors.of(region, b.gpu); {
+	case visit == nil || category == none && wait == waitstate.None:
 		b.now = max(b.now, end)
 	case wait != waitstate.None:
 		b.segment(end, b.d.colors.wait(wait), plots.Wait)
-	case *canBlock:
-		b.segment(end, b.d.colors.of(region), plots.Blocked)
 	default:
-		b.segment(end, b.d.colors.of(region), plots.Code)
+		b.segment(end, category, plots.Code)
 	}
 }
 
@@ -71,13 +68,4 @@ func (b *bar) segment(end int64, category int, kind plots.Kind) {
 	}
 	b.lane.Segment(b.d.ns(b.now), b.d.ns(end), category, kind)
 	b.now = end
-}
-
-// blocks reports whether a call of the class can wait for other ranks.
-func blocks(c trace.CallClass) bool {
-	switch c {
-	case trace.ClassRecv, trace.ClassSendrecv, trace.ClassProbe, trace.ClassWait, trace.ClassColl:
-		return true
-	}
-	return false
 }

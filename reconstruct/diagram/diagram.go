@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"tracekit/document/palette"
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/reduce/pattern"
@@ -19,7 +20,7 @@ type Options struct {
 	Ranks         []uint32      // world ranks from top to bottom; none: all
 	From, To      scope.Instant // unset: from the first event to the last, without startup and end
 	Whole         bool          // with startup and end, too
-	Rows          Rows          // "": processes
+	Rows          Rows          // "": processes and devices
 	Sort          Sort          // "": none
 	ColorBy       ColorBy
 	Messages      plots.MessageMode
@@ -39,9 +40,9 @@ const (
 )
 
 // Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
-// master thread, or for more locations, colored by what it runs, white where it waits (in DEFINITIONS part 3's
-// sense: wait states), hatched where a call that can block takes time that no wait state
-// explains; messages and collectives join the bars. Times that were rebuilt from
+// master thread and each stream of a device, or for other locations, colored by what it runs (see palette) and
+// by that it waits (in DEFINITIONS part 3's sense: wait states); messages and collectives join the bars. The ranks that
+// others wait for most have a label, whatever the number of ranks. Times that were rebuilt from
 // statistics stand on gray ground, and so does what was cut since it repeats what was kept. It decodes the trace
 // once; memory depends on the size of the picture, not on the number of events or ranks, and the picture not on the number of jobs.
 func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
@@ -86,7 +87,7 @@ type diagram struct {
 	bars     []int // row of each location that is drawn; -1: it is not
 	folded   bool  // locations of a process share a row
 	start    int64 // first tick of the trace
-	colors   palette
+	colors   colors
 
 	rebuilt, cut [][]pattern.Stretch // by location
 }
@@ -112,11 +113,13 @@ func newDiagram(t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error)
 			"%[2]v", time.Duration(from), time.Duration(to),
 			time.Duration(length))
 	}
-	d.colors = newPalette(t.Defs, o.ColorBy)
+	d.colors = newColors(t.Defs, o.ColorBy)
+	marked, notes := d.culprits(ranks, from, to)
 	d.timeline, err = plots.NewTimeline(plots.TimelineOptions{
 		Title: o.Title, Subtitle: d.subtitle(ranks, from, to, length, cut), From: from, To: to,
-		Ranks: labels, Lanes: lanes, RankAxis: axes[d.rows()], Categories: d.colors.categories, Messages: o.Messages, Width: o.Width,
-		Height: o.Height,
+		Ranks: labels, Lanes: lanes, RankAxis: d.axis(), Marked: marked, Notes: notes,
+		Categories: d.colors.categories, Wait: palette.Waiting.Look().Light[0], Collective: palette.Collective.Look().Light[0],
+		Messages: o.Messages, Width: o.Width, Height: o.Height,
 	})
 	d.joins = d.timeline
 	d.rebuilt, d.cut = d.marked(trace.PropertyRegenerated), d.marked(trace.PropertyCut)

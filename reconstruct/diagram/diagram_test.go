@@ -57,11 +57,8 @@ type scriptLane struct {
 
 func (l *scriptLane) Segment(start, end int64, category int, kind plots.Kind) {
 	text := fmt.Sprintf("%d-%d %s", start, end, l.s.d.colors.categories[category].Name)
-	switch kind {
-	case plots.Wait:
+	if kind == plots.Wait {
 		text = fmt.Sprintf("%d-%d wait", start, end)
-	case plots.Blocked:
-		text += " blocked"
 	}
 	l.parts = append(l.parts, text)
 }

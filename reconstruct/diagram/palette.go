@@ -1,36 +1,47 @@
 package diagram
 
 import (
+	"tracekit/document/palette"
 	"tracekit/document/waitstate"
+	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/trace"
 )
 
-// A palette says which category of the diagram a region or a wait belongs to.
-type palette struct {
+// colors say which category of the diagram a region or a wait belongs to.
+type colors struct {
 	categories []plots.Category
-	byRegion   []int // category of each region
-	byWait     []int // category of each kind of wait; nil: waits are white
+	onHost     []int // category of each region; none: it is not drawn
+	onDevice   []int // the same on the streams of devices
+	byWait     []int // category of each kind of wait; nil: all waits look alike
 }
 
-// of returns the category of a region.
-func (p *palette) of(r trace.RegionID) int {
-	if int(r) < len(p.byRegion) {
-		return p.byRegion[r]
+// none is the category of what is not drawn: annotations of streams, which do nothing themselves.
+const none = -1
+
+// of returns the category of a region on a location.
+func (p *colors) of(r trace.RegionID, device bool) int {
+	list := p.onHost
+	if device {
+		list = p.onDevice
+	}
+	if int(r) < len(list) {
+		return list[r]
 	}
 	return 0
 }
 
 // wait returns the category of a kind of wait.
-func (p *palette) wait(k waitstate.Kind) int {
+func (p *colors) wait(k waitstate.Kind) int {
 	if int(k) < len(p.byWait) {
 		return p.byWait[k]
 	}
 	return 0
 }
 
-func newPalette(d *trace.Defs, by ColorBy) palette {
-	p := palette{byRegion: make([]int, len(d.Regions))}
+func newColors(d *trace.Defs, by ColorBy) colors {
+	n := len(d.Regions)
+	p := colors{onHost: make([]int, n), onDevice: make([]int, n)}
 	index := make(map[plots.Category]int)
 	category := func(c plots.Category) int {
 		i, ok := index[c]
@@ -41,45 +52,41 @@ func newPalette(d *trace.Defs, by ColorBy) palette {
 		}
 		return i
 	}
-	for i, r := range d.Regions {
-		p.byRegion[i] = category(categoryOf(d, trace.RegionID(i), r.Paradigm, by))
+	classes := palette.Of(d)
+	for i := range d.Regions {
+		id := trace.RegionID(i)
+		p.onHost[i] = category(categoryOf(d, id, classes.Host[i], d.RegionLabel(id), by))
+		if p.onDevice[i] = none; classes.Device[i] != palette.Annotation {
+			p.onDevice[i] = category(categoryOf(d, id, classes.Device[i], words.KernelName(d.RegionLabel(id)), by))
+		}
 	}
 	if len(p.categories) == 0 {
-		category(plots.Category{Name: "unknown", Group: plots.System})
+		category(inClass(palette.Measurement, "unknown"))
 	}
 	if by == ByWait {
 		for k := range waitstate.Kinds {
-			p.byWait = append(p.byWait, category(plots.Category{Name: waitstate.Kind(k).String(), Group: plots.MPI}))
+			c := plots.Category{Name: k.String(), Class: palette.Waiting.String(), Color: palette.Waiting.Look().Light[palette.WaitShade(k)]}
+			p.byWait = append(p.byWait, category(c))
 		}
 	}
 	return p
 }
 
-func categoryOf(d *trace.Defs, r trace.RegionID, paradigm trace.Paradigm, by ColorBy) plots.Category {
-	group := groupOf(paradigm)
-	switch by {
-	case ByParadigm:
-		return plots.Category{Name: paradigm.String(), Group: group}
-	case ByWait:
-		if paradigm == trace.ParadigmMPI {
-			return plots.Category{Name: "MPI without a wait state", Group: plots.System}
-		}
-		return plots.Category{Name: "computation", Group: plots.User}
+func categoryOf(d *trace.Defs, r trace.RegionID, class palette.Class, name string, by ColorBy) plots.Category {
+	paradigm := d.Regions[r].Paradigm
+	switch {
+	case by == ByParadigm:
+		of := palette.OfParadigm(paradigm)
+		return plots.Category{Name: paradigm.String(), Class: of.String(), Color: of.Look().Light[0]}
+	case by == ByWait && paradigm == trace.ParadigmMPI:
+		return plots.Category{Name: "MPI without a wait state", Color: palette.PointToPoint.Look().Light[0]}
+	case by == ByWait:
+		return plots.Category{Name: palette.Computing.String(), Color: palette.Computing.Look().Light[0]}
 	}
-	return plots.Category{Name: d.RegionLabel(r), Group: group}
+	return inClass(class, name)
 }
 
-// groupOf returns the range of colors of a paradigm.
-func groupOf(p trace.Paradigm) plots.Group {
-	switch p.String() {
-	case "mpi", "shmem", "gaspi", "upc":
-		return plots.MPI
-	case "openmp", "pthread", "ompss", "winthread", "qtthread", "acethread", "tbbthread", "mtapi", "kokkos":
-		return plots.Threads
-	case "cuda", "hip", "opencl", "openacc", "hmpp":
-		return plots.GPU
-	case "measurement", "hardware", "sampling", "none", "unknown":
-		return plots.System
-	}
-	return plots.User
+// inClass returns a category in the color of its class and name.
+func inClass(c palette.Class, name string) plots.Category {
+	return plots.Category{Name: name, Class: c.String(), Color: c.Look().Light[c.Shade(name)]}
 }

@@ -18,6 +18,7 @@ type Rows string
 // The choices of rows. Threads are the masters and the workers of processes, devices the streams
 // of accelerators; all has what else was recorded as well.
 const (
+	AutoRows  Rows = "auto"      // processes and devices
 	Processes Rows = "processes" // the master thread of each process
 	Threads   Rows = "threads"
 	Devices   Rows = "devices"
@@ -36,7 +37,11 @@ const (
 )
 
 // axes are the labels of the axis of ranks.
-var axes = map[Rows]string{Processes: "rank", Threads: "rank.thread", Devices: "rank, stream", AllRows: "rank, location"}
+var axes = map[Rows]string{Processes: "rank", Threads: "rank.thread", Devices: "rank, stream", AutoRows: "rank, stream",
+	AllRows: "rank, location"}
+
+// axis is the label of the axis of what is drawn.
+func (d *diagram) axis() string { return axes[d.rows()] }
 
 // rowHeight is the number of pixels below which rows are folded to one for each process.
 const rowHeight = 3
@@ -137,7 +142,7 @@ func (d *diagram) arrange(ranks []uint32) (labels []string, lanes []int, err err
 	d.folded = d.rows() != Processes && total > d.room()
 	for i, of := range rows {
 		for k, l := range of {
-			if d.folded && k > 0 {
+			if d.folded && k > 0 && d.onDevice(l) == d.onDevice(of[k-1]) {
 				d.bars[l] = len(labels) - 1
 				lanes[len(lanes)-1]++
 				continue
@@ -155,11 +160,23 @@ func (d *diagram) arrange(ranks []uint32) (labels []string, lanes []int, err err
 	return labels, lanes, nil
 }
 
+// rows returns what has rows: processes alone where they are asked for or no device was recorded.
 func (d *diagram) rows() Rows {
-	if d.opts.Rows == "" {
+	switch d.opts.Rows {
+	case "", AutoRows:
+		for l := range d.t.Defs.Locations {
+			if d.onDevice(trace.LocationID(l)) && d.t.Span[l].Events > 0 {
+				return AutoRows
+			}
+		}
 		return Processes
 	}
 	return d.opts.Rows
+}
+
+// onDevice reports whether a location is a stream of a device.
+func (d *diagram) onDevice(l trace.LocationID) bool {
+	return d.t.Defs.Locations[l].Kind == trace.LocationGPU
 }
 
 // room returns the number of rows that have room without being folded.
@@ -210,7 +227,7 @@ func (d *diagram) draws(k trace.LocationKind) bool {
 	switch d.rows() {
 	case Threads:
 		return k == trace.LocationCPUThread
-	case Devices:
+	case Devices, AutoRows:
 		return k == trace.LocationGPU
 	}
 	return k != trace.LocationMetric
@@ -292,7 +309,7 @@ func (d *diagram) subtitle(ranks []uint32, from, to, length, cut int64) string {
 	switch {
 	case d.folded:
 		parts = append(parts, string(d.rows())+" folded to one row a process")
-	case d.rows() != Processes:
+	case d.rows() != Processes && d.rows() != AutoRows:
 		parts = append(parts, "rows: "+string(d.rows()))
 	}
 	if s := d.opts.Sort; s != "" && s != ByNone {

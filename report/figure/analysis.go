@@ -66,8 +66,8 @@ func fileName(operation, role string) string {
 // mostBars bounds the bars that a histogram is drawn in.
 const mostBars = 2000
 
-// histogramPlot draws the durations of a key with all laws that were fitted to them, the
-// cut above which they are not modelled, and t_max. In the paper's way wait states are in.
+// histogramPlot draws the durations of a key with the law that was accepted of those fitted to them, the
+// cut above which they are not modelled, and t_max; other laws are named in a note. In the paper's way wait states are in.
 func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 	r := &k.Fit
 	b := r.Bars(k.TMaxNs, mostBars)
@@ -80,7 +80,7 @@ func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 		fitted = "all calls"
 	}
 	d := plots.HistogramData{
-		Title: fmt.Sprintf("%s: %s, laws fitted to %s", outcome.KeyName(k.Operation, k.Role, k.Processes, k.Bytes),
+		Title: fmt.Sprintf("%s: %s, law fitted to %s", outcome.KeyName(k.Operation, k.Role, k.Processes, k.Bytes),
 			words.Plural(int(k.Calls), "call", "calls"), fitted),
 		XLabel: "duration of a call " + waits, Unit: plots.Nanoseconds,
 		Edges: make([]float64, b.N+1), Beyond: float64(beyond),
@@ -95,10 +95,41 @@ func histogramPlot(k *document.OverheadKey, paper bool) (*plots.Figure, error) {
 	if r.Cut > 0 {
 		d.Marks = append(d.Marks, plots.Mark{Name: "cut", Value: float64(r.Cut)})
 	}
-	for i := range r.Models {
-		d.Models = append(d.Models, modelPlot(r, i, b))
+	if r.Chosen >= 0 {
+		d.Models = []plots.Model{chosenModel(r, b)}
 	}
+	d.Note = otherLaws(r)
 	return plots.Histogram(d)
+}
+
+// otherLaws says how the laws did that were not chosen.
+func otherLaws(r *fit.Result) string {
+	var accepted, open, rejected []string
+	for i, m := range r.Models {
+		test := m.TestOf(0)
+		switch name := string(m.Family); {
+		case i == r.Chosen:
+		case !test.Testable():
+			open = append(open, name)
+		case test.Accepted:
+			accepted = append(accepted, fmt.Sprintf("%s (p = %.2g)", name, test.P))
+		default:
+			rejected = append(rejected, name)
+		}
+	}
+	var out []string
+	if r.Chosen < 0 && len(r.Models) > 0 {
+		out = append(out, "No law is accepted.")
+	}
+	say := func(what string, laws []string) {
+		if len(laws) > 0 {
+			out = append(out, what+": "+strings.Join(laws, ", ")+".")
+		}
+	}
+	say("Also accepted", accepted)
+	say("Rejected", rejected)
+	say("Too few calls to judge", open)
+	return strings.Join(out, " ")
 }
 
 // markOf names t_max by where it comes from.
@@ -113,23 +144,13 @@ func markOf(k *document.OverheadKey) string {
 	return name
 }
 
-// modelPlot is what law i expects in each bar.
-func modelPlot(r *fit.Result, i int, b fit.Bars) plots.Model {
-	m, by := r.Models[i], 0
-	if i == r.Chosen {
-		by = r.Estimate
-	}
-	test := m.TestOf(by)
-	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", test.P), Rejected: !test.Accepted,
-		Expected: r.Expected(i, by, b)}
-	if !test.Testable() {
-		out.Verdict, out.Rejected = "not testable", false
-	}
-	if by > 0 {
-		out.Name += map[string]string{fit.ByAbsolute: ", least Σ|f-p|", fit.ByChiSquare: ", least χ²"}[m.Estimates[by].By]
-	}
-	if i == r.Chosen {
-		out.Verdict += ", chosen"
+// chosenModel is what the accepted law expects in each bar.
+func chosenModel(r *fit.Result, b fit.Bars) plots.Model {
+	m := r.Models[r.Chosen]
+	out := plots.Model{Name: string(m.Family), Verdict: fmt.Sprintf("p = %.2g", m.TestOf(r.Estimate).P),
+		Expected: r.Expected(r.Chosen, r.Estimate, b)}
+	if r.Estimate > 0 {
+		out.Name += map[string]string{fit.ByAbsolute: ", least Σ|f-p|", fit.ByChiSquare: ", least χ²"}[m.Estimates[r.Estimate].By]
 	}
 	return out
 }

@@ -2,37 +2,36 @@ package figure
 
 import (
 	"cmp"
-	"image/color"
 	"slices"
 	"strings"
 
+	"tracekit/document/palette"
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats/studies/headers"
 )
 
-// A ViewGroup is a column of the table by size, and a color of the picture: metrics of one kind.
+// A ViewGroup is a column of the table by size, and a color of the picture (palette): metrics of one kind.
 type ViewGroup struct {
 	Title   string
 	Derived bool // a model made it: the trace does not tell it
-	group   plots.Group
-	color   color.Color // nil: one of the group's
-	metrics []string    // names, or kinds of regions; nil: all that are in no other group
+	class   palette.Class
+	metrics []string // names, or kinds of regions; nil: all that are in no other group
 }
 
 // ViewGroups returns the groups, from the bottom of a bar to its top. Only a run that calls the
 // runtime of an accelerator has a group of such calls.
 func ViewGroups(p *headers.Profile) []ViewGroup {
 	groups := []ViewGroup{
-		{"compute", false, plots.User, nil, nil},
-		{"accelerator", false, plots.GPU, nil, []string{headers.Accelerator}},
-		{"copy", true, plots.IO, nil, []string{"copy"}},
-		{"wire", true, plots.Threads, nil, []string{"wire"}},
-		{"overhead", false, plots.MPI, nil, []string{"send overhead", "receive overhead"}},
-		{"collective", false, plots.MPI, nil, []string{"collective"}},
-		{"other MPI", false, plots.MPI, nil, []string{"startup", "other MPI"}},
-		{"unexplained", true, plots.System, nil, []string{"unexplained"}},
-		{"waiting", false, plots.System, color.White, []string{"wait"}}, // as in the space-time diagram
+		{"compute", false, palette.Computing, nil},
+		{"accelerator", false, palette.Runtime, []string{headers.Accelerator}},
+		{"copy", true, palette.IO, []string{"copy"}},
+		{"wire", true, palette.Threads, []string{"wire"}},
+		{"overhead", false, palette.PointToPoint, []string{"send overhead", "receive overhead"}},
+		{"collective", false, palette.Collective, []string{"collective"}},
+		{"other MPI", false, palette.Management, []string{"startup", "other MPI"}},
+		{"unexplained", true, palette.Measurement, []string{"unexplained"}},
+		{"waiting", false, palette.Waiting, []string{"wait"}},
 	}
 	if !slices.ContainsFunc(slices.Concat(p.Host, p.Message), groups[1].holds) {
 		groups = slices.Delete(groups, 1, 2)
@@ -65,7 +64,7 @@ func Views(title string, p *headers.Profile) (*plots.Figure, error) {
 		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Wire and copying are derived."}
 	groups := ViewGroups(p)
 	for _, g := range groups {
-		d.Categories = append(d.Categories, plots.Category{Name: g.Title, Group: g.group, Color: g.color})
+		d.Categories = append(d.Categories, plots.Category{Name: g.Title, Color: g.class.Look().Light[0]})
 	}
 	add := func(name string, host, message []headers.MetricRow) {
 		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{Grouped(groups, host), Grouped(groups, message)}})
