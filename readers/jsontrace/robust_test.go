@@ -255,7 +255,7 @@ func TestTruncationKeepsEvents(t *testing.T) {
 		if got := f.ledger.Count(trace.CodeTruncated) == 1; got != inEvent {
 			t.Fatalf("cut at %d: truncated is %v, want %v", cut, got, inEvent)
 		}
-		f.spool.Close()
+		f.set.Spool.Close()
 	}
 }
 
@@ -292,6 +292,6 @@ func TestGzip(t *testing.T) {
 		if cut == b.Len() && (n != 3000 || truncated != 0) || cut < b.Len() && (n < 2000 || truncated == 0) {
 			t.Errorf("cut at %d of %d: %d events, truncated %d", cut, b.Len(), n, truncated)
 		}
-		f.spool.Close()
+		f.set.Spool.Close()
 	}
 }
