@@ -79,7 +79,7 @@ var layers = [][]string{
 	{"tempfile"},
 	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output", "stats/fit",
 		"trace/tracetest/mutate"},
-	{"trace", "codec"},
+	{"trace", "codec", "readers/internal/sqlite"},
 	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir",
 		"formulae/internal/pack",
 		"stats/threads", "stats/causal"},
