@@ -34,7 +34,7 @@ func dump(t testing.TB, f *File, table *Table) []string {
 				row = append(row, fmt.Sprintf("%.15g", v.Float()))
 			case Text:
 				text, _, _ := strings.Cut(string(v.Bytes()), "\x00") // as the reference program prints it
-				row = append(row, string([]rune(text))) // bytes that are no text as JSON has them
+				row = append(row, string([]rune(text)))              // bytes that are no text as JSON has them
 			case Blob:
 				row = append(row, fmt.Sprintf("%X", v.Bytes()))
 			}
