@@ -8,7 +8,9 @@ import (
 
 	"tracekit/formulae/tkf"
 	"tracekit/readers/arrowdir"
+	"tracekit/readers/internal/recording"
 	"tracekit/readers/jsontrace"
+	"tracekit/readers/nsight"
 	"tracekit/readers/otf2"
 	"tracekit/readers/paraver"
 	"tracekit/trace"
@@ -101,6 +103,16 @@ var formats = []format{
 		},
 	},
 	{
+		name: nsight.Format, label: "Nsight Systems", extensions: []string{".sqlite"},
+		phrase: "an .sqlite file that Nsight Systems exported", recorded: "an SQLite export of Nsight Systems",
+		sniff: nsight.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: nsight.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(nsight.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
 		name: string(arrowdir.Arrow), label: "Arrow", extensions: []string{".arrow"},
 		phrase: "a directory of Arrow or Parquet tables that 'tracekit convert' wrote",
 		sniff:  func(path string, _ []byte) bool { return arrowdir.IsDir(path) },
@@ -127,6 +139,11 @@ var formats = []format{
 			return tkf.Open(paths[0], o.Jobs, o.Store)
 		},
 	},
+}
+
+// recording are the options for what recorders of accelerators write.
+func (o OpenOptions) recording() recording.Options {
+	return recording.Options{Jobs: o.Jobs, Store: o.Store, AlignStart: o.AlignStart}
 }
 
 // source makes an interface of what a format's Open returns, nil with an error.

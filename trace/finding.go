@@ -71,6 +71,7 @@ const (
 	CodeFarTimes            Code = "far_times"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
+	CodeWriterWarning       Code = "writer_warning"
 	CodeOverflow            Code = "overflow"
 	CodeChangedMeanwhile    Code = "changed_meanwhile"
 	CodeRewritten           Code = "rewritten"
@@ -143,6 +144,7 @@ func Codes() []CodeInfo {
 		{CodeFarTimes, SeverityInfo, "times are so far from 0 that they do not fit into 64 bits; they count from the first of them"},
 		{CodeBufferFlush, SeverityInfo, "the measurement wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off for a part of the run"},
+		{CodeWriterWarning, SeverityInfo, "the recorder warns of its own measurement"},
 		{CodeOverflow, SeverityError, "times or sizes are so large that they cannot be added up; sums of them are wrong"},
 		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was read; analyze it again once nobody writes it"},
 		{CodeRewritten, SeverityInfo, "another program rewrote a table: its rows fit the trace, but no checksum covers its values"},

@@ -317,6 +317,7 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *n
 	at := trace.Place{Location: trace.LocationID(len(a.places)), File: f.path, Offset: -1}
 	in := "in " + f.trackName(l)
 	l.Find(&a.ledger, at, in)
+	a.ledger.AddN(trace.CodeUnsorted, l.Stream.Late(), at, in)
 	name := f.trackName(l)
 	for sub, events := range l.Survey.Events {
 		if sub > 0 {

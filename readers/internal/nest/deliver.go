@@ -98,6 +98,8 @@ func (n *nester) take(b *trace.Batch, r trace.Row) {
 		n.takeFlow(&b.Flow, r.First)
 	case trace.TableP2P:
 		n.takeP2P(&b.P2P, r.First)
+	case trace.TableColl:
+		n.takeColl(&b.Coll, r.First)
 	case trace.TableMetric:
 		n.takeMetric(&b.Metric, r.First, r.End)
 	case trace.TableOther:
@@ -125,6 +127,20 @@ func (n *nester) takeP2P(p *trace.P2P, i int) {
 	n.putAttrs()
 	n.batch.AddP2P(trace.P2PRow{Time: time, Kind: p.Kind[i], Peer: p.Peer[i], Comm: comm,
 		Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
+}
+
+func (n *nester) takeColl(c *trace.Coll, i int) {
+	time := n.moment(c.Time[i])
+	if n.batch == nil {
+		return
+	}
+	comm := trace.CommID(trace.None)
+	if c.Comm[i] != trace.None {
+		comm = n.ids.comm(uint32(c.Comm[i]))
+	}
+	n.putAttrs()
+	n.batch.AddColl(trace.CollRow{Time: time, Kind: c.Kind[i], Op: c.Op[i], Comm: comm, Root: c.Root[i], Sent: c.Sent[i],
+		Received: c.Received[i], Request: c.Request[i]})
 }
 
 func (n *nester) takeMetric(m *trace.MetricValues, i, end int) {
