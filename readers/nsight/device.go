@@ -129,7 +129,7 @@ func (r *report) device() error {
 		return err
 	}
 	return r.scan("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", append(where, "graphId"), func(v []sqlite.Value) {
-		r.work(v, r.f.Region(fmt.Sprintf("CUDA graph %d", v[7].Int()), kernel), nil)
+		r.work(v, r.f.Region(fmt.Sprintf("cudaGraph#%d", v[7].Int()), kernel), nil)
 	})
 }
 
