@@ -92,7 +92,7 @@ func (r *report) device() error {
 		if !known {
 			name := "(kernel without a name)"
 			for i := 9; i >= 7; i-- {
-				if s := r.strings.of(&v[i]); s != "" && (i != 9 || v[9].Is()) {
+				if s := r.strings.Of(&v[i]); s != "" && (i != 9 || v[9].Is()) {
 					name = s
 				}
 			}

@@ -130,7 +130,7 @@ func (r *report) calls() error {
 			if class == 1 {
 				what = recording.Driver(trace.ParadigmCUDA)
 			}
-			region = r.f.Region(versioned.ReplaceAllLiteralString(r.strings.of(&v[5]), ""), what)
+			region = r.f.Region(versioned.ReplaceAllLiteralString(r.strings.Of(&v[5]), ""), what)
 			if len(regions) < nameLimit {
 				regions[key] = region
 			}
@@ -168,7 +168,7 @@ func (r *report) functions(table, name string, what func(string) recording.What)
 		}
 		region, known := regions[v[3].Int()]
 		if !known {
-			text := r.strings.of(&v[3])
+			text := r.strings.Of(&v[3])
 			region = r.f.Region(text, what(text))
 			if len(regions) < nameLimit {
 				regions[v[3].Int()] = region
