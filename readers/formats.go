@@ -8,9 +8,12 @@ import (
 
 	"tracekit/formulae/tkf"
 	"tracekit/readers/arrowdir"
+	"tracekit/readers/internal/recording"
 	"tracekit/readers/jsontrace"
+	"tracekit/readers/nsight"
 	"tracekit/readers/otf2"
 	"tracekit/readers/paraver"
+	"tracekit/readers/rocpd"
 	"tracekit/trace"
 )
 
@@ -101,6 +104,26 @@ var formats = []format{
 		},
 	},
 	{
+		name: nsight.Format, label: "Nsight Systems", extensions: []string{".sqlite"},
+		phrase: "an .sqlite file that Nsight Systems exported", recorded: "an SQLite export of Nsight Systems",
+		sniff: nsight.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: nsight.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(nsight.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
+		name: rocpd.Format, label: "rocpd", extensions: []string{".db"},
+		phrase: "a .db file of rocprofv3 or rocprofiler-systems", recorded: "a rocpd database of rocprofv3 or rocprofiler-systems",
+		sniff: rocpd.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: rocpd.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(rocpd.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
 		name: string(arrowdir.Arrow), label: "Arrow", extensions: []string{".arrow"},
 		phrase: "a directory of Arrow or Parquet tables that 'tracekit convert' wrote",
 		sniff:  func(path string, _ []byte) bool { return arrowdir.IsDir(path) },
@@ -127,6 +150,11 @@ var formats = []format{
 			return tkf.Open(paths[0], o.Jobs, o.Store)
 		},
 	},
+}
+
+// recording are the options for what recorders of accelerators write.
+func (o OpenOptions) recording() recording.Options {
+	return recording.Options{Jobs: o.Jobs, Store: o.Store, AlignStart: o.AlignStart}
 }
 
 // source makes an interface of what a format's Open returns, nil with an error.

@@ -71,6 +71,7 @@ const (
 	CodeFarTimes            Code = "far_times"
 	CodeBufferFlush         Code = "buffer_flush"
 	CodeRecordingOff        Code = "recording_off"
+	CodeWriterWarning       Code = "writer_warning"
 	CodeOverflow            Code = "overflow"
 	CodeChangedMeanwhile    Code = "changed_meanwhile"
 	CodeRewritten           Code = "rewritten"
@@ -143,6 +144,7 @@ func Codes() []CodeInfo {
 		{CodeFarTimes, SeverityInfo, "times do not fit into 64 bits; they now count from the first event"},
 		{CodeBufferFlush, SeverityInfo, "the recorder wrote its buffer to disk during the run; that time is not the program's"},
 		{CodeRecordingOff, SeverityInfo, "recording was switched off during part of the run"},
+		{CodeWriterWarning, SeverityInfo, "the recorder warns of its own measurement"},
 		{CodeOverflow, SeverityError, "times or sizes are too large to add up; their sums are wrong"},
 		{CodeChangedMeanwhile, SeverityError, "the trace changed while it was read; analyze it again when it is complete"},
 		{CodeRewritten, SeverityInfo, "another program rewrote a table; its rows fit, but no checksum covers its values"},

@@ -118,7 +118,7 @@ func TestAheadEnds(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Errorf("after %d reads: %v", reads, err)
 		}
-		f.spool.Close()
+		f.set.Spool.Close()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f := newFile("x", nil)
@@ -127,7 +127,7 @@ func TestAheadEnds(t *testing.T) {
 	if err := f.read(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	f.spool.Close()
+	f.set.Spool.Close()
 	for range 100 { // one that has ended may be counted for a moment
 		if runtime.NumGoroutine() <= before {
 			return

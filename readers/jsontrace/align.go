@@ -3,6 +3,7 @@ package jsontrace
 import (
 	"math"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -26,16 +27,16 @@ func (a *assembler) clock(align Align) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	absolute := true
 	for _, f := range a.files {
-		f.shift = f.base // known only now: the file may say it behind the events
+		f.set.Shift = f.base // known only now: the file may say it behind the events
 		lo, hi, ok := f.span()
 		if !ok {
 			continue
 		}
 		absolute = absolute && (f.based || lo > since2001)
 		if align == AlignStart {
-			f.shift = -lo
+			f.set.Shift = -lo
 		}
-		first, last = min(first, addTime(lo, f.shift)), max(last, addTime(hi, f.shift))
+		first, last = min(first, nest.AddTime(lo, f.set.Shift)), max(last, nest.AddTime(hi, f.set.Shift))
 	}
 	if first > last {
 		first, last = 0, 0
@@ -54,11 +55,11 @@ func (a *assembler) clock(align Align) {
 // span returns the first and the last time in a file, before shifting.
 func (f *file) span() (first, last int64, ok bool) {
 	for _, l := range f.tracks.list {
-		lo, hi, some := l.stream.Span()
+		lo, hi, some := l.Stream.Span()
 		if !some {
 			continue
 		}
-		hi = max(hi, l.latest)
+		hi = max(hi, l.Latest)
 		if !ok || lo < first {
 			first = lo
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -16,7 +17,7 @@ type place struct {
 	file  *file
 	track *track
 	sub   int
-	ids   *idMap
+	ids   *nest.IDs
 }
 
 // An assembler makes one trace of files. See the package's documentation for the rules.
@@ -44,7 +45,12 @@ func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) 
 	a.string("")
 	a.attributes()
 	orderFiles(files)
-	if err := surveyAll(ctx, jobs, files); err != nil {
+	var sets []*nest.Set
+	var tracks [][]*nest.Track
+	for _, f := range files {
+		sets, tracks = append(sets, f.set), append(tracks, nested(f.tracks.list))
+	}
+	if err := nest.SurveyAll(ctx, jobs, sets, tracks); err != nil {
 		return nil, err
 	}
 	for i, f := range files {
@@ -112,20 +118,20 @@ func (a *assembler) attributes() {
 
 // file adds the definitions of a file but for its communicators.
 func (a *assembler) file(ctx context.Context, number int, f *file) error {
-	ids := &idMap{}
+	ids := &nest.IDs{}
 	for _, s := range f.names.list {
-		ids.strings = append(ids.strings, a.string(s))
+		ids.Strings = append(ids.Strings, a.string(s))
 	}
 	for _, r := range f.regions.list {
-		ids.regions = append(ids.regions, a.region(r, ids))
+		ids.Regions = append(ids.Regions, a.region(r, ids))
 	}
 	for _, m := range f.meters.list {
-		ids.metrics = append(ids.metrics, a.metric(m, ids))
+		ids.Metrics = append(ids.Metrics, a.metric(m, ids))
 	}
 	// Tracks without events are known from metadata only: PyTorch names every device of the
 	// machine.
 	tracks := slices.Clone(f.tracks.list)
-	tracks = slices.DeleteFunc(tracks, func(l *track) bool { return l.stream.Len() == 0 })
+	tracks = slices.DeleteFunc(tracks, func(l *track) bool { return l.Stream.Len() == 0 })
 	f.settle(tracks)
 	kinds := f.kinds(tracks)
 	// The order of locations must not depend on which track happens to come first in the file.
@@ -133,8 +139,8 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 		return cmp.Or(cmp.Compare(order(kinds[x.pid]), order(kinds[y.pid])), f.compare(x.pid, y.pid),
 			cmp.Compare(boolInt(x.async), boolInt(y.async)), cmp.Compare(boolInt(x.stray), boolInt(y.stray)), f.compare(x.tid, y.tid))
 	})
-	if f.crowded() {
-		if err := f.surveyAgain(ctx, tracks); err != nil {
+	if f.set.Crowded() {
+		if err := f.set.Resurvey(ctx, nested(tracks)); err != nil {
 			return err
 		}
 	}
@@ -155,7 +161,16 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 		a.track(f, l, group, ids)
 	}
 	f.idmap, f.locations = ids, len(a.places)-int(f.first)
-	return f.overlaps.Finish(ctx, a.jobs)
+	return f.set.Finish(ctx, a.jobs)
+}
+
+// nested returns what nests in tracks.
+func nested(list []*track) []*nest.Track {
+	out := make([]*nest.Track, len(list))
+	for i, l := range list {
+		out[i] = &l.Track
+	}
+	return out
 }
 
 func boolInt(b bool) int {
@@ -171,7 +186,7 @@ func (f *file) kinds(tracks []*track) map[ident]uint8 {
 	kinds := make(map[ident]uint8)
 	for _, l := range tracks {
 		switch {
-		case l.gpu || f.rocprof && rocprofDevice(f.meta.processes[l.pid]):
+		case l.GPU || f.rocprof && rocprofDevice(f.meta.processes[l.pid]):
 			kinds[l.pid] = 2
 		case kinds[l.pid] == 0 && (!l.trivial || l.moments && !f.origin.kineto): // which may be known last
 			kinds[l.pid] = 1
@@ -192,13 +207,13 @@ func (f *file) compare(x, y ident) int {
 	return compareIdents(x, y)
 }
 
-func (a *assembler) region(r region, ids *idMap) trace.RegionID {
+func (a *assembler) region(r region, ids *nest.IDs) trace.RegionID {
 	name := a.string(r.code.function)
-	def := trace.Region{Name: name, Canonical: name, Description: ids.strings[r.cat], Role: r.role,
+	def := trace.Region{Name: name, Canonical: name, Description: ids.Strings[r.cat], Role: r.role,
 		Paradigm: r.paradigm, File: a.string(r.code.file), BeginLine: r.code.line}
 	// The canonical name lets the analyses of MPI see what the kernel does.
-	if op := r.op; op != opNone && op != opUnnamed {
-		def.Canonical = a.string(mpiName(op))
+	if name := r.op.MPIName(); name != "" {
+		def.Canonical = a.string(name)
 		def.Paradigm = trace.ParadigmMPI
 	}
 	id, ok := a.regions[def]
@@ -211,23 +226,12 @@ func (a *assembler) region(r region, ids *idMap) trace.RegionID {
 	return id
 }
 
-// mpiName returns the MPI function that does what an operation does.
-func mpiName(op operation) string {
-	switch op {
-	case opSend:
-		return "MPI_Send"
-	case opRecv:
-		return "MPI_Recv"
-	}
-	return "MPI_" + op.op().String()
-}
-
-func (a *assembler) metric(m meter, ids *idMap) trace.MetricID {
+func (a *assembler) metric(m meter, ids *nest.IDs) trace.MetricID {
 	def := trace.Metric{Ref: uint64(len(a.defs.Metrics)), Class: trace.None, Recorder: trace.None}
 	for _, s := range m.series {
-		name := a.defs.Strings[ids.strings[m.name]]
+		name := a.defs.Strings[ids.Strings[m.name]]
 		// Viewers and writers use the series "value" where there is only one.
-		if series := a.defs.Strings[ids.strings[s.name]]; len(m.series) > 1 || series != "value" && series != name {
+		if series := a.defs.Strings[ids.Strings[s.name]]; len(m.series) > 1 || series != "value" && series != name {
 			name += "." + series
 		}
 		id := trace.MetricMemberID(len(a.defs.MetricMembers))
@@ -303,27 +307,19 @@ func (f *file) identName(what string, i ident) string {
 }
 
 // track adds the locations of a track: one, and one more for each sub-track.
-func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *idMap) {
-	count := l.survey.count
+func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *nest.IDs) {
 	kind := trace.LocationCPUThread
-	if l.gpu || f.rocprof && a.defs.LocationGroups[group].Kind == 2 { // PyTorch has threads beside the streams
+	if l.GPU || f.rocprof && a.defs.LocationGroups[group].Kind == 2 { // PyTorch has threads beside the streams
 		kind = trace.LocationGPU
 	} else if a.defs.LocationGroups[group].Kind == 0 {
 		kind = trace.LocationUnknown
 	}
 	at := trace.Place{Location: trace.LocationID(len(a.places)), File: f.path, Offset: -1}
 	in := "in " + f.trackName(l)
-	if !l.async { // these may overlap
-		a.ledger.AddN(trace.CodeOverlap, count.overlaps, at, in+"; placed on separate rows")
-	}
-	a.ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+": an end event (E) without a begin (B)")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+": slices overlap in too many layers; some are left out")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+": slices cut by a B or E event; their ends were changed")
-	a.ledger.AddN(trace.CodeLimitExceeded, count.deep, at, in+fmt.Sprintf(": slices nested in %d others; the innermost end "+
-		"early", trace.MaxDepth))
-	a.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), at, in)
+	l.Find(&a.ledger, at, in)
+	a.ledger.AddN(trace.CodeUnsorted, l.Stream.Late(), at, in)
 	name := f.trackName(l)
-	for sub, events := range l.survey.events {
+	for sub, events := range l.Survey.Events {
 		if sub > 0 {
 			name = trace.OverlapName(f.trackName(l), sub)
 		}
@@ -331,8 +327,7 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *i
 			Name: a.string(name), Kind: kind, Events: events, Group: group})
 		a.places = append(a.places, place{f, l, sub, ids})
 	}
-	a.ledger.AddN(trace.CodeOpenRegion, count.open, at, in+": begin events (B) without an end (E); closed with the enclosing slice")
-	l.survey = nil
+	l.Survey = nil
 }
 
 func (f *file) trackName(l *track) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -28,7 +29,7 @@ type half struct {
 	name   uint64 // hash; anyName: an end without a name, which fits all begins
 	track  *track // nil: the half was taken
 	region trace.RegionID
-	call   call
+	call   nest.Call
 	at     int64
 	place  int // in the index of its name
 }
@@ -86,15 +87,15 @@ func (a *async) step(l *track, ev *event) {
 		name = s
 	}
 	l.trivial = false
-	l.record()
-	l.stream.AddOther(ev.time, trace.KindInstant, uint64(a.f.names.raw(name)))
+	l.Moment()
+	l.Stream.AddOther(ev.time, trace.KindInstant, uint64(a.f.names.raw(name)))
 }
 
 // begin opens a slice, or completes one whose end came earlier in the file: of those that fit
 // the first, which is the nearest.
 func (a *async) begin(key uint64, b half) {
 	if e, ok := a.take(a.early, key, func(ends *halves) int {
-		return ends.first(b.name, func(s span) bool { return s.max >= b.time })
+		return ends.first(b.name, func(s nest.Span) bool { return s.Max >= b.time })
 	}); ok {
 		a.put(b, e.time-b.time)
 		return
@@ -104,7 +105,7 @@ func (a *async) begin(key uint64, b half) {
 
 // end closes the innermost open slice of that name that began before it.
 func (a *async) end(key uint64, e half) {
-	before := func(s span) bool { return s.min <= e.time || e.time == 0 && unset(e.time, s.max) }
+	before := func(s nest.Span) bool { return s.Min <= e.time || e.time == 0 && unset(e.time, s.Max) }
 	if b, ok := a.take(a.open, key, func(begins *halves) int { return begins.last(e.name, before) }); ok {
 		a.close1(b, e)
 		return
@@ -128,7 +129,7 @@ func (a *async) close1(b, e half) {
 
 func (a *async) put(b half, dur int64) {
 	b.track.trivial = false
-	b.track.put(b.time, dur, b.region, b.call)
+	b.track.Put(b.time, dur, b.region, b.call)
 }
 
 // wait keeps a half.
@@ -171,7 +172,7 @@ func (a *async) close() {
 	// Maps have no order, results must.
 	slices.SortFunc(begins, func(x, y half) int { return cmp.Compare(x.at, y.at) })
 	for _, b := range begins {
-		a.put(b, openEnd)
+		a.put(b, nest.OpenEnd)
 	}
 	for _, hs := range a.early {
 		for _, h := range hs.rest() {

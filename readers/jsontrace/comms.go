@@ -3,6 +3,7 @@ package jsontrace
 import (
 	"strings"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -57,7 +58,7 @@ func (c *comms) find(describe func() group, raw ...[]byte) uint32 {
 }
 
 // call reads what the arguments of a slice say about its communication.
-func (f *file) call(l *track, r *region, ev *event) call {
+func (f *file) call(l *track, r *region, ev *event) nest.Call {
 	switch {
 	case r.gpu:
 		return f.kernelCall(r, ev)
@@ -102,20 +103,20 @@ func readCommArgs(args []byte) (a commArgs) {
 // functionCall reads the arguments of an MPI function: those of a collective one if they
 // name the operation or the communicator, those of a blocking message if they name the
 // peer.
-func (f *file) functionCall(r *region, ev *event) call {
+func (f *file) functionCall(r *region, ev *event) nest.Call {
 	a := readCommArgs(ev.args)
-	c := call{comm: f.commByName(a.comm), tag: uint32(number(a.tag)), peer: trace.RootNone}
+	c := nest.Call{Comm: f.commByName(a.comm), Tag: uint32(number(a.tag)), Peer: trace.RootNone}
 	switch {
 	case r.mpi.Class == trace.ClassColl && (a.op != nil || a.comm != nil):
-		c.operation = collective(r.mpi.Op)
-		c.sent, c.received = number(a.in), number(a.out)
+		c.Operation = nest.Collective(r.mpi.Op)
+		c.Sent, c.Received = number(a.in), number(a.out)
 		if root, ok := integer(a.root); ok {
-			c.peer = uint32(root)
+			c.Peer = uint32(root)
 		}
 	case (r.mpi.Class == trace.ClassSend || r.mpi.Class == trace.ClassBsend) && a.dst != nil:
-		c.operation, c.peer, c.sent = opSend, rankNumber(a.dst), number(a.bytes)
+		c.Operation, c.Peer, c.Sent = nest.OpSend, rankNumber(a.dst), number(a.bytes)
 	case r.mpi.Class == trace.ClassRecv && a.src != nil:
-		c.operation, c.peer, c.received = opRecv, rankNumber(a.src), number(a.bytes)
+		c.Operation, c.Peer, c.Received = nest.OpRecv, rankNumber(a.src), number(a.bytes)
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -152,7 +153,7 @@ func (d *dialect) ticks(v int64) int64 {
 			v = -v
 		}
 	}
-	return addTime(v, d.Defs.Clock.GlobalOffset)
+	return nest.AddTime(v, d.Defs.Clock.GlobalOffset)
 }
 
 // assemble finds the track of each location.
@@ -161,12 +162,12 @@ func (d *dialect) assemble(f *file) (*trace.Defs, []place) {
 	for _, l := range f.tracks.list {
 		id, ok := d.location[[2]int64{l.pid.n, l.tid.n}]
 		if !ok || l.pid.named || l.tid.named {
-			f.ledger.AddN(trace.CodeDanglingReference, l.stream.Len(),
+			f.ledger.AddN(trace.CodeDanglingReference, l.Stream.Len(),
 				trace.Place{Location: trace.None, File: f.path, Offset: -1}, "events of a track that is no location")
 			continue
 		}
 		places[id] = place{file: f, track: l}
-		f.ledger.AddN(trace.CodeUnsorted, l.stream.Late(), trace.Place{Location: id, File: f.path, Offset: -1},
+		f.ledger.AddN(trace.CodeUnsorted, l.Stream.Late(), trace.Place{Location: id, File: f.path, Offset: -1},
 			"in "+d.Defs.String(d.Defs.Locations[id].Name))
 	}
 	return d.Defs, places
@@ -174,7 +175,7 @@ func (d *dialect) assemble(f *file) (*trace.Defs, []place) {
 
 // pass delivers the events of a track, which are those of its location.
 func (f *file) pass(ctx context.Context, l *track, location trace.LocationID, yield func(*trace.Batch, error) bool) {
-	for b, err := range f.spool.Events(ctx, l.number) {
+	for b, err := range f.set.Spool.Events(ctx, l.Number) {
 		if b != nil {
 			b.Location = location
 		}

@@ -3,6 +3,7 @@ package jsontrace
 import (
 	"fmt"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -51,7 +52,7 @@ func (d *dialect) event(f *file, l *track, ev *event, at int64) {
 	time := d.ticks(ev.time)
 	// The order of the file is that of recording, also at equal times.
 	a := readRecordArgs(ev.args)
-	l.stream.Tie = tieFile
+	l.Stream.Tie = nest.TieFile
 	if a.attrs != nil {
 		d.attributes(l, a.attrs)
 	}
@@ -89,7 +90,7 @@ func (d *dialect) attributes(l *track, list []byte) {
 			return true
 		})
 		if n++; i == 3 && v[0] < uint64(len(d.Defs.Attributes)) && v[1] < 256 && n < 256 {
-			l.stream.AddAttr(trace.AttributeID(v[0]), trace.ValueType(v[1]), v[2])
+			l.Stream.AddAttr(trace.AttributeID(v[0]), trace.ValueType(v[1]), v[2])
 		}
 		return true
 	})
@@ -119,10 +120,10 @@ func (d *dialect) enter(l *track, ev *event, time int64, a *recordArgs) bool {
 	}
 	c := openCall{id, trace.None}
 	if a.context == nil {
-		l.stream.AddFlow(time, trace.KindEnter, id)
+		l.Stream.AddFlow(time, trace.KindEnter, id)
 	} else {
 		c.context = trace.CallingContextID(number(a.context))
-		l.stream.AddContext(time, trace.KindCallingContextEnter, id, c.context, uint32(number(a.unwind)))
+		l.Stream.AddContext(time, trace.KindCallingContextEnter, id, c.context, uint32(number(a.unwind)))
 	}
 	l.open = append(l.open, c)
 	return true
@@ -151,9 +152,9 @@ func (d *dialect) leave(f *file, l *track, ev *event, time, at int64, a *recordA
 		l.open = l.open[:top]
 	}
 	if c.context == trace.None {
-		l.stream.AddFlow(time, trace.KindLeave, c.region)
+		l.Stream.AddFlow(time, trace.KindLeave, c.region)
 	} else {
-		l.stream.AddContext(time, trace.KindCallingContextLeave, c.region, c.context, 0)
+		l.Stream.AddContext(time, trace.KindCallingContextLeave, c.region, c.context, 0)
 	}
 	return true
 }
@@ -181,14 +182,14 @@ func (d *dialect) counter(l *track, ev *event, time int64) bool {
 	if len(d.values) == 0 {
 		return false
 	}
-	l.stream.AddMetric(time, trace.MetricID(id), d.types, d.values)
+	l.Stream.AddMetric(time, trace.MetricID(id), d.types, d.values)
 	return true
 }
 
 // typedValue returns the bits of a number of that type.
 func typedValue(typ trace.ValueType, s []byte) uint64 {
 	got, v, _ := counterValue(s)
-	return converted(typ, got, v)
+	return nest.Converted(typ, got, v)
 }
 
 func (d *dialect) message(l *track, ev *event, time int64, a *recordArgs) bool {
@@ -198,7 +199,7 @@ func (d *dialect) message(l *track, ev *event, time int64, a *recordArgs) bool {
 	}
 	row, _ := a.message.row(ev, uint32(comm))
 	row.Time = time
-	l.stream.AddP2P(row)
+	l.Stream.AddP2P(row)
 	return true
 }
 
@@ -219,7 +220,7 @@ func (d *dialect) instant(l *track, ev *event, time int64, a *recordArgs) bool {
 		if !ok || kind.Table() != trace.TableP2P {
 			return false
 		}
-		l.stream.AddRequest(time, kind, number(a.req))
+		l.Stream.AddRequest(time, kind, number(a.req))
 	case collectiveCategory:
 		return d.collective(l, ev, time, a)
 	case recordCategory:
@@ -229,7 +230,7 @@ func (d *dialect) instant(l *track, ev *event, time int64, a *recordArgs) bool {
 		if !ok {
 			return false
 		}
-		l.stream.AddOther(time, trace.KindInstant, uint64(id))
+		l.Stream.AddOther(time, trace.KindInstant, uint64(id))
 	}
 	return true
 }
@@ -245,7 +246,7 @@ func (d *dialect) collective(l *track, ev *event, time int64, a *recordArgs) boo
 	if a.root != nil {
 		row.Root = uint32(number(a.root))
 	}
-	l.stream.AddColl(row)
+	l.Stream.AddColl(row)
 	return true
 }
 
@@ -262,6 +263,6 @@ func (d *dialect) other(l *track, time int64, a *recordArgs) bool {
 		d.values = append(d.values, number(v))
 		return len(d.values) < otherLimit
 	})
-	l.stream.AddOther(time, trace.Kind(kind), d.values...)
+	l.Stream.AddOther(time, trace.Kind(kind), d.values...)
 	return true
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 
-	"tracekit/readers/internal/spool"
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/wire"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -17,27 +15,25 @@ import (
 // communicators and metrics have numbers of their own; assemble makes them those of the
 // trace.
 type file struct {
-	path     string
-	window   int // bytes that are read at once
-	block    int // bytes that are parsed at once by one of
-	jobs     int // goroutines that read it
-	spool    *spool.Spool
-	names    *names
-	regions  *regions
-	tracks   *tracks
-	comms    *comms
-	meters   *meters
-	async    *async
-	overlaps *spool.Spool // slices that are not in the first sub-track of their track
-	layers   atomic.Int64 // sub-tracks behind the first ones, with those that are one too many
-	flows    *flows
-	ledger   trace.Ledger
-	members  map[string]string // of the outer object, raw
-	phases   [256]uint64       // number of events by phase
-	origin   origin
-	meta     metadata
-	dft      dftracer
-	tau      tau
+	path    string
+	window  int // bytes that are read at once
+	block   int // bytes that are parsed at once by one of
+	jobs    int // goroutines that read it
+	set     *nest.Set
+	names   *names
+	regions *regions
+	tracks  *tracks
+	comms   *comms
+	meters  *meters
+	async   *async
+	flows   *flows
+	ledger  trace.Ledger
+	members map[string]string // of the outer object, raw
+	phases  [256]uint64       // number of events by phase
+	origin  origin
+	meta    metadata
+	dft     dftracer
+	tau     tau
 
 	leftOut leftOut // arguments of events
 
@@ -54,25 +50,27 @@ type file struct {
 	near     bool     // a time was met that fits
 	far      bool     // none was before one that does not fit: times count from farUnits
 	farUnits int64
-	size     int64  // of the file
-	bytes    int64  // of the text
-	shift    int64  // ns to be added to all times for the common time axis
-	idmap    *idMap // made by assemble
+	size     int64     // of the file
+	bytes    int64     // of the text
+	idmap    *nest.IDs // made by assemble
 
 	first     trace.LocationID // of the locations that assemble makes of the file's tracks
 	locations int
-
-	batches sync.Pool // that nobody uses
 }
 
 // newFile returns a file whose events wait in a store.
 func newFile(path string, store *spill.Store) *file {
 	n := newNames()
-	s := spool.New(store)
-	f := &file{path: path, window: windowBytes, block: blockBytes, spool: s, overlaps: spool.New(s.Store()), names: n,
+	s := nest.NewSet(store)
+	f := &file{path: path, window: windowBytes, block: blockBytes, set: s, names: n,
 		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches, f.owners = newMetadata(), newDftracer(), newTau(), newLaunches(), newOwners()
+	s.Name = func(id trace.RegionID) uint32 { return f.regions.list[id].name }
+	s.Sizes = f.launches.sizes
+	s.Type = func(id trace.MetricID, series int) trace.ValueType {
+		return f.meters.list[id].series[series].valueType()
+	}
 	f.names.text("") // so that a missing name is number 0
 	return f
 }
@@ -96,7 +94,7 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 	f.tracks.found()
 	f.limits()
 	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
-	if err := f.spool.Finish(ctx, f.jobs); err != nil {
+	if err := f.set.Spool.Finish(ctx, f.jobs); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return f.flows.count(ctx)
@@ -252,7 +250,7 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	dur := ev.dur
 	switch {
 	case !ev.hasDur:
-		dur = openEnd
+		dur = nest.OpenEnd
 		f.find(trace.CodeBadValue, at, "a slice without dur; it ends with what encloses it")
 	case dur < 0:
 		dur = 0
@@ -266,9 +264,9 @@ func (f *file) slice(l *track, ev *event, at int64) {
 			return
 		}
 	}
-	l.gpu = l.gpu || r.gpu
+	l.GPU = l.GPU || r.gpu
 	l.trivial = l.trivial && r.trivial
-	var c call
+	var c nest.Call
 	if r.args {
 		c = f.call(l, r, ev)
 	}
@@ -285,32 +283,32 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	case r.role == trace.RoleFileIO:
 		f.measure(l, ev)
 	}
-	l.put(ev.time, dur, id, c)
+	l.Put(ev.time, dur, id, c)
 }
 
 // beginEnd takes a B or an E.
 func (f *file) beginEnd(l *track, ev *event) {
-	l.stacked, l.trivial = true, false
-	l.stream.Tie = tieFile // B and E at equal times mean what their order in the file says
+	l.trivial = false
+	l.Stack() // B and E at equal times mean what their order in the file says
 	if ev.phase == 'B' {
 		id := f.regions.find(ev.name, ev.cat)
 		f.attach(l, ev)
-		l.stream.AddFlow(ev.time, trace.KindEnter, id)
+		l.Begin(ev.time, id)
 		return
 	}
 	// An E names what it ends, in the place of the region: its category may be missing.
-	name := trace.RegionID(trace.None)
+	name := uint32(trace.None)
 	if ev.name != nil {
-		name = trace.RegionID(f.names.raw(ev.name))
+		name = f.names.raw(ev.name)
 	}
-	l.stream.AddFlow(ev.time, trace.KindLeave, name)
+	l.End(ev.time, name)
 }
 
 // instant takes a moment.
 func (f *file) instant(l *track, ev *event) {
 	l.moments = true
-	l.record()
-	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
+	l.Moment()
+	l.Stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
 }
 
 // metadataLimit bounds the number of processes and threads that M events may describe.

@@ -30,9 +30,9 @@ func (f *file) flow(l *track, ev *event, at int64) {
 	id := hash(ev.cat, ev.name, canonicalID(ev))
 	f.flows.add(id, ev.time, ev.phase)
 	l.trivial = false
-	l.record()
-	l.stream.AddAttr(flowAttribute(ev.phase), trace.TypeUint64, id)
-	l.stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
+	l.Moment()
+	l.Stream.AddAttr(flowAttribute(ev.phase), trace.TypeUint64, id)
+	l.Stream.AddOther(ev.time, trace.KindInstant, uint64(f.names.raw(ev.name)))
 }
 
 func flowAttribute(phase byte) trace.AttributeID {
@@ -60,13 +60,13 @@ func (f *file) boundFlow(l *track, ev *event) {
 	}
 	id := hash([]byte("bind"), normalID(ev.bindID))
 	f.flows.add(id, ev.time, phase)
-	l.stream.AddAttr(flowAttribute(phase), trace.TypeUint64, id)
+	l.Stream.AddAttr(flowAttribute(phase), trace.TypeUint64, id)
 }
 
 // add notes an end of a flow.
 func (w *flows) add(id uint64, time int64, phase byte) {
 	if w.spool == nil {
-		w.spool = spool.New(w.f.spool.Store())
+		w.spool = spool.New(w.f.set.Spool.Store())
 		w.stream = w.spool.Stream(0)
 	}
 	w.stream.Tie = time

@@ -3,6 +3,7 @@ package jsontrace
 import (
 	"slices"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -11,21 +12,21 @@ import (
 // process group is not recorded: it is that of the file's groups which uses gloo.
 
 // glooCall reads a collective or a message of gloo.
-func (f *file) glooCall(l *track, r *region, ev *event) call {
-	c := call{operation: r.op, peer: trace.RootNone, sent: tensorBytes(ev.args)}
-	c.comm = f.comms.find(func() group { return group{name: "gloo", gloo: true} }, []byte("gloo"))
+func (f *file) glooCall(l *track, r *region, ev *event) nest.Call {
+	c := nest.Call{Operation: r.op, Peer: trace.RootNone, Sent: tensorBytes(ev.args)}
+	c.Comm = f.comms.find(func() group { return group{name: "gloo", gloo: true} }, []byte("gloo"))
 	switch {
-	case r.op.isMessage():
+	case r.op.IsMessage():
 		asked := f.launches.around(l, ev.time)
 		if asked == nil || asked.peer == trace.None {
-			return call{}
+			return nest.Call{}
 		}
-		if c.peer, c.tag = asked.peer, asked.tag; c.sent == 0 {
-			c.sent = asked.bytes
+		if c.Peer, c.Tag = asked.peer, asked.tag; c.Sent == 0 {
+			c.Sent = asked.bytes
 		}
-		c.received = c.sent
-	case r.op.op() == trace.CollAllreduce:
-		c.received = c.sent
+		c.Received = c.Sent
+	case r.op.Collective() == trace.CollAllreduce:
+		c.Received = c.Sent
 	}
 	return c
 }

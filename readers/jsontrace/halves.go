@@ -1,6 +1,10 @@
 package jsontrace
 
-import "slices"
+import (
+	"slices"
+
+	"tracekit/readers/internal/nest"
+)
 
 // halves are the begins, or the ends, of one identifier that wait for their other halves, in
 // the order of the file. As long as they are few they are gone through; many have indexes.
@@ -10,13 +14,13 @@ import "slices"
 type halves struct {
 	list  []half
 	left  int
-	all   *timeline
+	all   *nest.Timeline
 	names map[uint64]*namedHalves
 }
 
 // A namedHalves finds the halves of a name: time i is that of list[of[i]].
 type namedHalves struct {
-	timeline
+	nest.Timeline
 	of []int
 }
 
@@ -38,14 +42,14 @@ func (h *halves) add(x half) {
 // index adds a half to the indexes.
 func (h *halves) index(i int) {
 	x := &h.list[i]
-	h.all.add(x.time)
+	h.all.Add(x.time)
 	n := h.names[x.name]
 	if n == nil {
 		n = &namedHalves{}
 		h.names[x.name] = n
 	}
-	x.place = n.n
-	n.add(x.time)
+	x.place = n.Len()
+	n.Add(x.time)
 	n.of = append(n.of, i)
 }
 
@@ -58,8 +62,8 @@ func (h *halves) take(i int) half {
 		return x
 	}
 	h.list[i].track = nil
-	h.all.remove(i)
-	h.names[x.name].remove(x.place)
+	h.all.Remove(i)
+	h.names[x.name].Remove(x.place)
 	if len(h.list) > 2*h.left+few {
 		h.rebuild()
 	}
@@ -72,7 +76,7 @@ func (h *halves) rebuild() {
 	if h.left <= few {
 		return
 	}
-	h.all, h.names = &timeline{}, make(map[uint64]*namedHalves)
+	h.all, h.names = &nest.Timeline{}, make(map[uint64]*namedHalves)
 	for i := range h.list {
 		h.index(i)
 	}
@@ -85,20 +89,20 @@ func (h *halves) rest() []half {
 
 // last returns the number of the last begin of a name, or of any if it is None, whose time has
 // a property; -1 if there is none.
-func (h *halves) last(name uint64, has func(span) bool) int {
+func (h *halves) last(name uint64, has func(nest.Span) bool) int {
 	if h.all == nil {
 		for i := len(h.list) - 1; i >= 0; i-- {
-			if x := &h.list[i]; (name == anyName || x.name == name) && has(span{x.time, x.time}) {
+			if x := &h.list[i]; (name == anyName || x.name == name) && has(nest.Span{Min: x.time, Max: x.time}) {
 				return i
 			}
 		}
 		return -1
 	}
 	if name == anyName {
-		return h.all.last(has)
+		return h.all.Last(has)
 	}
 	if n := h.names[name]; n != nil {
-		if i := n.last(has); i >= 0 {
+		if i := n.Last(has); i >= 0 {
 			return n.of[i]
 		}
 	}
@@ -107,10 +111,10 @@ func (h *halves) last(name uint64, has func(span) bool) int {
 
 // first returns the number of the first end of a name, or without one, whose time has a
 // property; -1 if there is none.
-func (h *halves) first(name uint64, has func(span) bool) int {
+func (h *halves) first(name uint64, has func(nest.Span) bool) int {
 	if h.all == nil {
 		return slices.IndexFunc(h.list, func(x half) bool {
-			return (x.name == anyName || x.name == name) && has(span{x.time, x.time})
+			return (x.name == anyName || x.name == name) && has(nest.Span{Min: x.time, Max: x.time})
 		})
 	}
 	found := -1
@@ -118,7 +122,7 @@ func (h *halves) first(name uint64, has func(span) bool) int {
 		if n == nil {
 			continue
 		}
-		if i := n.first(has); i >= 0 && (found < 0 || n.of[i] < found) {
+		if i := n.First(has); i >= 0 && (found < 0 || n.of[i] < found) {
 			found = n.of[i]
 		}
 	}

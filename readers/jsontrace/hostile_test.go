@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -197,11 +198,11 @@ func TestHalves(t *testing.T) {
 			want, got := -1, -1
 			if rnd.IntN(2) == 0 {
 				want = slices.IndexFunc(plain, func(x half) bool { return fits(x, true) })
-				got = indexed.first(name, func(s span) bool { return s.max >= at })
+				got = indexed.first(name, func(s nest.Span) bool { return s.Max >= at })
 			} else {
 				for want = len(plain) - 1; want >= 0 && !fits(plain[want], false); want-- {
 				}
-				got = indexed.last(name, func(s span) bool { return s.min <= at })
+				got = indexed.last(name, func(s nest.Span) bool { return s.Min <= at })
 			}
 			if (want < 0) != (got < 0) || want >= 0 && plain[want].at != indexed.list[got].at {
 				t.Fatalf("half %d of %d, want %d of %d", got, len(indexed.list), want, len(plain))
@@ -245,6 +246,7 @@ func TestManyLayers(t *testing.T) {
 
 // An E whose B is not there leaves what is open as it is, however much that is.
 func TestForeignEnds(t *testing.T) {
+	const searched = 64 // open slices are gone through first
 	for _, n := range []int{3, searched - 1, searched, searched + 1, 500} {
 		s, err := readData(t, events(3*n, func(i int) string {
 			switch {

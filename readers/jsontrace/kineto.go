@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
-	"strings"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -107,29 +107,29 @@ func readKernelArgs(args []byte) (a kernelArgs) {
 
 // kernelCall reads the communication of a kernel: from its arguments, or, in traces that
 // have none, from its name, on the group of all ranks.
-func (f *file) kernelCall(r *region, ev *event) call {
+func (f *file) kernelCall(r *region, ev *event) nest.Call {
 	a := readKernelArgs(ev.args)
-	c := call{operation: r.op, peer: trace.RootNone}
-	if op := operationByName(string(a.op)); op != opNone {
-		c.operation = op
+	c := nest.Call{Operation: r.op, Peer: trace.RootNone}
+	if op := nest.OperationByName(string(a.op)); op != nest.OpNone {
+		c.Operation = op
 		r.op = op // generic kernels do what their arguments say
 	}
-	if c.operation == opUnnamed {
-		return call{}
+	if c.Operation == nest.OpUnnamed {
+		return nest.Call{}
 	}
-	bytes := elementBytes(string(a.dtype))
-	c.sent, c.received = number(a.in)*bytes, number(a.out)*bytes
+	bytes := nest.ElementBytes(string(a.dtype))
+	c.Sent, c.Received = number(a.in)*bytes, number(a.out)*bytes
 	if a.in == nil {
-		c.postpone(ev.args)
+		postpone(&c, ev.args)
 	}
-	switch c.operation {
-	case opSend:
-		c.peer = rankNumber(a.dst)
-	case opRecv:
-		c.peer = rankNumber(a.src)
+	switch c.Operation {
+	case nest.OpSend:
+		c.Peer = rankNumber(a.dst)
+	case nest.OpRecv:
+		c.Peer = rankNumber(a.src)
 	}
 	if a.group != nil || a.ranks != nil {
-		c.comm = f.comms.find(a.describe, a.group, a.ranks, a.start, a.stride, a.size)
+		c.Comm = f.comms.find(a.describe, a.group, a.ranks, a.start, a.stride, a.size)
 	}
 	return c
 }
@@ -145,62 +145,4 @@ func (a *kernelArgs) describe() group {
 	g.start = uint32(number(a.start))
 	g.stride = uint32(number(a.stride))
 	return g
-}
-
-// elementBytes returns the size of an element of PyTorch's or NCCL's data types; 1 for
-// types that are not known.
-func elementBytes(dtype string) uint64 {
-	s := strings.ToLower(strings.TrimPrefix(dtype, "nccl"))
-	switch s {
-	case "double", "long", "int64", "uint64", "float64", "complexfloat":
-		return 8
-	case "float", "int", "int32", "uint32", "float32":
-		return 4
-	case "half", "bfloat16", "short", "float16":
-		return 2
-	case "complexdouble":
-		return 16
-	}
-	return 1
-}
-
-// opUnnamed is the operation of a kernel that communicates although its name does not say
-// how.
-const opUnnamed operation = 253
-
-// kernelOperation returns what the name of a kernel says about its communication. The
-// point-to-point kernel is that of an all-to-all: single messages have arguments.
-func kernelOperation(name string) operation {
-	s := strings.ToLower(strings.TrimPrefix(name, "void "))
-	for _, prefix := range []string{"nccldevkernel_", "ncclkernel_", "hcom_"} {
-		if rest, ok := strings.CutPrefix(s, prefix); ok {
-			if end := strings.IndexAny(rest, "_("); end >= 0 {
-				rest = rest[:end]
-			}
-			if rest == "sendrecv" {
-				return collective(trace.CollAlltoall)
-			}
-			if op := operationByName(rest); op != opNone {
-				return op
-			}
-			return opUnnamed
-		}
-	}
-	return opNone
-}
-
-// operations are those of PyTorch, NCCL and HCCL by their names without ornaments.
-var operations = map[string]operation{
-	"allreduce": collective(trace.CollAllreduce), "broadcast": collective(trace.CollBcast), "reduce": collective(trace.CollReduce),
-	"allgather": collective(trace.CollAllgather), "gather": collective(trace.CollGather), "scatter": collective(trace.CollScatter),
-	"reducescatter": collective(trace.CollReduceScatterBlock), "alltoall": collective(trace.CollAlltoall),
-	"alltoallv": collective(trace.CollAlltoallv), "alltoallsingle": collective(trace.CollAlltoallv),
-	"barrier": collective(trace.CollBarrier), "send": opSend, "recv": opRecv,
-}
-
-// operationByName returns the operation that PyTorch, NCCL or HCCL call so, opNone if it is none.
-func operationByName(name string) operation {
-	s := strings.ToLower(strings.Trim(name, "_"))
-	s = strings.NewReplacer("_base", "", "_into_tensor", "", "_tensor", "", "_coalesced", "", "_", "").Replace(s)
-	return operations[s]
 }

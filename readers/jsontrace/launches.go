@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -39,7 +40,7 @@ func newLaunches() launches {
 // span takes a host's slice of a collective, or of a message.
 func (s *launches) span(l *track, r *region, ev *event) {
 	spans := s.spans[l]
-	n := launchSpan{ev.time, addTime(ev.time, ev.dur), tensorBytes(ev.args), trace.None, 0}
+	n := launchSpan{ev.time, nest.AddTime(ev.time, ev.dur), tensorBytes(ev.args), trace.None, 0}
 	if r.asked {
 		n.peer, n.tag = messageInputs(ev.args)
 	} else if n.bytes == 0 {
@@ -91,23 +92,23 @@ const byLaunch = 1
 
 // postpone notes the correlation of a kernel without sizes: the file may hold the launch
 // after the kernel.
-func (c *call) postpone(args []byte) {
-	if c.operation.isMessage() {
+func postpone(c *nest.Call, args []byte) {
+	if c.Operation.IsMessage() {
 		return
 	}
 	if id, ok := integer(text(member(args, "correlation"))); ok {
-		c.tag, c.sent = byLaunch, uint64(id)
+		c.Tag, c.Sent = byLaunch, uint64(id)
 	}
 }
 
 // sizes returns what a collective sends and receives. What an operation with several forms
 // receives stays unknown if only the launch tells the size.
-func (s *launches) sizes(c *call) (sent, received uint64) {
-	if c.tag != byLaunch {
-		return c.sent, c.received
+func (s *launches) sizes(c *nest.Call) (sent, received uint64) {
+	if c.Tag != byLaunch {
+		return c.Sent, c.Received
 	}
-	sent = s.bytes[int64(c.sent)]
-	if op := c.operation.op(); op == trace.CollAllreduce || op == trace.CollAlltoall {
+	sent = s.bytes[int64(c.Sent)]
+	if op := c.Collective(); op == trace.CollAllreduce || op == trace.CollAlltoall {
 		received = sent
 	}
 	return sent, received
@@ -148,5 +149,5 @@ func typeBytes(name string) uint64 {
 	case "unsigned char", "signed char", "bool":
 		return 1
 	}
-	return elementBytes(name)
+	return nest.ElementBytes(name)
 }

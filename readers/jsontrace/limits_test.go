@@ -30,7 +30,7 @@ func TestLongValues(t *testing.T) {
 		if n := f.ledger.Count(trace.CodeCorrupt) + f.ledger.Count(trace.CodeBadValue); n != 1 {
 			t.Errorf("%s: %v, want one finding", name, f.ledger.Findings())
 		}
-		f.spool.Close()
+		f.set.Spool.Close()
 	}
 }
 
@@ -41,9 +41,9 @@ func TestTooManyErrors(t *testing.T) {
 	if err := f.read(context.Background(), strings.NewReader(text)); err == nil {
 		t.Error("a text without a single event was taken for a trace")
 	}
-	f.spool.Close()
+	f.set.Spool.Close()
 	f = newFile("x", nil)
-	defer f.spool.Close()
+	defer f.set.Spool.Close()
 	if err := f.read(context.Background(), strings.NewReader("[\n{\"ph\":\"i\",\"ts\":3},\n"+text[2:])); err != nil {
 		t.Fatal(err)
 	}

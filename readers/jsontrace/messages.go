@@ -68,12 +68,12 @@ func (f *file) message(l *track, ev *event, at int64) bool {
 		f.find(trace.CodeBadValue, at, "a message without the rank of its other end")
 		return false
 	}
-	l.comm, l.trivial = true, false
-	l.record()
+	l.Comm, l.trivial = true, false
+	l.Moment()
 	if posted, ok, _ := decimal(a.posted, f.digits()); ok && row.Kind == trace.KindMpiIrecv {
-		l.stream.AddRequest(posted, trace.KindMpiIrecvRequest, row.Request)
+		l.Stream.AddRequest(posted, trace.KindMpiIrecvRequest, row.Request)
 	}
-	l.stream.AddP2P(row)
+	l.Stream.AddP2P(row)
 	return true
 }
 
@@ -127,9 +127,9 @@ func (t *tau) message(f *file, l *track, ev *event, at int64) {
 		f.find(trace.CodeBadValue, at, "a message whose other end cannot be found")
 		return
 	}
-	l.comm, l.trivial = true, false
-	l.record()
-	l.stream.AddP2P(row)
+	l.Comm, l.trivial = true, false
+	l.Moment()
+	l.Stream.AddP2P(row)
 }
 
 // send keeps the sender of a message.

@@ -44,17 +44,6 @@ func (s *series) note(typ trace.ValueType, v uint64) {
 	s.float = s.float || typ == trace.TypeDouble
 }
 
-// converted returns a value as one of the series' type.
-func converted(to, from trace.ValueType, v uint64) uint64 {
-	switch {
-	case to == trace.TypeDouble && from == trace.TypeInt64:
-		return math.Float64bits(float64(int64(v)))
-	case to == trace.TypeDouble && from == trace.TypeUint64:
-		return math.Float64bits(float64(v))
-	}
-	return v
-}
-
 // meters finds counters by process, name, identifier and series.
 type meters struct {
 	names   *names
@@ -110,11 +99,11 @@ func (f *file) counter(l *track, ev *event, at int64) {
 		return
 	}
 	l.trivial = false
-	l.record()
+	l.Moment()
 	for i := range m.values {
 		m.list[id].series[i].note(m.types[i], m.values[i])
 	}
-	l.stream.AddMetric(ev.time, id, m.types, m.values)
+	l.Stream.AddMetric(ev.time, id, m.types, m.values)
 }
 
 // find returns the metric of the event whose key is in scratch; ok is false if there are too

@@ -117,7 +117,7 @@ func (a *assembler) ranksOfProcesses() bool {
 		kind = 1
 	}
 	for i, p := range a.places {
-		communicate = communicate || p.track.comm
+		communicate = communicate || p.track.Comm
 		if a.defs.LocationGroups[a.defs.Locations[i].Group].Kind != kind {
 			continue
 		}
@@ -175,16 +175,16 @@ func (a *assembler) comm(name string, ranks []uint32) trace.CommID {
 // groups makes communicators of the groups of a file.
 func (a *assembler) groups(f *file) {
 	if len(a.defs.Comms) == 0 { // nobody communicates, or it is not known who
-		f.idmap.comms = slices.Repeat([]trace.CommID{trace.None}, len(f.comms.list))
+		f.idmap.Comms = slices.Repeat([]trace.CommID{trace.None}, len(f.comms.list))
 		return
 	}
 	for i := range f.comms.list {
 		if i == 0 {
-			f.idmap.comms = append(f.idmap.comms, 0)
+			f.idmap.Comms = append(f.idmap.Comms, 0)
 			continue
 		}
 		g := &f.comms.list[i]
-		f.idmap.comms = append(f.idmap.comms, a.comm(g.name, a.members(f, g)))
+		f.idmap.Comms = append(f.idmap.Comms, a.comm(g.name, a.members(f, g)))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
@@ -17,7 +18,7 @@ type region struct {
 	regionKey
 	paradigm trace.Paradigm
 	role     trace.RegionRole
-	op       operation // that a kernel of this name does
+	op       nest.Operation // that a kernel of this name does
 	mpi      trace.MPIFunction
 	args     bool // slices may have arguments that say something about communication
 	gpu      bool
@@ -93,17 +94,17 @@ func describe(k regionKey, name, cat string) region {
 		r.paradigm = trace.ParadigmMPI
 	}
 	if r.gpu {
-		r.op = kernelOperation(name)
+		r.op = nest.KernelOperation(name)
 	}
 	if op, ok := strings.CutPrefix(name, "gloo:"); ok {
-		r.op = operationByName(op)
-		r.gloo = r.op != opNone
+		r.op = nest.OperationByName(op)
+		r.gloo = r.op != nest.OpNone
 	}
 	r.asked = name == "c10d::send" || name == "c10d::recv_"
 	// Looking into the arguments costs more than all else; most slices can do without.
-	r.args = r.op != opNone || r.paradigm == trace.ParadigmMPI
+	r.args = r.op != nest.OpNone || r.paradigm == trace.ParadigmMPI
 	if r.nccl = cat == "COLL" || cat == "P2P"; r.nccl {
-		r.op = operationByName(name)
+		r.op = nest.OperationByName(name)
 		r.role = trace.RoleKernel // what these slices last is what accelerators do
 	}
 	return r

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/spill"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -112,15 +113,15 @@ func TestScale(t *testing.T) {
 
 // TestCrowded: of more tracks than are told apart the last are left out, and it is said what helps.
 func TestCrowded(t *testing.T) {
-	s, err := readData(t, events(trackLimit+2, func(i int) string {
+	s, err := readData(t, events(nest.TrackLimit+2, func(i int) string {
 		return fmt.Sprintf(`{"ph":"X","name":"a","pid":%d,"tid":1,"ts":1,"dur":1}`, i)
 	}), windowBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if got := len(s.Defs().Locations); got != trackLimit {
-		t.Errorf("%d locations, want %d", got, trackLimit)
+	if got := len(s.Defs().Locations); got != nest.TrackLimit {
+		t.Errorf("%d locations, want %d", got, nest.TrackLimit)
 	}
 	if f := s.Findings(); len(f) != 1 || f[0].Code != trace.CodeLimitExceeded || f[0].Count != 2 ||
 		!strings.Contains(f[0].Text, "in several files each may have as many") {
@@ -131,7 +132,7 @@ func TestCrowded(t *testing.T) {
 // TestTooManyLayers: of more sub-tracks than there may be those of the last tracks are left out,
 // whatever the order in which tracks are surveyed.
 func TestTooManyLayers(t *testing.T) {
-	const n, tracks, more = 90_000, 3, 3*(90_000-1) + 3 - layerLimit
+	const n, tracks, more = 90_000, 3, 3*(90_000-1) + 3 - nest.TrackLimit
 	data := events(tracks*n, func(i int) string {
 		return fmt.Sprintf(`{"ph":"X","name":"a","pid":%d,"ts":%d,"dur":%d}`, tracks-i%tracks, 10*i, 20*tracks*n+10*i)
 	})
@@ -141,10 +142,10 @@ func TestTooManyLayers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defs := s.Defs()
-		if got := len(defs.Locations); got != layerLimit {
-			t.Errorf("%d jobs: %d locations, want %d", jobs, got, layerLimit)
+		if got := len(defs.Locations); got != nest.TrackLimit {
+			t.Errorf("%d jobs: %d locations, want %d", jobs, got, nest.TrackLimit)
 		}
-		last := defs.Locations[layerLimit-1]
+		last := defs.Locations[nest.TrackLimit-1]
 		if got, want := defs.String(last.Name), trace.OverlapName("thread 3", n-1-more); got != want || last.Group != 2 {
 			t.Errorf("%d jobs: the last location is %s of group %d, want %s", jobs, got, last.Group, want)
 		}

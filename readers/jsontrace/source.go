@@ -137,7 +137,7 @@ func (s *Source) leaveOut(errs []error) error {
 			continue
 		}
 		s.ledger.Add(trace.CodeMissingFile, f.place(-1), errs[i].Error())
-		f.spool.Close()
+		f.set.Close()
 	}
 	if s.files = kept; len(kept) == 0 {
 		return errs[0]
@@ -265,7 +265,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 			p.file.pass(ctx, p.track, location, yield)
 			return
 		}
-		p.file.deliver(ctx, p.track, p.sub, p.ids, location, yield)
+		p.file.set.Deliver(ctx, &p.track.Track, p.sub, p.ids, location, yield)
 	}
 }
 
@@ -273,7 +273,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 func (s *Source) Close() error {
 	var errs []error
 	for _, f := range s.files {
-		errs = append(errs, f.spool.Close(), f.overlaps.Close())
+		errs = append(errs, f.set.Close())
 	}
 	if s.own != nil {
 		errs = append(errs, s.own.Close())

@@ -5,14 +5,11 @@ import (
 	"cmp"
 	"fmt"
 
-	"tracekit/readers/internal/spool"
-	"tracekit/trace"
+	"tracekit/readers/internal/nest"
 )
 
-// trackLimit bounds the number of tracks of a file. Events of further ones are left out.
-const trackLimit = 1 << 18
-
-var crowded = fmt.Sprintf("more than %d different pid and tid in one file; of a trace in several files each may have as many", trackLimit)
+// crowded says why events of further tracks are left out.
+var crowded = fmt.Sprintf("more than %d different pid and tid in one file; of a trace in several files each may have as many", nest.TrackLimit)
 
 // An ident is a pid or tid: an integer, or a name (an index into names).
 type ident struct {
@@ -41,25 +38,17 @@ type trackKey struct {
 // A track is a sequence of events that becomes a location, or several if slices overlap.
 type track struct {
 	trackKey
-	number  trace.LocationID // in the spool
-	stream  *spool.Stream
-	stacked bool   // the last slice came as B or E
-	gpu     bool   // holds kernels
-	trivial bool   // holds nothing but the writer's bookkeeping, and moments
-	moments bool   // holds moments
-	rank    uint32 // with hasRank: of which rank
+	trivial bool // holds nothing but the writer's bookkeeping, and moments
+	moments bool // holds moments
 	hasRank bool
-	flat    bool            // what NCCL's profiler says of one rank: operations at the same time are not part of each other
-	comm    bool            // holds collectives or messages
-	latest  int64           // the latest end of a slice, if it has slices
-	survey  *survey         // until the trace is assembled
-	exile   map[uint64]bool // slices that nest in none of the first sub-track: see nester
-	open    []openCall      // in tracekit's own dialect: what is entered and not left
+	rank    uint32 // with hasRank: of which rank
+	nest.Track
+	open []openCall // in tracekit's own dialect: what is entered and not left
 }
 
 // tracks finds tracks by the raw text of pid and tid.
 type tracks struct {
-	spool   *spool.Spool
+	set     *nest.Set
 	names   *names
 	list    []*track
 	byKey   map[trackKey]*track
@@ -70,8 +59,8 @@ type tracks struct {
 	last    *track
 }
 
-func newTracks(s *spool.Spool, n *names) *tracks {
-	return &tracks{spool: s, names: n, byKey: make(map[trackKey]*track), byRaw: make(map[string]*track)}
+func newTracks(s *nest.Set, n *names) *tracks {
+	return &tracks{set: s, names: n, byKey: make(map[trackKey]*track), byRaw: make(map[string]*track)}
 }
 
 // find returns the track of a pid and a tid, nil if there are too many tracks.
@@ -99,11 +88,11 @@ func (l *tracks) get(k trackKey) *track {
 	if found := l.byKey[k]; found != nil {
 		return found
 	}
-	if len(l.list) >= trackLimit {
+	found := &track{trackKey: k, trivial: true}
+	found.Async = k.async
+	if !l.set.Add(&found.Track) {
 		return nil
 	}
-	id := trace.LocationID(len(l.list))
-	found := &track{trackKey: k, number: id, stream: l.spool.Stream(id), trivial: true}
 	l.list = append(l.list, found)
 	l.byKey[k] = found
 	return found

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
@@ -95,7 +96,7 @@ func (d *dftracer) define(f *file, hash []byte, name string) {
 func (f *file) attach(l *track, ev *event) {
 	if f.dft.plain {
 		if name := text(member(ev.args, "fname")); len(name) > 0 {
-			l.stream.AddAttr(attrFile, trace.TypeString, uint64(f.names.raw(name)))
+			l.Stream.AddAttr(attrFile, trace.TypeString, uint64(f.names.raw(name)))
 		}
 	} else if hash := f.dft.hash(ev); hash != nil {
 		id, ok := f.dft.files[string(hash)]
@@ -105,7 +106,7 @@ func (f *file) attach(l *track, ev *event) {
 			ok = true
 		}
 		if ok {
-			l.stream.AddAttr(attrFile, trace.TypeString, uint64(id))
+			l.Stream.AddAttr(attrFile, trace.TypeString, uint64(id))
 		} else {
 			f.names.lost++
 		}
@@ -117,7 +118,7 @@ func (f *file) attach(l *track, ev *event) {
 func (f *file) correlate(l *track, r *region, ev *event) {
 	if id, ok := integer(text(member(ev.args, "correlation"))); ok && id > 0 {
 		f.attributes = max(f.attributes, attrCorrelation+1)
-		l.stream.AddAttr(attrCorrelation, trace.TypeUint64, uint64(id))
+		l.Stream.AddAttr(attrCorrelation, trace.TypeUint64, uint64(id))
 		f.owners.note(l.pid, r.gpu, uint64(id))
 	}
 }
@@ -144,7 +145,7 @@ func (f *file) measure(l *track, ev *event) {
 		bytes *= size
 	}
 	f.attributes = max(f.attributes, attrBytes+1)
-	l.stream.AddAttr(attrBytes, trace.TypeUint64, bytes)
+	l.Stream.AddAttr(attrBytes, trace.TypeUint64, bytes)
 }
 
 // ncclArgs are what NCCL's profiler notes on collectives and messages, raw.
@@ -177,32 +178,32 @@ func readNcclArgs(args []byte) (a ncclArgs) {
 // one process may be different ranks: each rank has a track of its own. The communicator
 // that is named first is taken for that of all ranks; of others the profiler does not say
 // who is in them, so that nothing is returned for them.
-func (f *file) ncclCall(r *region, ev *event) (call, *track) {
+func (f *file) ncclCall(r *region, ev *event) (nest.Call, *track) {
 	a := readNcclArgs(ev.args)
 	rank := rankNumber(a.rank)
 	if a.hash == nil || rank >= worldLimit {
-		return call{}, nil
+		return nest.Call{}, nil
 	}
 	if f.ncclWorld == "" {
 		f.ncclWorld = string(a.hash)
 	}
 	if f.ncclWorld != string(a.hash) {
-		return call{}, nil
+		return nest.Call{}, nil
 	}
 	process := f.names.text(fmt.Sprintf("NCCL rank %d", rank))
 	l := f.tracks.get(trackKey{pid: ident{true, int64(process)}, tid: ident{true, int64(r.cat)}, async: true})
 	if l == nil {
-		return call{}, nil
+		return nest.Call{}, nil
 	}
-	l.rank, l.hasRank, l.flat = rank, true, true
+	l.rank, l.hasRank, l.Flat = rank, true, true
 	f.meta.processes[l.pid] = f.names.list[process]
-	bytes := number(a.count) * elementBytes(string(a.datatype))
-	c := call{operation: r.op, peer: trace.RootNone, sent: bytes, received: bytes}
+	bytes := number(a.count) * nest.ElementBytes(string(a.datatype))
+	c := nest.Call{Operation: r.op, Peer: trace.RootNone, Sent: bytes, Received: bytes}
 	switch {
-	case r.op.isMessage():
-		c.peer = rankNumber(a.peer)
+	case r.op.IsMessage():
+		c.Peer = rankNumber(a.peer)
 	case a.root != nil:
-		c.peer = rankNumber(a.root)
+		c.Peer = rankNumber(a.root)
 	}
 	return c, l
 }

@@ -1,4 +1,4 @@
-package jsontrace
+package nest
 
 import (
 	"container/heap"
@@ -7,13 +7,6 @@ import (
 	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
-
-// layerLimit bounds the tracks and the further sub-tracks of a file. Slices that nest in none
-// of these are left out.
-const layerLimit = trackLimit
-
-// crowded reports whether there are more.
-func (f *file) crowded() bool { return len(f.tracks.list)+int(f.layers.Load()) > layerLimit }
 
 // overlaps takes the slices of a track that overlap others without being nested, and gives
 // each to the first sub-track in which it is. What a sub-track gets waits in a spool in which
@@ -26,11 +19,11 @@ func (f *file) crowded() bool { return len(f.tracks.list)+int(f.layers.Load()) >
 //
 // So a slice costs the logarithm of their number.
 type overlaps struct {
-	of     *track
+	of     *Track
 	track  *nester // sub-track 0
 	stream *spool.Stream
 	layers []*nester
-	room   timeline
+	room   Timeline
 	ends   layerEnds
 	args   []uint64
 }
@@ -59,34 +52,34 @@ func (h *layerEnds) Pop() any {
 }
 
 // newOverlaps returns what takes the slices that a nester of sub-track 0 does not.
-func newOverlaps(f *file, l *track, n *nester) *overlaps {
-	o := &overlaps{of: l, track: n, stream: f.overlaps.Stream(l.number)}
+func newOverlaps(s *Set, l *Track, n *nester) *overlaps {
+	o := &overlaps{of: l, track: n, stream: s.overlaps.Stream(l.Number)}
 	n.outside = o.slice
 	return o
 }
 
 // slice takes a slice; times do not decrease.
-func (o *overlaps) slice(time, dur int64, region trace.RegionID, c call) {
+func (o *overlaps) slice(time, dur int64, region trace.RegionID, c Call) {
 	for len(o.ends) > 0 && o.ends[0].time <= time {
 		k := heap.Pop(&o.ends).(layerEnd).layer
 		o.layers[k].pop(time)
-		o.room.set(k, o.layers[k].limit())
+		o.room.Set(k, o.layers[k].limit())
 	}
 	end := endOf(time, dur)
-	k := o.room.first(func(limits span) bool { return dur == openEnd || o.track.fits(end, limits.max) })
+	k := o.room.First(func(limits Span) bool { return dur == OpenEnd || o.track.fits(end, limits.Max) })
 	if k < 0 {
-		f := o.track.f
-		if f.layers.Add(1); f.crowded() {
+		s := o.track.s
+		if s.layers.Add(1); s.Crowded() {
 			o.track.count.lost++
 			return
 		}
 		k = len(o.layers)
-		o.layers = append(o.layers, newNester(f, o.of, nil))
-		o.room.add(unknownEnd)
+		o.layers = append(o.layers, newNester(s, o.of, nil))
+		o.room.Add(unknownEnd)
 	}
 	n := o.layers[k]
 	n.slice(time, dur, region, c)
-	o.room.set(k, n.limit())
+	o.room.Set(k, n.limit())
 	if n.limit() != unknownEnd {
 		heap.Push(&o.ends, layerEnd{n.limit(), k})
 	}
@@ -94,10 +87,10 @@ func (o *overlaps) slice(time, dur int64, region trace.RegionID, c call) {
 }
 
 // put keeps a slice for its sub-track.
-func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c call) {
-	o.args = append(o.args[:0], uint64(time), uint64(dur), uint64(region), uint64(c.operation))
-	if c.operation != opNone {
-		o.args = append(o.args, uint64(c.comm), uint64(c.peer), uint64(c.tag), c.sent, c.received)
+func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c Call) {
+	o.args = append(o.args[:0], uint64(time), uint64(dur), uint64(region), uint64(c.Operation))
+	if c.Operation != OpNone {
+		o.args = append(o.args, uint64(c.Comm), uint64(c.Peer), uint64(c.Tag), c.Sent, c.Received)
 	}
 	for _, a := range o.track.attrs {
 		o.args = append(o.args, uint64(a.id), uint64(a.typ), a.value)
@@ -106,30 +99,30 @@ func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c call) 
 }
 
 // close returns what was found in all sub-tracks.
-func (o *overlaps) close() *survey {
-	s := &survey{o.track.count, []uint64{o.track.events}}
+func (o *overlaps) close() *Survey {
+	s := &Survey{[]uint64{o.track.events}, o.track.count}
 	for _, n := range o.layers {
 		n.close()
 		s.count.open += n.count.open
 		s.count.deep += n.count.deep
-		s.events = append(s.events, n.events)
+		s.Events = append(s.Events, n.events)
 	}
 	return s
 }
 
 // walkOverlap passes the slices of a sub-track on to a nester, as walk does.
-func (f *file) walkOverlap(ctx context.Context, l *track, sub int, n *nester, full func() bool) error {
-	m := spool.Merge([]*spool.Stream{f.overlaps.Stream(l.number)}, spool.Part{First: int64(sub), Last: int64(sub)})
+func (s *Set) walkOverlap(ctx context.Context, l *Track, sub int, n *nester, full func() bool) error {
+	m := spool.Merge([]*spool.Stream{s.overlaps.Stream(l.Number)}, spool.Part{First: int64(sub), Last: int64(sub)})
 	count := 0
 	for r := m.Next(); r != nil; r = m.Next() {
 		if count++; count%batchEvents == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		a := r.Args()
-		c := call{operation: operation(a[3])}
+		c := Call{Operation: Operation(a[3])}
 		attrs := a[4:]
-		if c.operation != opNone {
-			c = call{operation: c.operation, comm: uint32(a[4]), peer: uint32(a[5]), tag: uint32(a[6]), sent: a[7], received: a[8]}
+		if c.Operation != OpNone {
+			c = Call{Operation: c.Operation, Comm: uint32(a[4]), Peer: uint32(a[5]), Tag: uint32(a[6]), Sent: a[7], Received: a[8]}
 			attrs = a[9:]
 		}
 		n.attrs = n.attrs[:0]

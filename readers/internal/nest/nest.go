@@ -1,4 +1,4 @@
-package jsontrace
+package nest
 
 import (
 	"math"
@@ -19,15 +19,15 @@ const clipLimit = 1000
 //	stack are the open slices, the innermost last
 //	a visit in stack with a known end ends no later than the one below
 type nester struct {
-	f       *file
-	ids     *idMap
+	s       *Set
+	ids     *IDs
 	stack   []visit
 	last    int64        // time of the latest event
 	events  uint64       // number of events
 	batch   *trace.Batch // nil: they are only counted
 	attrs   []attr       // of the record at hand
 	count   nestCount
-	outside func(time, dur int64, region trace.RegionID, c call) // takes the other slices
+	outside func(time, dur int64, region trace.RegionID, c Call) // takes the other slices
 	exile   map[uint64]bool                                      // slices, by their number in the track, that must not go to sub-track 0
 	broken  []uint64                                             // slices that could not keep their end because of a B or an E, or give way
 	prefer  bool                                                 // the longer of two slices that do not nest: the shorter gives way
@@ -57,7 +57,7 @@ type visit struct {
 	region trace.RegionID
 	began  bool // by B
 	number uint64
-	call   call
+	call   Call
 }
 
 type attr struct {
@@ -68,9 +68,9 @@ type attr struct {
 
 const unknownEnd = math.MaxInt64
 
-func newNester(f *file, l *track, ids *idMap) *nester {
-	n := &nester{f: f, ids: ids, last: math.MinInt64, flat: l.flat, outside: func(int64, int64, trace.RegionID, call) {}}
-	if !l.gpu {
+func newNester(s *Set, l *Track, ids *IDs) *nester {
+	n := &nester{s: s, ids: ids, last: math.MinInt64, flat: l.Flat, outside: func(int64, int64, trace.RegionID, Call) {}}
+	if !l.GPU {
 		n.clip = clipLimit
 	}
 	return n
@@ -78,25 +78,25 @@ func newNester(f *file, l *track, ids *idMap) *nester {
 
 // endOf returns the end of a slice.
 func endOf(time, dur int64) int64 {
-	if dur == openEnd || time > math.MaxInt64-dur-1 {
+	if dur == OpenEnd || time > math.MaxInt64-dur-1 {
 		return unknownEnd
 	}
 	return time + dur
 }
 
 // slice takes a complete slice.
-func (n *nester) slice(time, dur int64, region trace.RegionID, c call) {
+func (n *nester) slice(time, dur int64, region trace.RegionID, c Call) {
 	n.slices++
 	exiled := n.exile[n.slices]
 	if !exiled {
 		n.pop(time)
 	}
 	end := endOf(time, dur)
-	if n.prefer && !exiled && dur != openEnd {
+	if n.prefer && !exiled && dur != OpenEnd {
 		n.giveWay(time, end)
 	}
 	limit := n.limit()
-	if exiled || dur != openEnd && !n.fits(end, limit) {
+	if exiled || dur != OpenEnd && !n.fits(end, limit) {
 		n.count.overlaps++
 		n.outside(time, dur, region, c)
 		return
@@ -116,7 +116,7 @@ func (n *nester) giveWay(time, end int64) {
 	for i > 0 && !n.fits(end, n.stack[i-1].end) {
 		i--
 		v := n.stack[i]
-		if v.began || v.call.operation != opNone || (v.end-v.start) > (end-time)/longer {
+		if v.began || v.call.Operation != OpNone || (v.end-v.start) > (end-time)/longer {
 			return
 		}
 	}
@@ -166,7 +166,7 @@ func (n *nester) enter(time int64, fr visit) {
 		n.putAttrs()
 		n.batch.AddFlow(time, trace.KindEnter, n.ids.region(fr.region))
 	}
-	if fr.call.operation != opNone {
+	if fr.call.Operation != OpNone {
 		n.beginCall(time, &fr.call)
 	}
 }
@@ -183,7 +183,7 @@ func (n *nester) tally(fr visit, by int) {
 }
 
 // name returns the name of an open slice.
-func (n *nester) name(fr visit) uint32 { return n.f.regions.list[fr.region].name }
+func (n *nester) name(fr visit) uint32 { return n.s.Name(fr.region) }
 
 // leave closes the innermost slice.
 func (n *nester) leave(time int64) {
@@ -197,7 +197,7 @@ func (n *nester) leave(time int64) {
 			n.count.broken++
 		}
 	}
-	if fr.call.operation != opNone {
+	if fr.call.Operation != OpNone {
 		n.endCall(time, &fr.call)
 	}
 	time = n.advance(time)
@@ -210,11 +210,11 @@ func (n *nester) leave(time int64) {
 func (n *nester) advance(time int64) int64 {
 	n.events++
 	n.last = max(n.last, time)
-	return addTime(n.last, n.f.shift)
+	return AddTime(n.last, n.s.Shift)
 }
 
-// addTime adds without overflow.
-func addTime(a, b int64) int64 {
+// AddTime adds without overflow.
+func AddTime(a, b int64) int64 {
 	switch s := a + b; {
 	case b > 0 && s < a:
 		return math.MaxInt64
@@ -226,13 +226,13 @@ func addTime(a, b int64) int64 {
 }
 
 // beginCall delivers what a communicating slice does at its begin.
-func (n *nester) beginCall(time int64, c *call) {
+func (n *nester) beginCall(time int64, c *Call) {
 	switch {
-	case c.operation == opRecv:
+	case c.Operation == OpRecv:
 		return
 	case n.batch == nil:
-	case c.operation == opSend:
-		n.batch.AddP2P(n.message(trace.KindMpiSend, time, c, c.sent))
+	case c.Operation == OpSend:
+		n.batch.AddP2P(n.message(trace.KindMpiSend, time, c, c.Sent))
 	default:
 		n.batch.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveBegin,
 			Comm: trace.None, Root: trace.None})
@@ -241,24 +241,27 @@ func (n *nester) beginCall(time int64, c *call) {
 }
 
 // endCall delivers what a communicating slice does at its end.
-func (n *nester) endCall(time int64, c *call) {
-	if c.operation == opSend {
+func (n *nester) endCall(time int64, c *Call) {
+	if c.Operation == OpSend {
 		return
 	}
 	time = n.advance(time)
 	switch {
 	case n.batch == nil:
-	case c.operation == opRecv:
-		n.batch.AddP2P(n.message(trace.KindMpiRecv, time, c, c.received))
+	case c.Operation == OpRecv:
+		n.batch.AddP2P(n.message(trace.KindMpiRecv, time, c, c.Received))
 	default:
-		sent, received := n.f.launches.sizes(c)
-		n.batch.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: c.op(),
-			Comm: n.ids.comm(c.comm), Root: c.peer, Sent: sent, Received: received})
+		sent, received := c.Sent, c.Received
+		if n.s.Sizes != nil {
+			sent, received = n.s.Sizes(c)
+		}
+		n.batch.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: c.Collective(),
+			Comm: n.ids.comm(c.Comm), Root: c.Peer, Sent: sent, Received: received})
 	}
 }
 
-func (n *nester) message(kind trace.Kind, time int64, c *call, bytes uint64) trace.P2PRow {
-	return trace.P2PRow{Time: time, Kind: kind, Peer: c.peer, Comm: n.ids.comm(c.comm), Tag: c.tag, Bytes: bytes}
+func (n *nester) message(kind trace.Kind, time int64, c *Call, bytes uint64) trace.P2PRow {
+	return trace.P2PRow{Time: time, Kind: kind, Peer: c.Peer, Comm: n.ids.comm(c.Comm), Tag: c.Tag, Bytes: bytes}
 }
 
 // begin takes a B.

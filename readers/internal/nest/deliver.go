@@ -1,7 +1,8 @@
-package jsontrace
+package nest
 
 import (
 	"context"
+	"math"
 
 	"tracekit/trace"
 )
@@ -9,29 +10,29 @@ import (
 // batchEvents is how many events a batch holds, about.
 const batchEvents = 4096
 
-// An idMap makes the numbers of a file those of the trace.
-type idMap struct {
-	strings []trace.StringID
-	regions []trace.RegionID
-	comms   []trace.CommID
-	metrics []trace.MetricID
+// IDs makes the numbers of a file those of the trace: each indexes one of these.
+type IDs struct {
+	Strings []trace.StringID
+	Regions []trace.RegionID
+	Comms   []trace.CommID
+	Metrics []trace.MetricID
 }
 
-func (m *idMap) region(id trace.RegionID) trace.RegionID { return m.regions[id] }
+func (m *IDs) region(id trace.RegionID) trace.RegionID { return m.Regions[id] }
 
-func (m *idMap) comm(id uint32) trace.CommID { return m.comms[id] }
+func (m *IDs) comm(id uint32) trace.CommID { return m.Comms[id] }
 
-func (m *idMap) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
+func (m *IDs) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 	if a.typ == trace.TypeString {
-		a.value = uint64(m.strings[a.value])
+		a.value = uint64(m.Strings[a.value])
 	}
 	return a.id, a.typ, a.value
 }
 
 // walk passes the records of a track on to a nester, and calls full after each; that it
 // returns false ends the walk.
-func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) error {
-	for b, err := range f.spool.Events(ctx, l.number) {
+func (s *Set) walk(ctx context.Context, l *Track, n *nester, full func() bool) error {
+	for b, err := range s.Spool.Events(ctx, l.Number) {
 		if err != nil {
 			return err
 		}
@@ -48,15 +49,15 @@ func (f *file) walk(ctx context.Context, l *track, n *nester, full func() bool) 
 	return nil
 }
 
-// deliver iterates over the events of a sub-track, as those of a location.
-func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, location trace.LocationID,
+// Deliver iterates over the events of a sub-track, as those of a location.
+func (s *Set) Deliver(ctx context.Context, l *Track, sub int, ids *IDs, location trace.LocationID,
 	yield func(*trace.Batch, error) bool) {
-	n := newNester(f, l, ids)
+	n := newNester(s, l, ids)
 	var spare bool
-	if n.batch, spare = f.batches.Get().(*trace.Batch); !spare {
+	if n.batch, spare = s.batches.Get().(*trace.Batch); !spare {
 		n.batch = new(trace.Batch)
 	}
-	defer f.batches.Put(n.batch)
+	defer s.batches.Put(n.batch)
 	n.batch.Reset(location, 0)
 	more := true
 	full := func() bool {
@@ -69,9 +70,9 @@ func (f *file) deliver(ctx context.Context, l *track, sub int, ids *idMap, locat
 	var err error
 	if sub == 0 {
 		n.exile = l.exile
-		err = f.walk(ctx, l, n, full)
+		err = s.walk(ctx, l, n, full)
 	} else {
-		err = f.walkOverlap(ctx, l, sub, n, full)
+		err = s.walkOverlap(ctx, l, sub, n, full)
 	}
 	switch {
 	case err != nil:
@@ -97,6 +98,8 @@ func (n *nester) take(b *trace.Batch, r trace.Row) {
 		n.takeFlow(&b.Flow, r.First)
 	case trace.TableP2P:
 		n.takeP2P(&b.P2P, r.First)
+	case trace.TableColl:
+		n.takeColl(&b.Coll, r.First)
 	case trace.TableMetric:
 		n.takeMetric(&b.Metric, r.First, r.End)
 	case trace.TableOther:
@@ -126,16 +129,30 @@ func (n *nester) takeP2P(p *trace.P2P, i int) {
 		Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
 }
 
+func (n *nester) takeColl(c *trace.Coll, i int) {
+	time := n.moment(c.Time[i])
+	if n.batch == nil {
+		return
+	}
+	comm := trace.CommID(trace.None)
+	if c.Comm[i] != trace.None {
+		comm = n.ids.comm(uint32(c.Comm[i]))
+	}
+	n.putAttrs()
+	n.batch.AddColl(trace.CollRow{Time: time, Kind: c.Kind[i], Op: c.Op[i], Comm: comm, Root: c.Root[i], Sent: c.Sent[i],
+		Received: c.Received[i], Request: c.Request[i]})
+}
+
 func (n *nester) takeMetric(m *trace.MetricValues, i, end int) {
 	time := n.moment(m.Time[i])
 	if n.batch != nil {
 		id := m.Metric[i]
-		for j, s := range n.f.meters.list[id].series {
-			typ := s.valueType()
-			m.Value[i+j] = converted(typ, m.Type[i+j], m.Value[i+j])
-			m.Type[i+j] = typ
+		for j := i; j < end && n.s.Type != nil; j++ {
+			typ := n.s.Type(id, j-i)
+			m.Value[j] = Converted(typ, m.Type[j], m.Value[j])
+			m.Type[j] = typ
 		}
-		n.batch.AddMetric(time, n.ids.metrics[id], m.Type[i:end], m.Value[i:end])
+		n.batch.AddMetric(time, n.ids.Metrics[id], m.Type[i:end], m.Value[i:end])
 	}
 }
 
@@ -143,15 +160,26 @@ func (n *nester) takeOther(o *trace.Other, i int) {
 	args := o.Args[o.Offset[i]:o.Offset[i+1]]
 	switch o.Kind[i] {
 	case recordSlice:
-		n.slice(o.Time[i], int64(args[0]), trace.RegionID(args[1]), call{})
+		n.slice(o.Time[i], int64(args[0]), trace.RegionID(args[1]), Call{})
 	case recordCall:
-		n.slice(o.Time[i], int64(args[0]), trace.RegionID(args[1]), call{operation: operation(args[2]),
-			comm: uint32(args[3]), peer: uint32(args[4]), tag: uint32(args[5]), sent: args[6], received: args[7]})
+		n.slice(o.Time[i], int64(args[0]), trace.RegionID(args[1]), Call{Operation: Operation(args[2]),
+			Comm: uint32(args[3]), Peer: uint32(args[4]), Tag: uint32(args[5]), Sent: args[6], Received: args[7]})
 	case trace.KindInstant:
 		time := n.moment(o.Time[i])
 		if n.batch != nil {
 			n.putAttrs()
-			n.batch.AddOther(time, trace.KindInstant, uint64(n.ids.strings[args[0]]))
+			n.batch.AddOther(time, trace.KindInstant, uint64(n.ids.Strings[args[0]]))
 		}
 	}
+}
+
+// Converted returns the bits of a value as one of another type: integers as floating point, if that is asked for.
+func Converted(to, from trace.ValueType, v uint64) uint64 {
+	switch {
+	case to == trace.TypeDouble && from == trace.TypeInt64:
+		return math.Float64bits(float64(int64(v)))
+	case to == trace.TypeDouble && from == trace.TypeUint64:
+		return math.Float64bits(float64(v))
+	}
+	return v
 }

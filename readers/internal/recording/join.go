@@ -1,0 +1,214 @@
+package recording
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"tracekit/readers/internal/nest"
+	"tracekit/trace"
+)
+
+// A joiner makes the definitions of one trace of files.
+type joiner struct {
+	files   []*File
+	defs    *trace.Defs
+	strings map[string]trace.StringID
+	regions map[trace.Region]trace.RegionID
+	metrics map[trace.MetricMember]trace.MetricID
+	nodes   map[string]trace.SystemTreeNodeID
+	comms   map[string]trace.CommID
+	world   trace.GroupID // of all ranks; None: there are no ranks
+	size    uint32        // of the world
+	places  []place
+	ids     []*nest.IDs
+	ledger  trace.Ledger
+}
+
+// A place is where the events of a location are.
+type place struct {
+	file  *File
+	track *Track
+	sub   int
+	ids   *nest.IDs
+}
+
+// join makes the definitions of files, which are finished.
+func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, error) {
+	j := &joiner{files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID), regions: make(map[trace.Region]trace.RegionID),
+		metrics: make(map[trace.MetricMember]trace.MetricID), nodes: make(map[string]trace.SystemTreeNodeID),
+		comms: make(map[string]trace.CommID), world: trace.None}
+	j.string("")
+	for _, a := range [attributes][2]string{
+		AttrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
+		AttrBytes:       {trace.AttributeBytes, "what a device copies or sets"},
+	} {
+		j.defs.Attributes = append(j.defs.Attributes, trace.Attribute{Ref: uint64(len(j.defs.Attributes)),
+			Name: j.string(a[0]), Description: j.string(a[1]), Type: trace.TypeUint64})
+	}
+	var sets []*nest.Set
+	var tracks [][]*nest.Track
+	for _, f := range files {
+		f.settle()
+		sets, tracks = append(sets, f.Set), append(tracks, nested(f.tracks()))
+	}
+	if err := nest.SurveyAll(ctx, jobs, sets, tracks); err != nil {
+		return nil, err
+	}
+	j.ranks()
+	for i, f := range files {
+		if f.Set.Crowded() {
+			if err := f.Set.Resurvey(ctx, tracks[i]); err != nil {
+				return nil, err
+			}
+		}
+		j.file(f)
+		if err := f.Set.Finish(ctx, jobs); err != nil {
+			return nil, err
+		}
+	}
+	j.communicators()
+	j.clock(start)
+	return j, nil
+}
+
+// nested returns what nests in tracks.
+func nested(list []*Track) []*nest.Track {
+	out := make([]*nest.Track, len(list))
+	for i, l := range list {
+		out[i] = &l.Track
+	}
+	return out
+}
+
+// string returns the number of a string in the trace.
+func (j *joiner) string(s string) trace.StringID {
+	id, ok := j.strings[s]
+	if !ok {
+		id = trace.StringID(len(j.defs.Strings))
+		j.defs.Strings = append(j.defs.Strings, s)
+		j.strings[s] = id
+	}
+	return id
+}
+
+// file adds the definitions of a file but for its communicators.
+func (j *joiner) file(f *File) {
+	ids := &nest.IDs{}
+	j.ids = append(j.ids, ids)
+	for _, s := range f.list {
+		ids.Strings = append(ids.Strings, j.string(s))
+	}
+	for _, r := range f.described {
+		ids.Regions = append(ids.Regions, j.region(f, r))
+	}
+	for _, m := range f.meters {
+		ids.Metrics = append(ids.Metrics, j.metric(m))
+	}
+	for _, p := range f.processes {
+		p.group = j.group(f, p, j.processName(f, p), 1, trace.None)
+		for _, l := range p.threads {
+			j.track(f, p, l, p.group, ids)
+		}
+	}
+	for _, p := range f.processes {
+		for _, d := range p.devices {
+			group := j.group(f, p, d.Name, 2, p.group)
+			for _, l := range d.streams {
+				j.track(f, p, l, group, ids)
+			}
+		}
+	}
+	for i, n := range f.lost {
+		j.ledger.AddN(trace.CodeLimitExceeded, n, f.Place(-1), lostTexts[i])
+	}
+}
+
+func (j *joiner) region(f *File, r region) trace.RegionID {
+	name := j.string(f.list[r.name])
+	def := trace.Region{Name: name, Canonical: name, Description: j.string(r.Category), Role: r.Role, Paradigm: r.Paradigm, File: j.string("")}
+	// The canonical name lets the analyses of MPI see what the kernel does.
+	if mpi := r.op.MPIName(); mpi != "" {
+		def.Canonical, def.Paradigm = j.string(mpi), trace.ParadigmMPI
+	}
+	id, ok := j.regions[def]
+	if !ok {
+		id = trace.RegionID(len(j.defs.Regions))
+		j.regions[def] = id
+		def.Ref = uint64(id)
+		j.defs.Regions = append(j.defs.Regions, def)
+	}
+	return id
+}
+
+func (j *joiner) metric(m meter) trace.MetricID {
+	def := trace.MetricMember{Name: j.string(m.name), Description: j.string(""), Value: m.typ, Base: 1, Mode: m.mode, Unit: j.string(m.unit)}
+	id, ok := j.metrics[def]
+	if !ok {
+		id = trace.MetricID(len(j.defs.Metrics))
+		j.metrics[def] = id
+		member := trace.MetricMemberID(len(j.defs.MetricMembers))
+		def.Ref = uint64(member)
+		j.defs.MetricMembers = append(j.defs.MetricMembers, def)
+		j.defs.Metrics = append(j.defs.Metrics, trace.Metric{Ref: uint64(id), Class: trace.None, Recorder: trace.None,
+			Members: []trace.MetricMemberID{member}})
+	}
+	return id
+}
+
+// processName returns the name of a process for people.
+func (j *joiner) processName(f *File, p *Process) string {
+	if p.Name != "" {
+		return filepath.Base(p.Name)
+	}
+	return fmt.Sprintf("process %d", p.Pid)
+}
+
+// group adds the location group of a process or a device.
+func (j *joiner) group(f *File, p *Process, name string, kind uint8, creator trace.LocationGroupID) trace.LocationGroupID {
+	switch {
+	case p.world != trace.None && j.size > 1:
+		name = fmt.Sprintf("rank %d: %s", p.world, name)
+	case p.world == trace.None && len(f.processes) > 1:
+		name = fmt.Sprintf("process %d: %s", p.Pid, name)
+	}
+	id := trace.LocationGroupID(len(j.defs.LocationGroups))
+	j.defs.LocationGroups = append(j.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id), Name: j.string(name), Kind: kind,
+		Node: j.node(f.Host), Creator: creator})
+	return id
+}
+
+// node returns the node of the system tree with that name, the machine if it is "".
+func (j *joiner) node(host string) trace.SystemTreeNodeID {
+	if id, ok := j.nodes[host]; ok {
+		return id
+	}
+	def := trace.SystemTreeNode{Name: j.string("machine"), Class: j.string("machine"), Parent: trace.None}
+	if host != "" {
+		def = trace.SystemTreeNode{Name: j.string(host), Class: j.string("node"), Parent: j.node("")}
+	}
+	id := trace.SystemTreeNodeID(len(j.defs.SystemTree))
+	def.Ref = uint64(id)
+	j.defs.SystemTree = append(j.defs.SystemTree, def)
+	j.nodes[host] = id
+	return id
+}
+
+// track adds the locations of a track: one, and one more for each sub-track.
+func (j *joiner) track(f *File, p *Process, l *Track, group trace.LocationGroupID, ids *nest.IDs) {
+	at := trace.Place{Location: trace.LocationID(len(j.places)), File: f.Path, Offset: -1}
+	l.Find(&j.ledger, at, "in "+l.Name)
+	if p.main == trace.None {
+		p.main = at.Location
+	}
+	for sub, events := range l.Survey.Events {
+		name := l.Name
+		if sub > 0 {
+			name = trace.OverlapName(l.Name, sub)
+		}
+		j.defs.Locations = append(j.defs.Locations, trace.Location{Ref: uint64(len(j.places)), Name: j.string(name), Kind: l.Kind,
+			Events: events, Group: group})
+		j.places = append(j.places, place{f, l, sub, ids})
+	}
+	l.Survey = nil
+}
