@@ -1,4 +1,5 @@
 import { h, render, Fragment } from 'preact'
+import { answerTo, pinsOf, windowOf } from './answer'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
@@ -11,6 +12,7 @@ import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Lines } from './lines'
 import { more, type More } from './more'
+import { Overview } from './overview'
 import { useDark } from './dark'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
@@ -58,8 +60,14 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const alignment = useAlignment(runs, models, view.align)
   const length = runs.length > 1 ? extent(runs, alignment, run) : model.head.length_ns
   const change = useCallback((v: Partial<View>) => setView(old => ({ ...old, ...v })), [])
+  // The address keeps the view; each zoom is an entry of the history, so that Back undoes it.
+  const written = useRef<View>(view)
   useEffect(() => {
-    const id = setTimeout(() => history.replaceState(null, '', '#' + toHash(view, begin)), 200)
+    const id = setTimeout(() => {
+      const hash = '#' + toHash(view, begin), moved = view.from !== written.current.from || view.to !== written.current.to
+      written.current = view
+      if (hash !== location.hash && hash + location.hash !== '#') history[moved ? 'pushState' : 'replaceState'](null, '', hash)
+    }, 250)
     return () => clearTimeout(id)
   }, [view])
   useEffect(() => {
@@ -78,15 +86,19 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
   const cause = (doc.diagnosis ?? [])[view.place]
+  const answer = useMemo(() => cause ? answerTo(model, cause) : null, [model, cause])
+  const instance = answer?.instances[Math.min(view.instance, answer.instances.length - 1)]
+  const { culprits, victims } = useMemo(() => answer ? pinsOf(model, answer, instance) : { culprits: none, victims: none }, [model, answer, instance])
+  const pinned = useMemo(() => [...new Set([...culprits, ...victims, ...view.pins])].filter(r => r < model.head.rows.length), [culprits, victims, view.pins])
   const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
-      const at = model.at(cause)
-      return at.includes(1) ? at.map((a, i) => a || model.head.activities[i][1] > 0 ? 1 : 0) : null
+      const at = model === models[run] ? answer?.lit : model.at(cause)
+      return at?.includes(1) ? at.map((a, i) => a || model.head.activities[i][1] > 0 ? 1 : 0) : null
     }
     if (path >= 0 && path < model.head.paths.length) return model.below(path)
     const q = view.search.toLowerCase()
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
-  }, [cause, view.search])
+  }, [cause, answer, view.search])
   const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
   // next moves to the visit of what is in color that begins next, or before.
   const found = useRef(-1)
@@ -104,15 +116,19 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   // Moving the timeline changes nothing else on the page.
   const still = useMemo(() => view, Object.entries(view).filter(([k]) => k !== 'from' && k !== 'to').map(([, v]) => v))
   const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} runs={runs} run={run} />, [doc, model])
-  // A cause of which nothing is in view is looked for in all of the run.
-  const choose = useCallback((k: number) => setView(old => {
-    const chosen = (doc.diagnosis ?? [])[k]
-    const seen = !chosen || model.byRow(old.from, old.to, model.at(chosen)).some(t => t > 0)
-    return { ...old, place: k, ...chosen && { path: -1, search: '' }, ...seen ? {} : { from: 0, to: length } }
-  }), [doc, model, length])
+  // A chosen cause shows where it is worst, and its call path below. One that is nowhere in the timeline moves nothing.
+  const choose = useCallback((place: number) => setView(old => {
+    const chosen = (doc.diagnosis ?? [])[place], found = chosen && answerTo(model, chosen), worst = found?.instances[0]
+    const [from, to] = worst ? windowOf(model, worst) : [old.from, old.to]
+    return { ...old, place, instance: 0, path: found ? found.path : -1, from, to, ...chosen && { search: '' }, ...found && { tab: 'calls', metric: '' } }
+  }), [doc, model])
+  const step = (way: 1 | -1) => {
+    const n = answer!.instances.length, k = (view.instance + way + n) % n, [from, to] = windowOf(model, answer!.instances[k])
+    change({ instance: k, from, to })
+  }
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
-  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} />, [doc, model, still])
-  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} />, [Part, doc, model, still])
+  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} />, [doc, model, still])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} />, [Part, doc, model, still, answer, culprits])
 
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>
@@ -143,7 +159,13 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
             <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
+      {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
+        {victims.length > 0 && <Fragment> · {answer.idle ? 'idle' : 'waiting'}: {victims.map(r => model.rowName(r)).join(', ')}</Fragment>}
+        {instance && <span class="keys"><button aria-label="Instance before" onClick={() => step(-1)}>◂</button> {count(answer.instances.indexOf(instance) + 1)} of {count(answer.instances.length)}: {time(instance.to - instance.from)} <button aria-label="Next instance" onClick={() => step(1)}>▸</button></span>}
+        <button onClick={() => choose(-1)}>Clear</button></p>}
+      {cause && !answer && <p class="answer faint" role="status">This cause has no place in the timeline.</p>}
+      {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
           <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
@@ -153,7 +175,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
           onClick={() => change({ hues: view.hues ? null : [view.from, view.to] })}>{view.hues ? 'Colors for the whole run' : 'Colors for what is in view'}</button></li>}</ul>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
+      <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>

@@ -30,7 +30,8 @@ export function CallTree(p: SectionProps) {
   const folds = nodes.some(n => n.children)
   // What was opened or closed by hand; else it is what takes little that is closed.
   const [byHand, setByHand] = useState(new Map<number, boolean>())
-  const open = (n: Node) => byHand.get(n.path) ?? n.inclusive_ns >= closedBelow * total
+  const above = useMemo(() => new Set(view.path < 0 ? [] : model.pathRegions(view.path).slice(0, -1)), [model, view.path])
+  const open = (n: Node) => byHand.get(n.path) ?? (above.has(n.path) || n.inclusive_ns >= closedBelow * total)
   const hidden = useMemo(() => {
     const out = new Set<Node>()
     let below = Infinity // depth of a node that is closed
@@ -39,15 +40,17 @@ export function CallTree(p: SectionProps) {
       else below = n.children && !open(n) ? n.depth : Infinity
     }
     return (n: Node) => out.has(n)
-  }, [nodes, byHand, total])
+  }, [nodes, byHand, total, above])
   const toggle = (n: Node) => setByHand(old => new Map(old).set(n.path, !open(n)))
+  const { answer } = p
   const ranks = useMemo(() => {
+    if (answer && !view.select && !metric && view.path === answer.path) return answer.times
     const below = view.path < 0 ? null : model.below(view.path)
     return below || metric ? model.byRow(from, to, wanted.map((w, a) => below && !below[a] ? 0 : w)) : null
-  }, [model, view.path, wanted, from, to])
+  }, [model, view.path, wanted, from, to, answer])
   const cells = useMemo(() => ({ region: (n: Node) => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }}>
     {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${n.region} calls`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
-    {n.region} <span class="faint">{model.where(n.path)}</span></span> }), [model, total, byHand, folds])
+    {n.region} <span class="faint">{model.where(n.path)}</span></span> }), [model, total, byHand, folds, above])
   const extra = useMemo((): Column<Node>[] => cost ? [{ name: `${cost.name.replace(/ \[.*\]$/, '')}, whole run`, title: term(cost.name) || cost.name, value: n => n.metric, bar: true,
     show: n => cost.unit === 'ns' ? time(n.metric) : `${amount(n.metric)} ${cost.unit === '#' ? '' : cost.unit}` }] :
     present.length ? [{ name: metric && metric !== 'waiting' ? metric : 'Waiting', title: term('wait state'), value: n => n.metric, show: n => time(n.metric), bar: true }] : [], [present, metric, cost])
@@ -61,7 +64,7 @@ export function CallTree(p: SectionProps) {
       <Described doc={p.doc} table="call_tree" selected caption={view.select ? undefined : ''} sort="" cells={cells} extra={extra} rows={nodes} hidden={hidden} first={40}
         chosen={n => n.path === view.path} choose={n => change({ path: n.path === view.path ? -1 : n.path, place: -1 })} />
     </div>
-    <div>{ranks ? <Ranks {...p} times={ranks} title={[metric, view.path >= 0 && `${model.names[view.path]} and below`].filter(Boolean).join(' in ') + ', by row'} /> :
+    <div>{ranks ? <Ranks {...p} times={ranks} title={ranks === answer?.times ? `${answer.what}, by row` : [metric, view.path >= 0 && `${model.names[view.path]} and below`].filter(Boolean).join(' in ') + ', by row'} /> :
       <p class="faint">Choose a call path, here or in the timeline, and see its time on every rank.</p>}</div>
   </div>
 }

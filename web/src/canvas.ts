@@ -2,27 +2,32 @@
 // in it, so that what takes a third of a pixel's time has a third of its color.
 
 import { indexAt, type Collective, type Detail, type Lane, type Timeline } from './data'
+import { levelLanes } from './levels'
 import { drawPhases, type Phase } from './phasemarks'
-import { ticks, instant, time } from './units'
+import type { Strip } from './strips'
+import { baseOf, ticks, instant, time } from './units'
 
 export interface Scene {
   timeline: Timeline
   detail: Detail | null     // of a part of it
-  order: number[]           // rows from top to bottom
-  colors: Uint32Array       // by activity
-  lit: Uint8Array | null    // activities that stay in color while others fade; null: all
+  strips: Strip[]           // rows from top to bottom
+  scrolled: number          // px by which those that are not pinned lie higher
+  inks: Inks                // by activity
+  levelInks: Inks           // of levels (Levels says what their kinds are)
   from: number; to: number
   select: [number, number] | null
   messages: boolean
   critical: boolean
   phases: Phase[]
   labels: (row: number) => string
+  named: (kind: number, level: boolean) => string // what a run is called, '' if nothing
+  opens: (row: number) => boolean   // it has levels to show
   marked: (row: number) => boolean
   dark: boolean
 }
 
-// What the pointer is over.
-export interface Hit { row: number; lane: Lane; run: number; time: number }
+// What the pointer is over: a run of a row, and of one of its levels where these are shown.
+export interface Hit { row: number; lane: Lane; run: number; time: number; level: { lane: Lane; run: number } | null }
 
 // finer returns the detail if it holds all that is shown.
 function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Math.max(s.from, 0) && Math.min(s.to, s.timeline.head.length_ns) <= s.detail.to ? s.detail : null }
@@ -33,10 +38,17 @@ export function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.time
 export function gutter(width: number): number { return width < 600 ? 86 : 138 }
 export const ruler = 26     // px above them
 
+// pinnedEnd returns where the pinned rows end, px.
+export function pinnedEnd(strips: Strip[]): number { return strips[0]?.pinned ? strips[0].top + strips[0].rows.length * strips[0].each : ruler }
+
+// lanesIn is how many lanes a strip has.
+function lanesIn(p: Strip): number { return p.levels || p.rows.length }
+
+// A Painted strip is what of it was drawn last.
+interface Painted { pixels: ImageData; drawn: Drawn | null; first: number; count: number; of: Strip; order: number[] }
+
 export class Canvas {
-  private pixels: ImageData | null = null
-  private drawn: Drawn | null = null // what pixels show
-  private inks: Inks | null = null
+  private readonly painted: (Painted | undefined)[] = []
   width = 0 // of the element, CSS px
   height = 0
   constructor(readonly element: HTMLCanvasElement) {}
@@ -46,13 +58,25 @@ export class Canvas {
 
   x(s: Scene, t: number) { return this.left + (t - s.from) / (s.to - s.from) * this.plot }
   timeAt(s: Scene, x: number) { return s.from + (x - this.left) / this.plot * (s.to - s.from) }
-  rowHeight(s: Scene) { return (this.height - ruler) / Math.max(s.order.length, 1) }
+
+  // laneAt returns the strip at a height and which of its lanes it is, null: none.
+  laneAt(s: Scene, y: number): { strip: Strip; lane: number } | null {
+    const pinned = y < pinnedEnd(s.strips)
+    if (y < ruler) return null
+    for (const strip of s.strips) {
+      const lane = Math.floor((y + (pinned ? 0 : s.scrolled) - strip.top) / strip.each)
+      if (strip.pinned === pinned && lane >= 0 && lane < lanesIn(strip)) return { strip, lane }
+    }
+    return null
+  }
 
   hit(s: Scene, x: number, y: number): Hit | null {
-    const k = Math.floor((y - ruler) / this.rowHeight(s)), t = this.timeAt(s, x)
-    if (x < this.left || y < ruler || k < 0 || k >= s.order.length || t < s.from || t > s.to) return null
-    const row = s.order[k], lane = laneOf(s, row)
-    return lane.kind.length ? { row, lane, run: indexAt(lane, t), time: t } : null
+    const at = this.laneAt(s, y), t = this.timeAt(s, x)
+    if (!at || x < this.left || t < s.from || t > s.to) return null
+    const row = at.strip.rows[at.strip.levels ? 0 : at.lane], lane = laneOf(s, row)
+    if (!lane.kind.length) return null
+    const level = at.strip.levels ? levelLanes(s.timeline.head, lane)[at.lane] : null, called = level ? indexAt(level, t) : 0
+    return { row, lane, run: indexAt(lane, t), time: t, level: level?.kind[called] ? { lane: level, run: called } : null }
   }
 
   draw(s: Scene) {
@@ -65,7 +89,15 @@ export class Canvas {
     const ink = s.dark ? '#d7dde4' : '#2b3138', faint = s.dark ? '#39424d' : '#d5dae0'
     c.setTransform(1, 0, 0, 1, 0, 0)
     c.clearRect(0, 0, w, h)
-    this.bars(c, s, scale)
+    const top = pinnedEnd(s.strips)
+    s.strips.forEach((p, k) => { if (!p.pinned) this.strip(c, s, p, k, scale, ink) })
+    c.setTransform(scale, 0, 0, scale, 0, 0)
+    c.clearRect(0, 0, this.width, top)
+    if (s.strips[0]?.pinned) {
+      this.strip(c, s, s.strips[0], 0, scale, ink)
+      c.fillStyle = ink
+      c.fillRect(0, top + 2, this.width, 1)
+    }
     c.setTransform(scale, 0, 0, scale, 0, 0)
     c.save()
     c.beginPath()
@@ -78,30 +110,67 @@ export class Canvas {
     if (s.select) this.measure(c, s, ink)
     this.axis(c, s, ink, faint)
     drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
-    this.labels(c, s, ink)
   }
 
-  private bars(c: CanvasRenderingContext2D, s: Scene, scale: number) {
-    const w = Math.round(this.plot * scale), top = Math.round(ruler * scale), h = Math.round(this.height * scale) - top
-    if (w <= 0 || h <= 0 || s.order.length === 0) return
-    if (!this.pixels || this.pixels.width !== w || this.pixels.height !== h) { this.pixels = new ImageData(w, h); this.drawn = null }
-    if (!this.inks?.of(s)) this.inks = new Inks(s)
-    const out = new Uint32Array(this.pixels.data.buffer)
-    const now: Drawn = { lanes: (finer(s) ?? s.timeline).lanes, order: s.order, inks: this.inks, from: s.from, perPixel: (s.to - s.from) / w }
+  // strip draws what is in sight of a strip: bars, names on them, and names of rows.
+  private strip(c: CanvasRenderingContext2D, s: Scene, p: Strip, k: number, scale: number, ink: string) {
+    const top = p.top - (p.pinned ? 0 : s.scrolled), above = p.pinned ? ruler : pinnedEnd(s.strips)
+    const first = Math.max(Math.floor((above - top) / p.each), 0), end = Math.min(Math.ceil((this.height - top) / p.each), lanesIn(p))
+    if (end <= first) return
+    const inks = p.levels ? s.levelInks : s.inks
+    const lanes = p.levels ? levelLanes(s.timeline.head, laneOf(s, p.rows[0])) : (finer(s) ?? s.timeline).lanes
+    const y0 = Math.round((top + first * p.each) * scale), w = Math.round(this.plot * scale), h = Math.max(Math.round((top + end * p.each) * scale) - y0, 1)
+    let was = this.painted[k]
+    if (!was || was.of !== p || was.first !== first || was.count !== end - first || was.pixels.width !== w || was.pixels.height !== h) {
+      const order = Array.from({ length: end - first }, (_, i) => p.levels ? first + i : p.rows[first + i])
+      was = this.painted[k] = { pixels: was?.pixels.width === w && was.pixels.height === h ? was.pixels : new ImageData(w, h), drawn: null, first, count: end - first, of: p, order }
+    }
+    this.bars(was, { lanes, order: was.order, inks, from: s.from, perPixel: (s.to - s.from) / w })
+    c.putImageData(was.pixels, Math.round(this.left * scale), y0)
+    c.setTransform(scale, 0, 0, scale, 0, 0)
+    if (p.each >= leastNamed) {
+      c.font = '11px system-ui, sans-serif'
+      c.textAlign = 'left'
+      c.textBaseline = 'middle'
+      was.order.forEach((lane, i) => { if (lanes[lane]) this.runNames(c, s, lanes[lane], inks, p.levels > 0, top + (first + i) * p.each, p.each) })
+    }
+    this.labels(c, s, p, top, first, end, ink)
+  }
+
+  private bars(was: Painted, now: Drawn) {
+    const { width: w, height: h } = was.pixels, out = new Uint32Array(was.pixels.data.buffer)
     // What was moved by whole pixels is moved; only what was not seen before is drawn.
-    const moved = this.drawn && distance(this.drawn, now)
+    const moved = was.drawn && distance(was.drawn, now)
     if (moved !== null && Math.abs(moved) < w) {
-      now.from = this.drawn!.from + moved * now.perPixel
+      now.from = was.drawn!.from + moved * now.perPixel
       out.copyWithin(Math.max(-moved, 0), Math.max(moved, 0), Math.min(out.length - moved, out.length))
       if (moved !== 0) columns(out, w, h, now, moved > 0 ? w - moved : 0, moved > 0 ? w : -moved)
     } else columns(out, w, h, now, 0, w)
-    this.drawn = now
-    c.putImageData(this.pixels, Math.round(this.left * scale), top)
+    was.drawn = now
   }
 
+  // runNames writes on the runs of a lane that have room for it what they are.
+  private runNames(c: CanvasRenderingContext2D, s: Scene, { start, kind }: Lane, inks: Inks, level: boolean, top: number, each: number) {
+    const least = leastLabel / this.plot * (s.to - s.from), full = inks.shared(1), right = this.left + this.plot
+    for (let i = kind.length ? indexAt({ start, kind }, s.from) : 0; i < kind.length && start[i] < s.to; i++) {
+      if (start[i + 1] - start[i] < least) continue
+      const a = Math.max(this.x(s, start[i]), this.left), b = Math.min(this.x(s, start[i + 1]), right), ink = full[kind[i]], name = s.named(kind[i], level)
+      if (b - a < leastLabel || !name) continue
+      const faded = ink >>> 24 < 200
+      c.fillStyle = s.dark ? '#1c2229' : '#ffffff' // where one ends and the next begins
+      if (level) c.fillRect(a, top, 1, each - 1)
+      c.fillStyle = faded ? s.dark ? '#9aa5b1' : '#5b6570' : bright(ink) ? '#000000' : '#ffffff'
+      c.fillText(fitted(name, b - a - 8, c), a + 4, top + each / 2)
+    }
+  }
+
+  // middles returns where each row's bars are, -1: out of sight. A pinned row is there alone.
   private middles(s: Scene): Float64Array {
-    const h = this.rowHeight(s), y = new Float64Array(s.timeline.lanes.length).fill(-1)
-    s.order.forEach((row, k) => { y[row] = ruler + (k + 0.5) * h })
+    const y = new Float64Array(s.timeline.lanes.length).fill(-1), from = pinnedEnd(s.strips)
+    for (const p of [...s.strips].reverse()) p.rows.forEach((row, k) => {
+      const at = p.top - (p.pinned ? 0 : s.scrolled) + (p.levels ? p.levels / 2 : k + 0.5) * p.each
+      y[row] = p.pinned || at >= from && at <= this.height ? at : -1
+    })
     return y
   }
 
@@ -197,7 +266,13 @@ export class Canvas {
     c.lineWidth = 1
     c.textBaseline = 'middle'
     const marks = ticks(Math.max(s.from, 0), Math.min(s.to, s.timeline.head.length_ns), (Math.min(s.to, s.timeline.head.length_ns) - Math.max(s.from, 0)) / (s.to - s.from) * this.plot / (this.width < 600 ? 64 : 110))
-    const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from
+    const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from, base = baseOf(s.from, s.to)
+    if (base > 0) {
+      c.textAlign = 'right'
+      c.font = 'bold 11px system-ui, sans-serif'
+      c.fillText(`${instant(base, 10 ** Math.floor(Math.log10(s.to - s.from)), base)} +`, this.left - 6, 7)
+      c.font = '11px system-ui, sans-serif'
+    }
     for (const t of marks) {
       const x = this.x(s, t)
       c.beginPath()
@@ -205,7 +280,7 @@ export class Canvas {
       c.lineTo(x, ruler)
       c.stroke()
       c.textAlign = x > this.width - 60 ? 'right' : x < this.left + 30 ? 'left' : 'center'
-      c.fillText(instant(t, step), x, 7)
+      c.fillText(instant(t - base, step, s.to - base), x, 7)
     }
     this.density(c, s)
   }
@@ -233,17 +308,38 @@ export class Canvas {
     c.fill()
   }
 
-  private labels(c: CanvasRenderingContext2D, s: Scene, ink: string) {
-    const h = this.rowHeight(s), every = Math.max(1, Math.ceil(12 / h))
-    c.fillStyle = ink
-    c.textAlign = 'right'
+  private labels(c: CanvasRenderingContext2D, s: Scene, p: Strip, top: number, first: number, end: number, ink: string) {
+    const every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
     c.textBaseline = 'middle'
-    for (let k = 0; k < s.order.length; k += every) {
-      const marked = s.marked(s.order[k])
-      c.font = marked ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
-      c.fillText(shortened((marked ? '▸ ' : '') + s.labels(s.order[k]), this.left - 12, c), this.left - 6, ruler + (k + 0.5) * h)
+    for (let k = first - first % every; k < end; k += every) {
+      const row = p.rows[p.levels ? 0 : k], y = Math.max(top + k * p.each, p.levels ? pinnedEnd(s.strips) : -1e9) + p.each / 2, marked = s.marked(row)
+      c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
+      c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
+      c.textAlign = 'right'
+      c.fillText(shortened(s.labels(row), this.left - 20, c), this.left - 6, y)
+      c.textAlign = 'left'
+      if (p.each >= 12 && !p.pinned && s.opens(row)) c.fillText(p.levels ? '▾' : '▸', 3, y)
     }
+    // Marked rows that are too thin to be named.
+    c.fillStyle = s.dark ? '#ffbf80' : '#8a3b00'
+    if (every > 1 && !p.levels) p.rows.forEach((row, k) => { if (s.marked(row)) c.fillRect(this.left - 5, Math.round(top + (k + 0.5) * p.each) - 1, 5, 3) })
   }
+}
+
+// leastLabel is how wide a run must be to be named, leastNamed how high, px.
+const leastLabel = 34, leastNamed = 13
+
+// bright reports whether black can be read on an ink better than white.
+function bright(ink: number): boolean { return 0.3 * (ink & 255) + 0.6 * (ink >> 8 & 255) + 0.1 * (ink >> 16 & 255) > 120 }
+
+// fitted cuts a name off where its run ends.
+function fitted(text: string, width: number, c: CanvasRenderingContext2D): string {
+  if (text.length * 12 > width && c.measureText(text).width > width) { // few letters are wider
+    let n = Math.min(text.length, Math.floor(width / 3))
+    while (n > 1 && c.measureText(text.slice(0, n) + '…').width > width) n--
+    return n > 1 ? text.slice(0, n) + '…' : ''
+  }
+  return text
 }
 
 // shortened fits a label into a width. It cuts out the first brackets, which name the program, then
@@ -281,7 +377,7 @@ export function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: nu
     while (next < order.length && Math.floor(next * perRow) === y0) next++
     const step = Math.ceil((next - k) / mostInLine), rows = Math.ceil((next - k) / step)
     line.fill(0, x0, x1)
-    for (; k < next; k += step) add(line, d.lanes[order[k]], d, d.inks.shared(rows), x0, x1)
+    for (; k < next; k += step) if (d.lanes[order[k]]) add(line, d.lanes[order[k]], d, d.inks.shared(rows), x0, x1)
     k = next
     finish(line, Math.floor(255 / rows) * rows, x0, x1)
     const y1 = Math.min(Math.max(Math.floor(k * perRow) - gap, y0 + 1), h)
@@ -296,9 +392,8 @@ const mostInLine = 4
 // Inks are colors by activity, each channel times the opacity.
 export class Inks {
   private readonly byRows: Uint32Array[] = []
-  constructor(private readonly s: Pick<Scene, 'colors' | 'lit'>) {}
-
-  of(s: Scene) { return this.s.colors === s.colors && this.s.lit === s.lit }
+  // Activities that are lit stay in color while others fade; null: all.
+  constructor(private readonly s: { colors: Uint32Array; lit: Uint8Array | null }) {}
 
   // shared returns inks so thin that a number of rows together give full colors.
   shared(rows: number): Uint32Array {

@@ -6,12 +6,13 @@ import { RankBars, type SectionProps } from './sections'
 import { time } from './units'
 
 // Ranks shows a time of every row.
-export function Ranks({ doc, model, view, change, times, title }: SectionProps & { times: Float64Array; title: string }) {
+export function Ranks(p: SectionProps & { times: Float64Array; title: string }) {
+  const { doc, model, view, change, times, title } = p
   const { grids } = more(doc), grid = grids[view.grid]
   return <div>
     {grids.length > 0 && <label>Show as <select value={grid ? view.grid : -1} onChange={e => change({ grid: Number(e.currentTarget.value) })}>
       <option value={-1}>bars</option>{grids.map((g, k) => <option value={k}>{g.name} ({g.sizes.join(' × ')})</option>)}</select></label>}
-    {grid ? <GridPicture grid={grid} times={byRank(model.head.rows, times)} title={title} /> : <RankBars model={model} times={times} title={title} />}
+    {grid ? <GridPicture grid={grid} times={byRank(model.head.rows, times)} title={title} /> : <RankBars {...p} />}
   </div>
 }
 

@@ -1,6 +1,7 @@
 // What is computed from the timeline in the page: colors, names, and sums over a selection.
 
-import type { Header, Timeline } from './data'
+import { indexAt, type Header, type Timeline } from './data'
+import { depths } from './levels'
 import { file } from './units'
 
 export type ColorBy = 'region' | 'paradigm' | 'wait' | `counter:${string}`
@@ -38,6 +39,17 @@ export class Model {
     const { activities } = this.head
     const out = Uint8Array.from(this.timeline.lanes, l => l.step > 1 || l.kind.some(k => activities[k][0] >= 0) ? 1 : 0)
     return out.includes(1) ? out : out.fill(1)
+  }
+
+  private depthOf: Uint32Array | null = null // by row
+
+  // levels returns how many levels of calls and waits a row has.
+  levels(row: number): number {
+    if (!this.depthOf) {
+      const of = depths(this.head)
+      this.depthOf = Uint32Array.from(this.timeline.lanes, ({ kind }) => kind.reduce((most, k) => Math.max(most, of[k]), 0))
+    }
+    return this.depthOf[row] ?? 0
   }
 
   regionName(region: number): string { return this.head.regions[region]?.name ?? '(unknown)' }
@@ -149,14 +161,50 @@ export class Model {
 
   // byRow returns the time each row spends in a set of activities.
   byRow(from: number, to: number, wanted: Uint8Array): Float64Array {
-    const scratch = new Float64Array(this.head.activities.length)
-    return Float64Array.from(this.timeline.lanes, (_, r) => {
-      scratch.fill(0)
-      this.addRow(r, from, to, scratch)
-      let sum = 0
-      for (let a = 0; a < wanted.length; a++) if (wanted[a]) sum += scratch[a]
-      return sum
+    return Float64Array.from(this.timeline.lanes, (_, r) => this.timeIn(r, wanted, from, to))
+  }
+
+  // timeIn returns how long a row is in wanted activities.
+  timeIn(row: number, wanted: Uint8Array, from: number, to: number): number {
+    const { start, kind } = this.timeline.lanes[row]
+    let sum = 0
+    for (let i = kind.length ? indexAt({ start, kind }, from) : 0; i < kind.length && start[i] < to; i++) {
+      if (wanted[kind[i]]) sum += Math.max(Math.min(start[i + 1], to) - Math.max(start[i], from), 0)
+    }
+    return sum
+  }
+
+  // timeByPath sums what rows spend in wanted activities.
+  timeByPath(wanted: Uint8Array, rows: number[]): Float64Array {
+    const out = new Float64Array(this.head.paths.length)
+    this.sums(0, this.head.length_ns, rows).forEach((t, a) => { if (wanted[a]) out[this.head.activities[a][0]] += t })
+    return out
+  }
+
+  // lost returns which share of rows waits in equal parts of a stretch of time; of a trace without waits, which share of devices is
+  // idle, or of rows does nothing that is recorded.
+  lost(from: number, to: number, bins: number): { what: string; shares: Float64Array } {
+    const { rows, activities } = this.head, shares = new Float64Array(bins), per = bins / (to - from)
+    const waits = activities.some(([, w], a) => w > 0 && this.activityTime[a] > 0), devices = !waits && rows.some(r => r.device)
+    const counts = Uint8Array.from(activities, ([p, w], a) => Number(waits ? w > 0 : devices ? !this.works(a) : p < 0))
+    const called = this.called()
+    let n = 0
+    this.timeline.lanes.forEach(({ start, kind }, r) => {
+      if (devices ? !rows[r].device : !called[r] || waits && rows[r].device) return
+      n++
+      for (let i = 0; i < kind.length; i++) {
+        if (!counts[kind[i]]) continue
+        const a = Math.max((start[i] - from) * per, 0), b = Math.min((start[i + 1] - from) * per, bins)
+        for (let x = Math.floor(a); x < b; x++) shares[x] += Math.min(x + 1, b) - Math.max(x, a)
+      }
     })
+    return { what: waits ? 'Waiting' : devices ? 'Devices idle' : 'Nothing recorded', shares: shares.map(v => Math.min(v / Math.max(n, 1), 1)) }
+  }
+
+  // works reports whether an activity is more than a name for a stretch of time in which there may be work.
+  works(activity: number): boolean {
+    const [path] = this.head.activities[activity]
+    return path >= 0 && this.head.regions[this.head.paths[path][1]]?.on_device !== 'idle'
   }
 
   // beginOf returns when the first visit of wanted activities begins after a time, or the last

@@ -85,10 +85,10 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
     if (k === run) return null
     // In its own time, the run is looked at from view.from + shift.
     const model = models[k], shift = alignment.begins[k] - alignment.begins[run]
-    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model), row: -1 }
+    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model), open: null }
     const changed = (v: Partial<View>) => {
       const back: Partial<View> = { ...v }
-      delete back.row // a row of the run that is looked at
+      delete back.open // rows of the run that is looked at
       if (v.from !== undefined) back.from = v.from - shift
       if (v.to !== undefined) back.to = v.to - shift
       if (v.select) back.select = [v.select[0] - shift, v.select[1] - shift]
@@ -98,7 +98,7 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
     const all = arranged(model, view.sort, view.only, true), order = banded(all, view.band)
     return <div class="companion" key={k}>
       <RunLabel runs={runs} run={k} />
-      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={order} arranged={all.length} lit={lit(model, own.path)} marked={[]}
+      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={order} arranged={all.length} pinned={[]} part={0.35} lit={lit(model, own.path)} marked={[]}
         phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
       <Counters model={model} view={own} change={changed} order={order} dark={dark} shown={view.counters} />
     </div>

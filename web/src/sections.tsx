@@ -2,6 +2,7 @@
 
 import { h } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { Answer } from './answer'
 import type { Document } from './data'
 import type { Model } from './model'
 import type { View } from './view'
@@ -14,6 +15,8 @@ export interface SectionProps {
   model: Model
   view: View
   change: (v: Partial<View>) => void
+  answer: Answer | null // to the cause that is chosen
+  culprits: number[]    // rows
 }
 
 // span is what the tables are about: the selected stretch of time, or all.
@@ -21,18 +24,22 @@ export function span({ view, model }: { view: View; model: Model }): [number, nu
   return view.select ?? [0, model.head.length_ns]
 }
 
-export function RankBars({ model, times, title }: { model: Model; times: Float64Array; title: string }) {
-  const most = Math.max(...times, 1), used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0)
+// rowsShown is how many rows are shown as bars.
+const rowsShown = 64
+
+// RankBars shows rows as bars, the longest first; one that is clicked is pinned above the timeline.
+export function RankBars({ model, view, change, culprits, times, title }: SectionProps & { times: Float64Array; title: string }) {
+  const used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0).sort((a, b) => b.t - a.t || a.r - b.r)
   if (!used.length) return <p class="faint">{title}: no time.</p>
-  const mean = used.reduce((s, x) => s + x.t, 0) / used.length
-  const shown = used.length > 64 ? [...used].sort((a, b) => b.t - a.t || a.r - b.r).slice(0, 64) : used
+  const most = used[0].t, mean = used.reduce((s, x) => s + x.t, 0) / used.length
+  const pin = (r: number) => change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] })
   return <figure class="ranks">
-    <figcaption>{title}: mean {time(mean)}, most {time(most)}{used.length > 64 && `; the 64 longest of ${used.length}`}</figcaption>
-    {shown.map(({ t, r }) => <div class="rank" title={`${model.rowName(r)}: ${time(t)}`}>
+    <figcaption>{title}: mean {time(mean)}, most {time(most)}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
+    {used.slice(0, rowsShown).map(({ t, r }) => <button class={`plain rank ${culprits.includes(r) ? 'culprit' : ''}`} aria-pressed={view.pins.includes(r)} title={`${model.rowName(r)}: ${time(t)}. Click to pin it above the timeline.`} onClick={() => pin(r)}>
       <span class="name">{model.rowName(r)}</span>
       <span class="track"><span class="fill" style={{ width: `${100 * t / most}%` }} /><span class="mean" style={{ left: `${100 * mean / most}%` }} /></span>
       <span class="value">{time(t)}</span>
-    </div>)}
+    </button>)}
   </figure>
 }
 

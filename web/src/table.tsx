@@ -57,7 +57,7 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
         <th scope="col" class={numeric[k] ? 'number' : ''} aria-sort={by.column === k ? by.up ? 'ascending' : 'descending' : 'none'}>
           <button title={c.title} onClick={() => setBy({ column: k, up: by.column === k && !by.up })}>{c.name}{by.column === k ? by.up ? ' ▴' : ' ▾' : ''}</button>
         </th>)}</tr></thead>
-      <tbody>{(all ? sorted : sorted.slice(0, first)).map(r =>
+      <tbody>{(all ? sorted : sorted.slice(0, Math.max(first, chosen ? sorted.findIndex(chosen) + 2 : 0))).map(r =>
         <Fragment><tr class={`${choose ? 'choosable' : ''} ${chosen?.(r) ? 'chosen' : ''}`} tabIndex={choose ? 0 : undefined}
           onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r) })}>
           {columns.map((c, k) => {

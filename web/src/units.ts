@@ -52,6 +52,12 @@ export function ticks(from: number, to: number, about: number): number[] {
   return out
 }
 
+// baseOf returns the round time that the ruler's times are counted from: 0 unless what is shown is short and late.
+export function baseOf(from: number, to: number): number {
+  const round = 10 ** Math.ceil(Math.log10(Math.max(to - from, 1)))
+  return from < 10 * (to - from) ? 0 : Math.floor(from / round) * round
+}
+
 // grain is how far apart the ruler's times stand where all of a length is shown: tables of times have
 // its unit.
 export function grain(length: number): number {

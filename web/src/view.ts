@@ -12,9 +12,11 @@ export interface View {
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
   band: Band | null                        // some of the rows that are arranged
-  row: number                              // whose stack is shown as levels, -1: none
+  open: number[] | null                    // rows whose levels of calls are shown, null: of all if there is room
   tab: string
   place: number                            // index into the diagnosis that is shown, -1: none
+  instance: number                         // which of a cause's that is shown, 0: the worst
+  pins: number[]                           // rows that stand above the others
   path: number                             // call path that is chosen, -1: none
   metric: string                           // of the call tree: '' (time), 'waiting' or a wait state
   line: number                             // index into the source lines, -1: none
@@ -35,7 +37,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', hues: null, sort: 'rank', only: '', band: null, row: -1, tab: 'calls', place: -1, path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', hues: null, sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -64,6 +66,12 @@ export function fromHash(hash: string, begin: View, length: number): View {
       return Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most ? [s[0], s[1]] : null
     } catch { return null } // an address that was typed
   }
+  const rows = (k: string): number[] | null => {
+    try {
+      const all = JSON.parse(get.get(k) ?? 'null')
+      return Array.isArray(all) && all.every(r => Number.isInteger(r) && r >= 0) ? all : null
+    } catch { return null }
+  }
   v.select = stretch('select', length)
   v.hues = stretch('hues', length)
   const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
@@ -72,9 +80,11 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
   v.only = choose('only', ['', ...kinds], '')
   v.band = stretch('band', 1e9)
-  v.row = number('row', -1, 1e9, -1)
+  v.open = rows('open')
   v.tab = get.get('tab') ?? v.tab
   v.place = number('place', -1, 1e6, -1)
+  v.instance = number('instance', 0, 1e6, 0)
+  v.pins = rows('pins') ?? []
   v.path = number('path', -1, 1e9, -1)
   v.metric = get.get('metric') ?? ''
   v.line = number('line', -1, 1e9, -1)
