@@ -86,7 +86,7 @@ var layers = [][]string{
 	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool",
 		"stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
-	{"document", "document/gate", "report/text", "readers/jsontrace", "readers/paraver", "stats/numbers", "formulae"},
+	{"document", "document/gate", "document/palette", "report/text", "readers/jsontrace", "readers/paraver", "stats/numbers", "formulae"},
 	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols"},
 	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli"},
 	{"stats/profile", "readers"},
