@@ -90,17 +90,12 @@ function idleDevices(model: Model, cause: Document): Answer | null {
   const { head, timeline } = model, rows = head.rows.map((_, r) => r), ranks = new Set<number>(cause.ranks ?? [])
   const streams = rows.filter(r => head.rows[r].device && (!ranks.size || ranks.has(head.rows[r].rank))), hosts = rows.filter(r => !head.rows[r].device)
   const named = placed(model, cause), known = named.includes(1), idle = new Float64Array(rows.length)
-  const devices = new Map<string, number[]>()
-  for (const r of streams) {
-    const key = `${head.rows[r].rank} ${head.rows[r].device}`
-    devices.set(key, [...devices.get(key) ?? [], r])
-  }
   const meanwhile = (from: number, to: number) => hosts.reduce((sum, r) => sum + model.timeIn(r, named, from, to), 0)
   const instances = heaviest(add => {
-    for (const of of devices.values()) {
-      const busy = of.flatMap(r => runsOf(model, r)).sort((a, b) => a[0] - b[0])
+    for (const of of model.devices().values()) {
+      if (!streams.includes(of[0])) continue
       let until = Infinity
-      for (const [from, to] of busy) {
+      for (const [from, to] of model.busyTimes(of)) {
         if (from > until) {
           for (const r of of) idle[r] += from - until
           add({ row: of[0], from: until, to: from, weight: known ? meanwhile(until, from) : from - until })
@@ -116,13 +111,6 @@ function idleDevices(model: Model, cause: Document): Answer | null {
   if (!known) return { lit, path: -1, what: 'Idle between its work', times: idle, culprits: byTime(idle, streams), named: false, instances, idle: true }
   const times = model.byRow(0, head.length_ns, named), culprits = byTime(times, hosts), path = mostOf(model.timeByPath(named, culprits))
   return { lit, path, what: model.names[path], times, culprits, named: false, instances, idle: true }
-}
-
-// runsOf returns when a row does something.
-function runsOf(model: Model, row: number): [number, number][] {
-  const { start, kind } = model.timeline.lanes[row], out: [number, number][] = []
-  kind.forEach((k, i) => { if (model.works(k)) out.push([start[i], start[i + 1]]) })
-  return out
 }
 
 // placed returns the activities that a cause names: where it says, or else all calls of what it names.

@@ -10,6 +10,7 @@ import { deviceName, place } from './described'
 import { Findings, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
+import { Legend } from './legend'
 import { Lines } from './lines'
 import { more, type More } from './more'
 import { Overview } from './overview'
@@ -79,9 +80,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
-  // Rows of one kind have the colors to themselves.
-  const [hueFrom, hueTo] = view.hues ?? [0, model.head.length_ns]
-  const coloring = useMemo(() => model.coloring(view.color, dark, [], view.only || view.hues ? model.sums(hueFrom, hueTo, view.hues ? order : all) : undefined), [model, view.color, dark, hueFrom, hueTo, view.hues ? order : view.only && all])
+  const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
@@ -139,13 +138,12 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <div class="tools">
         <h2>Timeline</h2>
         <label>Colors <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
-          <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option>
+          <option value="region">by region</option><option value="class">by class</option><option value="wait">by wait state</option>
           {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
         <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
           <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select>
           {ofKind.length > 1 && <select aria-label="Kind of rows" value={view.only} onChange={e => change({ only: e.currentTarget.value as View['only'], band: null })}>
             <option value="">all</option>{ofKind.map(k => <option value={k}>{k}</option>)}</select>}</label>
-        {model.head.messages_of + model.head.collectives_of > 0 && <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>}
         {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
@@ -167,12 +165,10 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
-      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
-          <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
-        {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}
-        {coloring.legend.length > 16 && <li class="faint">and {count(coloring.legend.length - 16)} more</li>}
-        {view.color === 'region' && (coloring.legend.length > 16 || view.hues) && <li><button class="plain" title="Regions with the most time there get the colors that are told apart best"
-          onClick={() => change({ hues: view.hues ? null : [view.from, view.to] })}>{view.hues ? 'Colors for the whole run' : 'Colors for what is in view'}</button></li>}</ul>}
+      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <Legend looks={coloring.legend} search={view.search} find={view.color === 'region' ? name => change({ search: view.search === name ? '' : name, path: -1, place: -1 }) : undefined}>
+        {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
+          {model.head.messages_of > 0 && <Fragment> <span class="arrow">→</span> {count(model.head.messages_of)} messages</Fragment>}{model.head.collectives_of > 0 && <Fragment> <span class="late">●</span> last to come of {count(model.head.collectives_of)} collectives</Fragment>}</label></li>}
+        {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}</Legend>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
@@ -244,6 +240,7 @@ const first = 3
 function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
   const causes: any[] | undefined = doc.diagnosis
   const [all, setAll] = useState(false)
+  const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   const startup = more(doc).startup ?? [] // stands last
   const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
   if (!causes) return <section aria-label="Diagnosis">
@@ -256,7 +253,7 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
     <ol class={all || order.indexOf(view.place) >= first ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} open={view.place < 0 ? k === order[0] : view.place === k} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
     {causes.length > first && order.indexOf(view.place) < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
     {causes.length > 1 && <p class="faint">Savings overlap: do not add them.</p>}
-    {more(doc).unclassified && <p class="faint">{unbroken(more(doc).unclassified!.join(' '))}</p>}
+    {more(doc).unclassified && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </section>
 }
 
@@ -266,11 +263,6 @@ function Cause({ c, open, pressed, startup, choose }: { c: any; open: boolean; p
     <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'unknown' : `−${time(c.gain_ns)}`}</small></span>
     <span class="text"><b>{brief(c.headline)}</b>{open && <Fragment><br />{unbroken(brief(c.text))} {unbroken(c.change)}{c.try && <Fragment><br /><span class="try">Try: {c.try}</span></Fragment>}</Fragment>}</span>
   </button></li>
-}
-
-// legendName returns what to find a color's region by, '' if the color is of something else.
-function legendName(view: View, name: string): string {
-  return view.color !== 'region' || name === 'waiting' || name === '' ? '' : name.replace(/#…$/, '#')
 }
 
 const root = document.getElementById('page')!

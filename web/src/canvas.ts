@@ -1,7 +1,7 @@
 // The timeline: rows of bars on a canvas. Each pixel is the mean of the colors of what happens
 // in it, so that what takes a third of a pixel's time has a third of its color.
 
-import { indexAt, type Collective, type Detail, type Lane, type Timeline } from './data'
+import { indexAt, type Collective, type Detail, type Lane, type Messages, type Timeline } from './data'
 import { levelLanes } from './levels'
 import { drawPhases, type Phase } from './phasemarks'
 import type { Strip } from './strips'
@@ -28,6 +28,12 @@ export interface Scene {
 
 // What the pointer is over: a run of a row, and of one of its levels where these are shown.
 export interface Hit { row: number; lane: Lane; run: number; time: number; level: { lane: Lane; run: number } | null }
+
+// What joins rows and the pointer is over.
+export type Joined = { messages: Messages; i: number } | { collective: Collective }
+
+// near is how close to it that must be, px.
+const near = 4
 
 // finer returns the detail if it holds all that is shown.
 function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Math.max(s.from, 0) && Math.min(s.to, s.timeline.head.length_ns) <= s.detail.to ? s.detail : null }
@@ -103,6 +109,8 @@ export class Canvas {
     c.beginPath()
     c.rect(this.left, ruler, this.plot, this.height - ruler)
     c.clip()
+    this.arrows = []
+    this.joints = []
     if (s.messages) { this.collectives(c, s); this.messages(c, s) }
     if (s.critical) this.critical(c, s)
     if (s.select) this.selection(c, s)
@@ -156,10 +164,9 @@ export class Canvas {
       if (start[i + 1] - start[i] < least) continue
       const a = Math.max(this.x(s, start[i]), this.left), b = Math.min(this.x(s, start[i + 1]), right), ink = full[kind[i]], name = s.named(kind[i], level)
       if (b - a < leastLabel || !name) continue
-      const faded = ink >>> 24 < 200
       c.fillStyle = s.dark ? '#1c2229' : '#ffffff' // where one ends and the next begins
       if (level) c.fillRect(a, top, 1, each - 1)
-      c.fillStyle = faded ? s.dark ? '#9aa5b1' : '#5b6570' : bright(ink) ? '#000000' : '#ffffff'
+      c.fillStyle = (ink >>> 24 < 200) === s.dark ? '#ffffff' : '#000000' // colors have contrast with both grounds
       c.fillText(fitted(name, b - a - 8, c), a + 4, top + each / 2)
     }
   }
@@ -174,6 +181,22 @@ export class Canvas {
     return y
   }
 
+  // Messages and collectives that were drawn last, to be picked.
+  private arrows: { messages: Messages; i: number; x0: number; y0: number; x1: number; y1: number }[] = []
+  private joints: { collective: Collective; x: number; top: number; bottom: number }[] = []
+
+  // joined returns the message or the collective that is drawn at a point, if any.
+  joined(x: number, y: number): Joined | null {
+    let best: Joined | null = null, least = near
+    for (const a of this.arrows) {
+      const dx = a.x1 - a.x0, dy = a.y1 - a.y0, along = Math.min(Math.max(((x - a.x0) * dx + (y - a.y0) * dy) / (dx * dx + dy * dy || 1), 0), 1)
+      const away = Math.hypot(x - a.x0 - along * dx, y - a.y0 - along * dy)
+      if (away < least) { least = away; best = { messages: a.messages, i: a.i } }
+    }
+    for (const b of this.joints) if (Math.abs(x - b.x) < least && y >= b.top - near && y <= b.bottom + near) { least = Math.abs(x - b.x); best = { collective: b.collective } }
+    return best
+  }
+
   private messages(c: CanvasRenderingContext2D, s: Scene) {
     const m = finer(s)?.messages ?? s.timeline.messages, y = this.middles(s), most = 1500
     const seen: number[] = []
@@ -181,16 +204,34 @@ export class Canvas {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
       if (seen.push(i) > most) return // the strip above the bars shows how many there are
     }
-    c.strokeStyle = s.dark ? '#ffffff' : '#000000'
+    c.strokeStyle = c.fillStyle = s.dark ? '#ffffff' : '#000000'
     c.globalAlpha = seen.length > 300 ? 0.25 : 0.6
     c.lineWidth = 1
     c.beginPath()
     for (const i of seen) {
-      c.moveTo(this.x(s, m.sent[i]), y[m.from[i]])
-      c.lineTo(this.x(s, m.done[i]), y[m.to[i]])
+      const a = { messages: m, i, x0: this.x(s, m.sent[i]), y0: y[m.from[i]], x1: this.x(s, m.done[i]), y1: y[m.to[i]] }
+      this.arrows.push(a)
+      c.moveTo(a.x0, a.y0)
+      c.lineTo(a.x1, a.y1)
     }
     c.stroke()
+    if (seen.length <= 300) this.heads(c)
     c.globalAlpha = 1
+  }
+
+  // heads draws where messages arrive.
+  private heads(c: CanvasRenderingContext2D) {
+    c.beginPath()
+    for (const { x0, y0, x1, y1 } of this.arrows) {
+      const length = Math.hypot(x1 - x0, y1 - y0)
+      if (length < 14) continue
+      const u = 7 * (x1 - x0) / length, v = 7 * (y1 - y0) / length
+      c.moveTo(x1, y1)
+      c.lineTo(x1 - u - 0.4 * v, y1 - v + 0.4 * u)
+      c.lineTo(x1 - u + 0.4 * v, y1 - v - 0.4 * u)
+      c.closePath()
+    }
+    c.fill()
   }
 
   private collectives(c: CanvasRenderingContext2D, s: Scene) {
@@ -204,6 +245,7 @@ export class Canvas {
       const ends = [k.first, k.last].map(r => y[r]).filter(v => v >= 0)
       if (ends.length < 2) continue
       const x = Math.round(this.x(s, k.latestBegin)), top = Math.min(...ends), bottom = Math.max(...ends)
+      this.joints.push({ collective: k, x, top, bottom })
       c.globalAlpha = 0.7
       c.fillRect(x, top, 1, bottom - top) // dashes take several times as long to draw
       c.globalAlpha = 1
@@ -328,9 +370,6 @@ export class Canvas {
 
 // leastLabel is how wide a run must be to be named, leastNamed how high, px.
 const leastLabel = 34, leastNamed = 13
-
-// bright reports whether black can be read on an ink better than white.
-function bright(ink: number): boolean { return 0.3 * (ink & 255) + 0.6 * (ink >> 8 & 255) + 0.1 * (ink >> 16 & 255) > 120 }
 
 // fitted cuts a name off where its run ends.
 function fitted(text: string, width: number, c: CanvasRenderingContext2D): string {

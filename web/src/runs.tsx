@@ -80,7 +80,7 @@ function same(from: Model, path: number, to: Model): number {
 
 // Companions are the timelines of the other runs, with their curves of the counters that are shown.
 export function Companions({ runs, run, models, alignment, view, change, dark, lit }: Props & { dark: boolean; lit: (m: Model, path: number) => Uint8Array | null }) {
-  const main = useMemo(() => models[run].coloring(view.color, dark), [models, run, view.color, dark])
+  const colorings = useMemo(() => models.map(m => m.coloring(view.color, dark)), [models, view.color, dark])
   return <Fragment>{runs.map((r, k) => {
     if (k === run) return null
     // In its own time, the run is looked at from view.from + shift.
@@ -98,7 +98,7 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
     const all = arranged(model, view.sort, view.only, true), order = banded(all, view.band)
     return <div class="companion" key={k}>
       <RunLabel runs={runs} run={k} />
-      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={order} arranged={all.length} pinned={[]} part={0.35} lit={lit(model, own.path)} marked={[]}
+      <TimelineView model={model} view={own} change={changed} coloring={colorings[k]} order={order} arranged={all.length} pinned={[]} part={0.35} lit={lit(model, own.path)} marked={[]}
         phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
       <Counters model={model} view={own} change={changed} order={order} dark={dark} shown={view.counters} />
     </div>

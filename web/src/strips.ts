@@ -34,7 +34,9 @@ export function arrange(order: number[], pinned: number[], levels: (row: number)
   return { strips, height: Math.ceil(top) }
 }
 
-// openedAtFirst reports whether all rows have room for their levels.
-export function openedAtFirst(order: number[], levels: (row: number) => number, room: number): boolean {
-  return order.length <= 40 && order.reduce((sum, r) => sum + levels(r) * levelHeight + 3, ruler) <= room
+// openedAtFirst returns the rows that have room for their levels, those with the fewest levels first.
+export function openedAtFirst(order: number[], levels: (row: number) => number, room: number): number[] {
+  let left = room - ruler - order.length * rowHeight
+  if (order.length > 40) return []
+  return [...order].sort((a, b) => levels(a) - levels(b)).filter(r => levels(r) > 0 && (left -= levels(r) * levelHeight + 3 - rowHeight) >= 0)
 }

@@ -1,18 +1,18 @@
 import { h, Fragment } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Canvas, Inks, laneOf, pinnedEnd, ruler, type Hit, type Scene } from './canvas'
+import { Canvas, Inks, laneOf, pinnedEnd, ruler, type Hit, type Joined, type Scene } from './canvas'
 import { detail, type Detail, type Lane } from './data'
 import { shades } from './curves'
 import { printing } from './dark'
 import { levelColors, levelLit } from './levels'
-import { partners } from './partners'
+import { communicator, partners } from './partners'
 import { fitBand, type Band } from './rows'
 import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
 import { arrange, openedAtFirst } from './strips'
 import { Tip } from './tip'
 import type { View } from './view'
-import { instant, time } from './units'
+import { bytes, count, instant, time } from './units'
 
 interface Props {
   model: Model
@@ -60,7 +60,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   const { head } = model, room = useRoom(part), fine = useDetail(model, view)
 
   const levels = (r: number) => shaded || model.levels(r) < 2 ? 0 : model.levels(r)
-  const open = useMemo(() => new Set(view.open ?? (openedAtFirst(order, levels, room) ? order : [])), [model, view.open, order, room, shaded !== null])
+  const open = useMemo(() => new Set(view.open ?? openedAtFirst(order, levels, room)), [model, view.open, order, room, shaded !== null])
   const { strips, height } = useMemo(() => arrange(order, pinned, r => open.has(r) ? levels(r) : 0, room), [order, pinned, open, room, shaded !== null])
   const inks = useMemo(() => new Inks(shaded ? { colors: shades, lit: null } : { colors: coloring.of, lit }), [coloring, lit, shaded !== null])
   const levelInks = useMemo(() => new Inks({ colors: levelColors(coloring), lit: levelLit(head, lit) }), [coloring, lit])
@@ -80,7 +80,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   const picture = useRef(painted)
   picture.current = painted
   const state = useRef({ view, change, first, last, order, arranged, toggle: (_: number) => {} })
-  const toggle = (row: number) => change({ open: [...open].filter(r => r !== row).concat(open.has(row) || !levels(row) ? [] : [row]) })
+  const toggle = (row: number) => change({ open: [...open].sort((a, b) => a - b).filter(r => r !== row).concat(open.has(row) || !levels(row) ? [] : [row]) })
   state.current = { view, change, first, last, order, arranged, toggle }
 
   useLayoutEffect(() => {
@@ -192,7 +192,8 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
         setGrip(null)
       } else if (drag && !drag.moved && pointers.size === 1) {
         const hit = canvas.current!.hit(latest.current, x, y)
-        state.current.change(drag.does === 'select' ? { select: null } : { path: hit ? pathOf(model, hit) : -1, place: -1 })
+        const joined = drag.does === 'move' ? canvas.current!.joined(x, y) : null
+        state.current.change(joined ? { pins: rowsOf(joined) } : drag.does === 'select' ? { select: null } : { path: hit ? pathOf(model, hit) : -1, place: -1 })
       }
       pointers.delete(p.pointerId)
       drag = null
@@ -223,7 +224,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   const lanes = useMemo(() => strips.filter(p => !p.pinned).flatMap(p => Array.from({ length: p.levels || p.rows.length }, (_, k) => ({ strip: p, k }))), [strips])
   const middle = (lane: number) => lanes[lane].strip.top - scene.scrolled + (lanes[lane].k + 0.5) * lanes[lane].strip.each
   const point = at && canvas.current && ('x' in at ? at : lanes[at.lane] ? { x: canvas.current.x(scene, at.time), y: middle(at.lane) } : null)
-  const hit = point && canvas.current!.hit(scene, point.x, point.y)
+  const hit = point && canvas.current!.hit(scene, point.x, point.y), joined = point && at && 'x' in at ? canvas.current!.joined(point.x, point.y) : null
 
   // read goes some lanes down and some runs on, from the middle of the first at first, and tells what is there.
   const read = (down: number, on: number) => {
@@ -272,7 +273,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
     </div>
     <div class="names" onPointerDown={() => element.current!.focus()} />
     {grip && <div class="grip" style={{ top: `${grip[0]}px`, height: `${grip[1] - grip[0]}px` }} />}
-    <div role="status">{hit && point && <Tip x={point.x} y={point.y}><Told model={model} detail={fine} hit={hit} phases={phases} /></Tip>}</div>
+    <div role="status">{hit && point && <Tip x={point.x} y={point.y}>{joined ? <Join model={model} joined={joined} /> : <Told model={model} detail={fine} hit={hit} phases={phases} />}</Tip>}</div>
   </div>
 }
 
@@ -303,6 +304,22 @@ function useDetail(model: Model, view: View): Detail | null {
     return () => { clearTimeout(id); stop.abort() }
   }, [model, view.from, view.to, fine])
   return fine
+}
+
+// rowsOf returns the rows that a message or a collective is most about.
+function rowsOf(j: Joined): number[] { return 'i' in j ? [...new Set([j.messages.from[j.i], j.messages.to[j.i]])] : [j.collective.latest] }
+
+// Join is what is known of a message or a collective.
+function Join({ model, joined: j }: { model: Model; joined: Joined }) {
+  const line = (from: number, to: number) => `from ${instant(from, (to - from) / 10, to)} to ${instant(to, (to - from) / 10, to)}`
+  if ('collective' in j) {
+    const k = j.collective
+    return <Fragment><b>{model.regionName(k.operation)}</b><div>{communicator(model, k.comm)}, {count(k.members)} rows, {time(k.end - k.begin)}</div>
+      <div>last to come: {model.rowName(k.latest)}, {time(k.latestBegin - k.begin)} after the first</div><div class="faint">{line(k.begin, k.end)}. Click to pin the last.</div></Fragment>
+  }
+  const { messages: m, i } = j
+  return <Fragment><b>Message of {bytes(m.bytes[i])}</b><div>{model.rowName(m.from[i])} → {model.rowName(m.to[i])}, {time(m.done[i] - m.sent[i])}</div>
+    <div>tag {m.tag[i]}, {communicator(model, m.comm[i])}</div><div class="faint">{line(m.sent[i], m.done[i])}. Click to pin both rows.</div></Fragment>
 }
 
 // Told is what is known of a call.

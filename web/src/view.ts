@@ -8,7 +8,6 @@ export interface View {
   from: number; to: number                 // of the timeline, ns
   select: [number, number] | null          // a stretch of time that restricts the tables
   color: ColorBy
-  hues: [number, number] | null            // a stretch of time whose regions have the strong colors; else the whole run
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
   band: Band | null                        // some of the rows that are arranged
@@ -37,7 +36,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', hues: null, sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -73,9 +72,8 @@ export function fromHash(hash: string, begin: View, length: number): View {
     } catch { return null }
   }
   v.select = stretch('select', length)
-  v.hues = stretch('hues', length)
   const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
-  v.color = choose('color', ['region', 'paradigm', 'wait'] as const, v.color)
+  v.color = choose('color', ['region', 'class', 'wait'] as const, v.color)
   if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
   v.only = choose('only', ['', ...kinds], '')
