@@ -126,8 +126,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     change({ instance: k, from, to })
   }
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
-  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} />, [doc, model, still])
-  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} />, [Part, doc, model, still, answer, culprits])
+  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} />, [doc, model, still, coloring])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} coloring={coloring} />, [Part, doc, model, still, answer, culprits, coloring])
 
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>

@@ -13,7 +13,7 @@ const quiet = { light: ['#c3ccd4', '#9aa0a6'], dark: ['#4d5a66', '#76818c'] }
 export interface Look { color: string; name: string; of: string; share: number }
 
 // A Coloring says how each activity is drawn, each path where it is a level of a stack, and each wait state there.
-export interface Coloring { of: Uint32Array; paths: Uint32Array; waits: Uint32Array; legend: Look[] }
+export interface Coloring { of: Uint32Array; paths: Uint32Array; waits: Uint32Array; css: (path: number) => string; legend: Look[] }
 
 export class Model {
   readonly head: Header
@@ -130,6 +130,7 @@ export class Model {
     return {
       of: Uint32Array.from(looks, l => !l ? 0 : packed(l.color, l.class === annotation ? 0x50 : 0xff)), // names for stretches of a stream lie behind its work
       paths: Uint32Array.from(paths, (_, p) => packed(ofPath(p).color)),
+      css: path => ofPath(path).color,
       waits: Uint32Array.from(waits, (_, w) => w ? packed(ofWait(w).color) : 0),
       legend: [...legend.values()].sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1)),
     }

@@ -4,7 +4,7 @@ import { h } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Answer } from './answer'
 import type { Document } from './data'
-import type { Model } from './model'
+import type { Coloring, Model } from './model'
 import type { View } from './view'
 import { Described, Tables } from './described'
 import { more } from './more'
@@ -17,6 +17,7 @@ export interface SectionProps {
   change: (v: Partial<View>) => void
   answer: Answer | null // to the cause that is chosen
   culprits: number[]    // rows
+  coloring: Coloring
 }
 
 // span is what the tables are about: the selected stretch of time, or all.

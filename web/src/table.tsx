@@ -25,6 +25,13 @@ export interface Props<R> {
   more?: ComponentChildren                 // below the table
 }
 
+// copyCSV puts rows on the clipboard as comma-separated values, numbers in the units of the document (times in ns).
+function copyCSV<R>(columns: Column<R>[], rows: R[]): Promise<void> {
+  const cell = (v: string | number | null) => v === null ? '' : /[",\n]/.test(String(v)) ? `"${String(v).replaceAll('"', '""')}"` : String(v)
+  const text = [columns.map(c => cell(c.name)), ...rows.map(r => columns.map(c => cell(c.value(r))))].map(line => line.join(',')).join('\n') + '\n'
+  return navigator.clipboard.writeText(text)
+}
+
 // filtered is how many rows a table has before it gets a filter.
 const filtered = 5
 
@@ -35,6 +42,7 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
   const [by, setBy] = useState({ column: sort, up: false })
   const [all, setAll] = useState(false)
   const [find, setFind] = useState('')
+  const [copied, setCopied] = useState('')
   const wanted = find.toLowerCase()
   const sorted = useMemo(() => {
     const c = columns[by.column], found = wanted ? rows.filter(r => columns.some(c => { const v = c.value(r); return typeof v === 'string' && v.toLowerCase().includes(wanted) })) : hidden ? rows.filter(r => !hidden(r)) : rows
@@ -71,6 +79,7 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
     </table>
     {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${sorted.length.toLocaleString('en-US')} rows`}</button>}
     {more}
+    <button class="csv" title="Comma-separated values of all rows, times in ns" onClick={() => copyCSV(columns, sorted).then(() => setCopied('Copied'), () => setCopied('The browser does not allow it'))}>Copy CSV</button> <span class="faint" role="status">{copied}</span>
     {(note || columns.some(c => c.title)) && <details class="defs faint"><summary>What the columns mean</summary>
       {note && <p>{note}</p>}
       <dl>{columns.filter(c => c.title).map(c => <div><dt>{c.name}</dt><dd>{c.title}</dd></div>)}</dl></details>}

@@ -18,10 +18,11 @@ export interface View {
   pins: number[]                           // rows that stand above the others
   path: number                             // call path that is chosen, -1: none
   metric: string                           // of the call tree: '' (time), 'waiting' or a wait state
+  shape: typeof shapes[number]             // of call paths
   line: number                             // index into the source lines, -1: none
   file: string                             // that is shown, with the line after a colon
   matrix: Matrix                           // what the matrix of messages shows
-  grid: number                             // topology in which ranks are shown, -1: bars
+  grid: number                             // topology in which ranks are shown, -1: bars, -2: call paths by ranks
   search: string
   messages: boolean
   critical: boolean
@@ -30,13 +31,16 @@ export interface View {
   counters: Shown[]                        // curves below the timeline
 }
 
+// How call paths are shown.
+export const shapes = ['tree', 'flame', 'callers'] as const
+
 // What the matrix of messages can show.
 export const matrices = ['bytes', 'messages', 'time', 'waits'] as const
 export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -88,7 +92,8 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.line = number('line', -1, 1e9, -1)
   v.file = get.get('file') ?? ''
   v.matrix = choose('matrix', matrices, v.matrix)
-  v.grid = number('grid', -1, 1e6, -1)
+  v.grid = number('grid', -2, 1e6, -1)
+  v.shape = choose('shape', shapes, v.shape)
   v.search = get.get('search') ?? ''
   v.run = number('run', 0, 1e3, 0)
   v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')

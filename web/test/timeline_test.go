@@ -118,7 +118,7 @@ func TestCallTreeFolds(t *testing.T) {
 	b.until(`document.querySelector("#panel tbody button[aria-expanded]").ariaExpanded`, "false")
 	b.run(chromedp.SendKeys("#panel .filter input", "Allreduce"))
 	b.until(`document.querySelector("#panel tbody tr td")?.innerText.includes("MPI_Allreduce")`, "true")
-	b.run(chromedp.Evaluate(`(s => { s.value = "wait at N×N"; s.dispatchEvent(new Event("change", { bubbles: true })) })(document.querySelector("#panel select"))`, nil))
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll(".metric")].find(e => e.innerText.startsWith("wait at N×N")).click()`, nil))
 	b.until(`document.querySelector("#panel .ranks figcaption")?.innerText.startsWith("wait at N×N, by row")`, "true")
 }
 
