@@ -171,6 +171,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}</Legend>}
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
+      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
       <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>

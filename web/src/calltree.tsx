@@ -2,6 +2,7 @@
 
 import { h, Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { textOn } from './canvas'
 import { Flame } from './flame'
 import { Ranks } from './grids'
 import type { Model } from './model'
@@ -59,7 +60,7 @@ export function CallTree(p: SectionProps) {
     <div>
       <div class="tools" role="group" aria-label="Call paths as">{shapes.map(s => <button aria-pressed={s === shape} onClick={() => change({ shape: s })}>{shapeNames[s]}</button>)}
         {folds && shape !== 'flame' && <span class="keys"><button onClick={() => setAll(true)}>Open all</button><button onClick={() => setAll(false)}>Close all</button></span>}</div>
-      {shape === 'flame' ? <Flame nodes={nodes} value={value} color={path => coloring.css(path)} chosen={view.path} choose={choose} /> :
+      {shape === 'flame' ? <Flame nodes={nodes} value={value} color={path => ({ background: coloring.css(path), color: textOn(coloring.paths[path]) })} chosen={view.path} choose={choose} /> :
         <Described doc={p.doc} table="call_tree" selected caption={view.select ? undefined : ''} sort="" cells={cells} extra={extra} rows={nodes} hidden={hidden} first={40} chosen={n => n.paths.includes(view.path)} choose={choose} />}
     </div>
     <div><Ranks {...p} {...shown} wanted={wanted} /></div>

@@ -166,7 +166,7 @@ export class Canvas {
       if (b - a < leastLabel || !name) continue
       c.fillStyle = s.dark ? '#1c2229' : '#ffffff' // where one ends and the next begins
       if (level) c.fillRect(a, top, 1, each - 1)
-      c.fillStyle = (ink >>> 24 < 200) === s.dark ? '#ffffff' : '#000000' // colors have contrast with both grounds
+      c.fillStyle = ink >>> 24 < 200 ? s.dark ? '#ffffff' : '#000000' : textOn(ink)
       c.fillText(fitted(name, b - a - 8, c), a + 4, top + each / 2)
     }
   }
@@ -370,6 +370,12 @@ export class Canvas {
 
 // leastLabel is how wide a run must be to be named, leastNamed how high, px.
 const leastLabel = 34, leastNamed = 13
+
+// textOn returns the color of text that can be read on an ink (WCAG 2.1).
+export function textOn(ink: number): string {
+  const light = [0.2126, 0.7152, 0.0722].reduce((sum, part, k) => { const v = (ink >> 8 * k & 255) / 255; return sum + part * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) }, 0)
+  return light > 0.179 ? '#000000' : '#ffffff'
+}
 
 // fitted cuts a name off where its run ends.
 function fitted(text: string, width: number, c: CanvasRenderingContext2D): string {

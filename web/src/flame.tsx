@@ -8,7 +8,7 @@ import { share, time } from './units'
 // least is the share of the width below which a path is left out; height is that of one, px.
 const least = 0.0015, height = 19
 
-export function Flame({ nodes, value, color, chosen, choose }: { nodes: Node[]; value: (n: Node) => number; color: (path: number) => string; chosen: number; choose: (n: Node) => void }) {
+export function Flame({ nodes, value, color, chosen, choose }: { nodes: Node[]; value: (n: Node) => number; color: (path: number) => { background: string; color: string }; chosen: number; choose: (n: Node) => void }) {
   const cells = useMemo(() => {
     const total = nodes.reduce((s, n) => n.depth === 0 ? s + value(n) : s, 0) || 1
     const next: number[] = [0] // where the next path of each depth begins
@@ -23,6 +23,6 @@ export function Flame({ nodes, value, color, chosen, choose }: { nodes: Node[]; 
   return <div class="flamebox" tabIndex={0} role="group" aria-label="Flame graph: the call tree has the same as a table">
     <div class="flame" style={{ height: `${deep * height}px` }}>{cells.map(({ n, x, width }) =>
       <button key={n.id} tabIndex={-1} aria-pressed={n.paths.includes(chosen)} title={`${n.region}: ${time(value(n))}, ${share(width)}`} onClick={() => choose(n)}
-        style={{ left: `${100 * x}%`, width: `${100 * width}%`, top: `${n.depth * height}px`, background: color(n.path) }}>{width > 0.02 && n.region}</button>)}</div>
+        style={{ left: `${100 * x}%`, width: `${100 * width}%`, top: `${n.depth * height}px`, ...color(n.path) }}>{width > 0.02 && n.region}</button>)}</div>
   </div>
 }

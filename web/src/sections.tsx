@@ -8,6 +8,7 @@ import type { Coloring, Model } from './model'
 import type { View } from './view'
 import { Described, Tables } from './described'
 import { more } from './more'
+import { roving } from './roving'
 import { count, share, time } from './units'
 
 export interface SectionProps {
@@ -36,11 +37,13 @@ export function RankBars({ model, view, change, culprits, times, title }: Sectio
   const pin = (r: number) => change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] })
   return <figure class="ranks">
     <figcaption>{title}: mean {time(mean)}, most {time(most)}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
-    {used.slice(0, rowsShown).map(({ t, r }) => <button class={`plain rank ${culprits.includes(r) ? 'culprit' : ''}`} aria-pressed={view.pins.includes(r)} title={`${model.rowName(r)}: ${time(t)}. Click to pin it above the timeline.`} onClick={() => pin(r)}>
-      <span class="name">{model.rowName(r)}</span>
-      <span class="track"><span class="fill" style={{ width: `${100 * t / most}%` }} /><span class="mean" style={{ left: `${100 * mean / most}%` }} /></span>
-      <span class="value">{time(t)}</span>
-    </button>)}
+    <div role="listbox" aria-multiselectable="true" aria-label={`${title}, the longest first; those that are selected are pinned`}>
+      {used.slice(0, rowsShown).map(({ t, r }, k) => <div role="option" class={`rank ${culprits.includes(r) ? 'culprit' : ''}`} aria-selected={view.pins.includes(r)} tabIndex={k ? -1 : 0} title={`${model.rowName(r)}: ${time(t)}. Click to pin it above the timeline.`}
+        onClick={() => pin(r)} onKeyDown={(e: KeyboardEvent) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pin(r) } else roving(e) }}>
+        <span class="name">{model.rowName(r)}</span>
+        <span class="track"><span class="fill" style={{ width: `${100 * t / most}%` }} /><span class="mean" style={{ left: `${100 * mean / most}%` }} /></span>
+        <span class="value">{time(t)}</span>
+      </div>)}</div>
   </figure>
 }
 

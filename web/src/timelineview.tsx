@@ -12,7 +12,7 @@ import type { Coloring, Model } from './model'
 import { arrange, openedAtFirst } from './strips'
 import { Tip } from './tip'
 import type { View } from './view'
-import { bytes, count, instant, time } from './units'
+import { bytes, count, instant, share, time } from './units'
 
 interface Props {
   model: Model
@@ -267,8 +267,8 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   return <div class="timeline" ref={around}>
     <div class="scroller" ref={scroller} style={{ height: `${shown}px` }} onScroll={e => setScrolled(e.currentTarget.scrollTop)}>
       <div style={{ height: `${height}px` }}>
-        <canvas ref={element} tabIndex={0} role="img" style={{ height: `${shown}px` }} onKeyDown={keys}
-          aria-label={`Timeline of ${order.length} rows${pinned.length ? `, ${pinned.length} pinned,` : ''} from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, h and l read the call before and after, j and k that of the row below and above, space chooses its path, o shows the row's levels of calls, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
+        <canvas ref={element} tabIndex={0} role="application" aria-roledescription="timeline" aria-describedby="timeline-keys" style={{ height: `${shown}px` }} onKeyDown={keys}
+          aria-label={`Timeline of ${order.length} rows${pinned.length ? `, ${pinned.length} pinned,` : ''} from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}.${pinned.length ? ` Pinned: ${pinned.map(r => model.rowName(r)).join(', ')}.` : ''} Most of the run: ${coloring.legend.slice(0, 3).map(l => `${l.name} ${share(l.share)}`).join(', ')}.`} />
       </div>
     </div>
     <div class="names" onPointerDown={() => element.current!.focus()} />
