@@ -10,15 +10,17 @@ import { deviceName, place } from './described'
 import { Findings, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
+import { Find } from './find'
 import { Legend } from './legend'
 import { Lines } from './lines'
 import { more, type More } from './more'
+import { noteIn, Notes, savePicture } from './notes'
 import { Overview } from './overview'
 import { useDark } from './dark'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
 import { arranged, banded, kindsOf } from './rows'
-import { Companions, RunChoice, RunLabel, extent, runName, useAlignment, type Run } from './runs'
+import { Companions, RunChoice, RunLabel, extent, otherOf, runName, useAlignment, type Run } from './runs'
 import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
@@ -56,7 +58,7 @@ function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Docum
 function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: Model[]; run: number }) {
   const model = models[run], dark = useDark()
   const furthest = runs.reduce((s, r) => s + r.timeline.head.length_ns, 0)
-  const begin = useMemo(() => initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), [model])
+  const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), tab: doc.scaling ? 'scaling' : 'calls' }), [model])
   const [view, setView] = useState(() => fromHash(location.hash, begin, furthest))
   const alignment = useAlignment(runs, models, view.align)
   const length = runs.length > 1 ? extent(runs, alignment, run) : model.head.length_ns
@@ -99,16 +101,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
   }, [cause, answer, view.search])
   const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
-  // next moves to the visit of what is in color that begins next, or before.
-  const found = useRef(-1)
-  const next = (way: 1 | -1) => {
-    const inView = view.from <= found.current && found.current <= view.to
-    const begin = lit && model.beginOf(lit, order, inView ? found.current : way > 0 ? view.from - 1 : view.to, way)
-    if (begin == null) return
-    const span = view.to - view.from, from = Math.min(Math.max(begin - span / 2, 0), Math.max(length - span, 0))
-    found.current = begin
-    change({ from, to: from + span })
-  }
+  const other = useMemo(() => otherOf(models, run), [models, run])
   const above = [model.timeline.messages.sent.length > 0 && 'messages sent', model.timeline.collectives.length > 0 && 'collectives', phases.length > 0 && 'phases'].filter(Boolean).join(', ')
   const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
@@ -126,8 +119,8 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     change({ instance: k, from, to })
   }
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
-  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} />, [doc, model, still, coloring])
-  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} coloring={coloring} />, [Part, doc, model, still, answer, culprits, coloring])
+  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} />, [doc, model, still, coloring, other])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, answer, culprits, coloring, other])
 
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>
@@ -147,14 +140,14 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
-        <label>Find <input type="search" size={14} value={view.search} placeholder="region" title="Enter: the next visit" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })}
-          onKeyDown={e => { if (e.key === 'Enter') next(e.shiftKey ? -1 : 1) }} /></label>
-        {lit && <span class="keys"><button aria-label="Visit before" onClick={() => next(-1)}>◂</button><button aria-label="Next visit" onClick={() => next(1)}>▸</button></span>}
-        {view.search && lit && !lit.includes(1) && <span class="faint" role="status">no such region</span>}
+        <Find {...{ model, view, change, order, lit, length }} />
         <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
           {order.length < all.length && <button onClick={() => change({ band: null })}>All {count(all.length)} rows</button>}
           {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
-            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
+            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}
+          {view.pins.length > 0 && <button onClick={() => change({ pins: [] })}>Unpin {count(view.pins.length)}</button>}
+          <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)].sort((a, b) => a.at - b.at) })}>Add note</button>
+          <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button></span>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
@@ -169,10 +162,11 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
           {model.head.messages_of > 0 && <Fragment> <span class="arrow">→</span> {count(model.head.messages_of)} messages</Fragment>}{model.head.collectives_of > 0 && <Fragment> <span class="late">●</span> last to come of {count(model.head.collectives_of)} collectives</Fragment>}</label></li>}
         {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}</Legend>}
+      <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
-      <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
+      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
+      <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>

@@ -7,11 +7,12 @@ import { Flame } from './flame'
 import { Ranks } from './grids'
 import type { Model } from './model'
 import { Described } from './described'
-import { callers, timesOf, tree, type Node } from './paths'
+import { callers, inOther, timesOf, tree, type Node } from './paths'
+import { same } from './runs'
 import { span, type SectionProps } from './sections'
 import type { Column } from './table'
 import { term } from './terms'
-import { count, share, time } from './units'
+import { count, share, signedTime, time } from './units'
 import { shapes, type View } from './view'
 
 // closedBelow is the share of all time below which what is called by a path is hidden at first.
@@ -49,11 +50,20 @@ export function CallTree(p: SectionProps) {
   const toggle = (n: Node) => setByHand(old => new Map(old).set(n.id, !open(n)))
   const choose = (n: Node) => change({ path: n.paths.includes(view.path) ? -1 : n.path, place: -1 })
   const shown = useMemo(() => answer && !view.select && !metric && view.path === answer.path ? { times: answer.times, title: `${answer.what}, by row` } : ofRows(model, view.path, metric, wanted, from, to), [model, view.path, metric, wanted, from, to, answer])
+  const others = useMemo(() => p.other && !view.select && !(answer && view.path === answer.path) ? ofRows(p.other.model, same(model, view.path, p.other.model), metric, counted(p.other.model, metric), 0, p.other.model.head.length_ns).times : undefined, [model, p.other, view.path, view.select, metric, answer])
   const cells = useMemo(() => ({ region: (n: Node) => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }} title={n.paths.map(q => model.names[q]).join(' › ')}>
     {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${n.region} ${shape === 'callers' ? 'is called by' : 'calls'}`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
     {n.region} <span class="faint">{model.where(n.path)}</span></span> }), [model, nodes, byHand, folds, above])
-  const extra = useMemo((): Column<Node>[] => cost ? [{ name: `${cost.name.replace(/ \[.*\]$/, '')}, whole run`, title: term(cost.name) || cost.name, value: n => n.metric, bar: true, show: n => amountOf(cost, n.metric) }] :
-    present.length ? [{ name: metric && metric !== 'waiting' ? metric : 'Waiting', title: term('wait state'), value: n => n.metric, show: n => time(n.metric), bar: true }] : [], [present, metric, cost])
+  const { other } = p
+  const there = useMemo(() => other && shape === 'tree' && !view.select ? inOther(model, other.model) : null, [model, other, shape, view.select])
+  const compared = useMemo((): Column<Node>[] => there ? [{ name: `In ${other!.letter}`, title: 'inclusive time of the same path there', value: n => there[n.paths[0]], show: n => time(there[n.paths[0]]) },
+    { name: `${other!.own} − ${other!.letter}`, title: 'difference of inclusive times', value: n => n.inclusive_ns - there[n.paths[0]], show: n => signedTime(n.inclusive_ns - there[n.paths[0]]) }] : [], [there])
+  const extra = useMemo((): Column<Node>[] => {
+    const title = metric && metric !== 'waiting' ? metric : 'Waiting'
+    const own: Column<Node>[] = cost ? [{ name: `${cost.name.replace(/ \[.*\]$/, '')}, whole run`, title: term(cost.name) || cost.name, value: n => n.metric, bar: true, show: n => amountOf(cost, n.metric) }] :
+      present.length ? [{ name: title, title: term('wait state'), value: n => n.metric, show: n => time(n.metric), bar: true }] : []
+    return [...compared, ...own]
+  }, [present, metric, cost, compared])
   const value = useMemo(() => metric || cost ? (n: Node) => n.metric : (n: Node) => n.inclusive_ns, [metric, cost])
   return <div class="panes">
     <Metrics {...p} sums={sums} total={total} present={present} costs={costs} />
@@ -63,7 +73,7 @@ export function CallTree(p: SectionProps) {
       {shape === 'flame' ? <Flame nodes={nodes} value={value} color={path => ({ background: coloring.css(path), color: textOn(coloring.paths[path]) })} chosen={view.path} choose={choose} /> :
         <Described doc={p.doc} table="call_tree" selected caption={view.select ? undefined : ''} sort="" cells={cells} extra={extra} rows={nodes} hidden={hidden} first={40} chosen={n => n.paths.includes(view.path)} choose={choose} />}
     </div>
-    <div><Ranks {...p} {...shown} wanted={wanted} /></div>
+    <div><Ranks {...p} {...shown} wanted={wanted} others={others} /></div>
   </div>
 }
 

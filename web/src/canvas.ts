@@ -5,6 +5,7 @@ import { indexAt, type Collective, type Detail, type Lane, type Messages, type T
 import { levelLanes } from './levels'
 import { drawPhases, type Phase } from './phasemarks'
 import type { Strip } from './strips'
+import type { Note } from './view'
 import { baseOf, ticks, instant, time } from './units'
 
 export interface Scene {
@@ -19,6 +20,7 @@ export interface Scene {
   messages: boolean
   critical: boolean
   phases: Phase[]
+  notes: Note[]
   labels: (row: number) => string
   named: (kind: number, level: boolean) => string // what a run is called, '' if nothing
   opens: (row: number) => boolean   // it has levels to show
@@ -118,6 +120,21 @@ export class Canvas {
     if (s.select) this.measure(c, s, ink)
     this.axis(c, s, ink, faint)
     drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
+    this.notes(c, s)
+  }
+
+  // notes draws flags on the ruler.
+  private notes(c: CanvasRenderingContext2D, s: Scene) {
+    c.fillStyle = s.dark ? '#ffbf80' : '#8a3b00'
+    c.font = 'bold 11px system-ui, sans-serif'
+    c.textAlign = 'left'
+    c.textBaseline = 'middle'
+    for (const n of s.notes) {
+      if (n.at < s.from || n.at > s.to) continue
+      const x = this.x(s, n.at)
+      c.fillRect(x, 12, 1, this.height)
+      c.fillText(fitted(`⚑ ${n.text}`, Math.min(this.left + this.plot - x, 160), c), x + 2, 19)
+    }
   }
 
   // strip draws what is in sight of a strip: bars, names on them, and names of rows.
@@ -191,9 +208,12 @@ export class Canvas {
     for (const a of this.arrows) {
       const dx = a.x1 - a.x0, dy = a.y1 - a.y0, along = Math.min(Math.max(((x - a.x0) * dx + (y - a.y0) * dy) / (dx * dx + dy * dy || 1), 0), 1)
       const away = Math.hypot(x - a.x0 - along * dx, y - a.y0 - along * dy)
-      if (away < least) { least = away; best = { messages: a.messages, i: a.i } }
+      if (away < least && Math.min(Math.abs(y - a.y0), Math.abs(y - a.y1)) > 5) { // at its ends calls are pointed at
+        least = away
+        best = { messages: a.messages, i: a.i }
+      }
     }
-    for (const b of this.joints) if (Math.abs(x - b.x) < least && y >= b.top - near && y <= b.bottom + near) { least = Math.abs(x - b.x); best = { collective: b.collective } }
+    for (const b of this.joints) if (Math.abs(x - b.x) < Math.min(least, 2) && y >= b.top - near && y <= b.bottom + near) { least = Math.abs(x - b.x); best = { collective: b.collective } }
     return best
   }
 

@@ -211,18 +211,22 @@ export class Model {
     return path >= 0 && this.head.regions[this.head.paths[path][1]]?.on_device !== 'idle'
   }
 
-  // beginOf returns when the first visit of wanted activities begins after a time, or the last
-  // before it; null: there is none.
-  beginOf(wanted: Uint8Array, rows: number[], than: number, way: 1 | -1): number | null {
-    let best: number | null = null
+  // visits returns when visits of wanted activities begin, in order of time.
+  visits(wanted: Uint8Array, rows: number[]): Float64Array {
+    const out: number[] = []
     for (const r of rows) {
       const { start, kind } = this.timeline.lanes[r]
-      for (let i = 0; i < kind.length; i++) {
-        const d = (start[i] - than) * way
-        if (wanted[kind[i]] && !(i > 0 && wanted[kind[i - 1]]) && d > 0 && (best === null || d < (best - than) * way)) best = start[i]
-      }
+      for (let i = 0; i < kind.length; i++) if (wanted[kind[i]] && !(i > 0 && wanted[kind[i - 1]])) out.push(start[i])
     }
-    return best
+    return Float64Array.from(out).sort()
+  }
+
+  // regionTimes returns the regions by their own time, as shares of all that is recorded.
+  regionTimes(): { name: string; share: number }[] {
+    const times = new Map<string, number>()
+    this.head.activities.forEach(([p], a) => { if (p >= 0) times.set(this.names[p], (times.get(this.names[p]) ?? 0) + this.activityTime[a]) })
+    const all = [...times.values()].reduce((s, t) => s + t, 0) || 1
+    return [...times].map(([name, t]) => ({ name, share: t / all })).sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1))
   }
 
   private addRow(r: number, from: number, to: number, out: Float64Array) {

@@ -48,6 +48,16 @@ export function tree(model: Model, { own, metric: ownMetric }: Times): Node[] {
   return out
 }
 
+// inOther returns, by call path, what the path of the same regions has of another run with what it calls.
+export function inOther(model: Model, other: Model): Float64Array {
+  const keys = (m: Model) => m.head.paths.reduce((out: string[], [parent], p) => { out.push(`${parent >= 0 ? out[parent] : ''}\n${m.names[p]}`); return out }, [])
+  const theirs = new Map<string, number>(), all = new Float64Array(other.head.paths.length), { paths, activities } = other.head
+  activities.forEach(([p], a) => { if (p >= 0) all[p] += other.activityTime[a] })
+  for (let p = paths.length - 1; p >= 0; p--) if (paths[p][0] >= 0) all[paths[p][0]] += all[p]
+  keys(other).forEach((key, p) => theirs.set(key, (theirs.get(key) ?? 0) + all[p]))
+  return Float64Array.from(keys(model), key => theirs.get(key) ?? 0)
+}
+
 interface Caller { name: string; own: number; metric: number; path: number; most: number; below: Map<string, Caller> }
 
 // callers returns regions by their own time, below each who calls it, and so on outwards.

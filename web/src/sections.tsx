@@ -5,11 +5,12 @@ import { useMemo } from 'preact/hooks'
 import type { Answer } from './answer'
 import type { Document } from './data'
 import type { Coloring, Model } from './model'
+import type { Other } from './runs'
 import type { View } from './view'
 import { Described, Tables } from './described'
 import { more } from './more'
 import { roving } from './roving'
-import { count, share, time } from './units'
+import { count, share, signedTime, time } from './units'
 
 export interface SectionProps {
   doc: Document
@@ -19,6 +20,7 @@ export interface SectionProps {
   answer: Answer | null // to the cause that is chosen
   culprits: number[]    // rows
   coloring: Coloring
+  other: Other | null   // run that is compared with this one
 }
 
 // span is what the tables are about: the selected stretch of time, or all.
@@ -30,19 +32,21 @@ export function span({ view, model }: { view: View; model: Model }): [number, nu
 const rowsShown = 64
 
 // RankBars shows rows as bars, the longest first; one that is clicked is pinned above the timeline.
-export function RankBars({ model, view, change, culprits, times, title }: SectionProps & { times: Float64Array; title: string }) {
+export function RankBars({ model, view, change, culprits, times, title, other, others }: SectionProps & { times: Float64Array; title: string; others?: Float64Array }) {
   const used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0).sort((a, b) => b.t - a.t || a.r - b.r)
   if (!used.length) return <p class="faint">{title}: no time.</p>
   const most = used[0].t, mean = used.reduce((s, x) => s + x.t, 0) / used.length
+  const there = new Map(others && other?.model.head.rows.map((_, r) => [other.model.rowName(r), others[r]])) // of rows that are called the same
+  const before = (r: number) => there.get(model.rowName(r))
   const pin = (r: number) => change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] })
   return <figure class="ranks">
-    <figcaption>{title}: mean {time(mean)}, most {time(most)}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
+    <figcaption>{title}: mean {time(mean)}, most {time(most)}{there.size > 0 && `; in small, ${other!.own} − ${other!.letter}`}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
     <div role="listbox" aria-multiselectable="true" aria-label={`${title}, the longest first; those that are selected are pinned`}>
       {used.slice(0, rowsShown).map(({ t, r }, k) => <div role="option" class={`rank ${culprits.includes(r) ? 'culprit' : ''}`} aria-selected={view.pins.includes(r)} tabIndex={k ? -1 : 0} title={`${model.rowName(r)}: ${time(t)}. Click to pin it above the timeline.`}
         onClick={() => pin(r)} onKeyDown={(e: KeyboardEvent) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pin(r) } else roving(e) }}>
         <span class="name">{model.rowName(r)}</span>
         <span class="track"><span class="fill" style={{ width: `${100 * t / most}%` }} /><span class="mean" style={{ left: `${100 * mean / most}%` }} /></span>
-        <span class="value">{time(t)}</span>
+        <span class="value">{time(t)}{before(r) !== undefined && <small class="faint"> {signedTime(t - before(r)!)}</small>}</span>
       </div>)}</div>
   </figure>
 }

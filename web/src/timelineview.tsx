@@ -5,6 +5,7 @@ import { detail, type Detail, type Lane } from './data'
 import { shades } from './curves'
 import { printing } from './dark'
 import { levelColors, levelLit } from './levels'
+import { noteIn } from './notes'
 import { communicator, partners } from './partners'
 import { fitBand, type Band } from './rows'
 import type { Phase } from './phasemarks'
@@ -72,7 +73,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   }
   const scene: Scene = {
     timeline: model.timeline, detail: fine, strips, scrolled: Math.min(scrolled, Math.max(height - room, 0)), inks, levelInks, from: view.from, to: view.to, select: view.select, named,
-    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, dark,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
   }
   const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene
   const latest = useRef(scene)
@@ -174,7 +175,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
       } else {
         show(drag.from - (x - drag.x) / plot * span, drag.to - (x - drag.x) / plot * span)
         scroller.current!.scrollTop = drag.top + drag.y - y
-        const each = latest.current.strips.find(s => !s.pinned)?.each ?? 1, by = Math.round((drag.y - y) / each)
+        const each = (element.current!.clientHeight - pinnedEnd(latest.current.strips)) / Math.max(state.current.order.length, 1), by = Math.round((drag.y - y) / each)
         if (drag.band[1] - drag.band[0] < state.current.arranged) showRows([drag.band[0] + by, drag.band[1] + by])
       }
     }
@@ -254,7 +255,8 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
       a: () => show(view.from - span / 6, view.to - span / 6), d: () => show(view.from + span / 6, view.to + span / 6),
       W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
       j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
-      o: () => toggle(hit?.row ?? order[0]),
+      o: () => toggle(hit?.row ?? order[0]), n: () => change({ notes: [...view.notes, noteIn(view)] }),
+      p: () => { const row = hit?.row ?? order[0]; change({ pins: view.pins.includes(row) ? view.pins.filter(r => r !== row) : [...view.pins, row] }) },
       ...hit ? { ' ': () => change({ path: pathOf(model, hit), place: -1 }) } : {},
       Home: () => show(first, last), Escape: () => { setAt(null); change({ select: null, path: -1, place: -1 }) },
       Enter: () => change({ select: [view.from, view.to] }),

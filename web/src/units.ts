@@ -10,6 +10,9 @@ export function time(ns: number | null | undefined): string {
   return `${unit === 1 ? Math.round(v) : v.toPrecision(3).includes('e') ? Math.round(v).toString() : v.toPrecision(3)} ${name}`
 }
 
+// signedTime writes a difference.
+export function signedTime(ns: number): string { return `${ns > 0 ? '+' : ns < 0 ? '−' : ''}${time(Math.abs(ns))}` }
+
 // instant shows a moment to so many ns: the digits that tell two moments apart. Its unit is no
 // smaller than that of a length, so that a column has one.
 export function instant(ns: number, precision: number, length = precision): string {

@@ -4,6 +4,9 @@ import type { Shown } from './counterview'
 import type { ColorBy } from './model'
 import { kinds, type Band, type Kind } from './rows'
 
+// A Note is a text at a time, ns.
+export interface Note { at: number; text: string }
+
 export interface View {
   from: number; to: number                 // of the timeline, ns
   select: [number, number] | null          // a stretch of time that restricts the tables
@@ -24,6 +27,7 @@ export interface View {
   matrix: Matrix                           // what the matrix of messages shows
   grid: number                             // topology in which ranks are shown, -1: bars, -2: call paths by ranks
   search: string
+  notes: Note[]
   messages: boolean
   critical: boolean
   run: number                              // that the page is about
@@ -40,7 +44,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -99,6 +103,10 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
   v.messages = get.get('messages') !== 'false'
   v.critical = get.get('critical') === 'true'
+  try {
+    const notes = JSON.parse(get.get('notes') ?? '[]')
+    if (Array.isArray(notes)) v.notes = notes.filter(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string').map(n => ({ at: n.at, text: n.text.slice(0, 200) }))
+  } catch { /* an address that was typed */ }
   try {
     const shown = JSON.parse(get.get('counters') ?? '[]')
     if (Array.isArray(shown)) v.counters = shown.filter(s => typeof s?.name === 'string').map(s => ({ name: s.name, rows: s.rows === true }))

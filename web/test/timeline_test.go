@@ -64,6 +64,7 @@ func TestRowsAreChosen(t *testing.T) {
 // arguments.
 func TestWaitTellsItsCause(t *testing.T) {
 	b := reported(t, "halo --ranks 8 --iterations 3 --imbalance 200000")
+	b.run(chromedp.Evaluate(`location.hash = "open=[]"`, nil)) // a row is a lane, in which all calls are the innermost
 	seen := map[string]string{}
 	look := func() {
 		for k := range 100 {
@@ -73,7 +74,7 @@ func TestWaitTellsItsCause(t *testing.T) {
 		}
 	}
 	look()
-	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000"`, nil))
+	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000&open=[]"`, nil))
 	b.until(`document.querySelector("canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
 	look()
 	said := func(title, text string) {
@@ -189,4 +190,29 @@ func TestMessageIsPicked(t *testing.T) {
 		}
 	}
 	t.Error("no message was found between the rows")
+}
+
+// TestFindListsAndCounts: what is sought is listed by name and counted, a choice of the list narrows it.
+func TestFindListsAndCounts(t *testing.T) {
+	b := reported(t, "halo --ranks 2 --iterations 50")
+	b.run(chromedp.SendKeys("input[type=search]", "MPI_I", chromedp.ByQuery))
+	b.until(`[...document.querySelectorAll(".found button")].map(e => e.innerText.split(" ")[0]).sort().join()`, "MPI_Init,MPI_Irecv,MPI_Isend")
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll(".found button")].find(e => e.innerText.startsWith("MPI_Isend")).click()`, nil))
+	b.until(`document.querySelector(".tools .keys [role=status]").innerText`, "100 visits")
+	b.run(chromedp.Evaluate(`document.querySelector("[aria-label='Next visit']").click()`, nil))
+	b.until(`document.querySelector(".tools .keys [role=status]").innerText.endsWith(" of 100 visits")`, "true")
+}
+
+// TestNotesTravel: a note is kept in the address, and the picture that is seen is saved.
+func TestNotesTravel(t *testing.T) {
+	b := reported(t, "halo --ranks 2 --iterations 5")
+	b.run(chromedp.Focus("canvas", chromedp.ByQuery), chromedp.KeyEvent("n"), chromedp.WaitVisible(".notes input", chromedp.ByQuery), chromedp.SendKeys(".notes input", "look here", chromedp.ByQuery))
+	b.until(`JSON.parse(new URLSearchParams(location.hash.slice(1)).get("notes") ?? "[]")[0]?.text`, "look here")
+	b.run(chromedp.Evaluate(`window.kept = location.hash; location.hash = "notes=[]"`, nil))
+	b.until(`document.querySelector(".notes")`, "null")
+	b.run(chromedp.Evaluate(`location.hash = kept`, nil), chromedp.WaitVisible(".notes input", chromedp.ByQuery))
+	b.until(`document.querySelector(".notes input").value`, "look here")
+	b.run(chromedp.Evaluate(`URL.createObjectURL = blob => { window.saved = blob.type + " " + (blob.size > 5000); return "#" }`, nil),
+		chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "PNG").click()`, nil))
+	b.until("window.saved", "image/png true")
 }
