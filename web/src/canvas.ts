@@ -375,6 +375,7 @@ export class Canvas {
     c.textBaseline = 'middle'
     for (let k = first - first % every; k < end; k += every) {
       const row = p.rows[p.levels ? 0 : k], y = Math.max(top + k * p.each, p.levels ? pinnedEnd(s.strips) : -1e9) + p.each / 2, marked = s.marked(row)
+      if (!p.pinned && y < pinnedEnd(s.strips) + 6) continue
       c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
       c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
       c.textAlign = 'right'
