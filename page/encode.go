@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"tracekit/codec"
+	"tracekit/document/palette"
 	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
@@ -29,6 +30,7 @@ type header struct {
 	CollectivesOf int           `json:"collectives_of"`
 	CriticalOf    int           `json:"critical_of"`
 	Counters      []headCounter `json:"counters"`
+	Palette       []palette.Row `json:"palette"` // by class of regions
 	Files         []string      `json:"files"`
 	Served        bool          `json:"served"`
 }
@@ -49,6 +51,7 @@ type headName struct {
 	OnDevice string `json:"on_device,omitempty"` // see meanings
 	OfThread string `json:"of_thread,omitempty"`
 	OnFile   string `json:"on_file,omitempty"`
+	Look     [4]int `json:"look"` // class and shade (Palette) on hosts, class and shade on devices
 }
 
 type headCounter struct {
@@ -85,7 +88,7 @@ const mostComms = 256
 // describe makes the header.
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
-	h := &header{Files: p.Files, Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf,
+	h := &header{Files: p.Files, Palette: palette.Table(), Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf, CollectivesOf: tl.CollectivesOf,
 		CriticalOf: tl.CriticalOf,
 		Rows:       []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""}, Partners: []bool{false}, Comms: []string{}}
 	d := t.Defs
@@ -104,10 +107,12 @@ func (p *Page) describe() *header {
 		}
 		h.Rows = append(h.Rows, row)
 	}
-	m := meaningsOf(t)
+	m, classes := meaningsOf(t), palette.Of(d)
 	for id, r := range d.Regions {
 		n := headName{Name: shorten(d.RegionLabel(trace.RegionID(id))), Paradigm: r.Paradigm.String(), Line: r.BeginLine,
 			OnDevice: m.device[id], OfThread: m.thread[id], OnFile: m.file[id]}
+		host, device, name := classes.Host[id], classes.Device[id], d.RegionLabel(trace.RegionID(id))
+		n.Look = [4]int{int(host), host.Shade(name), int(device), device.Shade(name)}
 		if n.Line != 0 {
 			n.File = shorten(d.String(r.File))
 		}

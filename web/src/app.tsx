@@ -1,4 +1,5 @@
 import { h, render, Fragment } from 'preact'
+import { answerTo, pinsOf, windowOf } from './answer'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
@@ -9,13 +10,17 @@ import { deviceName, place } from './described'
 import { Findings, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
+import { Find } from './find'
+import { Legend } from './legend'
 import { Lines } from './lines'
 import { more, type More } from './more'
+import { noteIn, Notes, savePicture } from './notes'
+import { Overview } from './overview'
 import { useDark } from './dark'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
 import { arranged, banded, kindsOf } from './rows'
-import { Companions, RunChoice, RunLabel, extent, runName, useAlignment, type Run } from './runs'
+import { Companions, RunChoice, RunLabel, extent, otherOf, runName, useAlignment, type Run } from './runs'
 import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, term, Terms } from './terms'
@@ -53,13 +58,19 @@ function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Docum
 function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: Model[]; run: number }) {
   const model = models[run], dark = useDark()
   const furthest = runs.reduce((s, r) => s + r.timeline.head.length_ns, 0)
-  const begin = useMemo(() => initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), [model])
+  const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), tab: doc.scaling ? 'scaling' : 'calls' }), [model])
   const [view, setView] = useState(() => fromHash(location.hash, begin, furthest))
   const alignment = useAlignment(runs, models, view.align)
   const length = runs.length > 1 ? extent(runs, alignment, run) : model.head.length_ns
   const change = useCallback((v: Partial<View>) => setView(old => ({ ...old, ...v })), [])
+  // The address keeps the view; each zoom is an entry of the history, so that Back undoes it.
+  const written = useRef<View>(view)
   useEffect(() => {
-    const id = setTimeout(() => history.replaceState(null, '', '#' + toHash(view, begin)), 200)
+    const id = setTimeout(() => {
+      const hash = '#' + toHash(view, begin), moved = view.from !== written.current.from || view.to !== written.current.to
+      written.current = view
+      if (hash !== location.hash && hash + location.hash !== '#') history[moved ? 'pushState' : 'replaceState'](null, '', hash)
+    }, 250)
     return () => clearTimeout(id)
   }, [view])
   useEffect(() => {
@@ -71,48 +82,45 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
-  // Rows of one kind have the colors to themselves.
-  const [hueFrom, hueTo] = view.hues ?? [0, model.head.length_ns]
-  const coloring = useMemo(() => model.coloring(view.color, dark, [], view.only || view.hues ? model.sums(hueFrom, hueTo, view.hues ? order : all) : undefined), [model, view.color, dark, hueFrom, hueTo, view.hues ? order : view.only && all])
+  const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
   const cause = (doc.diagnosis ?? [])[view.place]
+  const answer = useMemo(() => cause ? answerTo(model, cause) : null, [model, cause])
+  const instance = answer?.instances[Math.min(view.instance, answer.instances.length - 1)]
+  const { culprits, victims } = useMemo(() => answer ? pinsOf(model, answer, instance) : { culprits: none, victims: none }, [model, answer, instance])
+  const pinned = useMemo(() => [...new Set([...culprits, ...victims, ...view.pins])].filter(r => r < model.head.rows.length), [culprits, victims, view.pins])
   const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
-      const at = model.at(cause)
-      return at.includes(1) ? at.map((a, i) => a || model.head.activities[i][1] > 0 ? 1 : 0) : null
+      const at = model === models[run] ? answer?.lit : model.at(cause)
+      return at?.includes(1) ? at.map((a, i) => a || model.head.activities[i][1] > 0 ? 1 : 0) : null
     }
     if (path >= 0 && path < model.head.paths.length) return model.below(path)
     const q = view.search.toLowerCase()
     return q ? Uint8Array.from(model.head.activities, ([p]) => p >= 0 && model.names[p].toLowerCase().includes(q) ? 1 : 0) : null
-  }, [cause, view.search])
+  }, [cause, answer, view.search])
   const lit = useMemo(() => litIn(model, view.path), [model, litIn, view.path])
-  // next moves to the visit of what is in color that begins next, or before.
-  const found = useRef(-1)
-  const next = (way: 1 | -1) => {
-    const inView = view.from <= found.current && found.current <= view.to
-    const begin = lit && model.beginOf(lit, order, inView ? found.current : way > 0 ? view.from - 1 : view.to, way)
-    if (begin == null) return
-    const span = view.to - view.from, from = Math.min(Math.max(begin - span / 2, 0), Math.max(length - span, 0))
-    found.current = begin
-    change({ from, to: from + span })
-  }
+  const other = useMemo(() => otherOf(models, run), [models, run])
   const above = [model.timeline.messages.sent.length > 0 && 'messages sent', model.timeline.collectives.length > 0 && 'collectives', phases.length > 0 && 'phases'].filter(Boolean).join(', ')
   const tabs = useMemo(() => allTabs.filter(([, , , there]) => !there || there(doc)), [doc])
   const Part = (tabs.find(([id]) => id === view.tab) ?? tabs[0])[2]
   // Moving the timeline changes nothing else on the page.
   const still = useMemo(() => view, Object.entries(view).filter(([k]) => k !== 'from' && k !== 'to').map(([, v]) => v))
   const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} runs={runs} run={run} />, [doc, model])
-  // A cause of which nothing is in view is looked for in all of the run.
-  const choose = useCallback((k: number) => setView(old => {
-    const chosen = (doc.diagnosis ?? [])[k]
-    const seen = !chosen || model.byRow(old.from, old.to, model.at(chosen)).some(t => t > 0)
-    return { ...old, place: k, ...chosen && { path: -1, search: '' }, ...seen ? {} : { from: 0, to: length } }
-  }), [doc, model, length])
+  // A chosen cause shows where it is worst, and its call path below. One that is nowhere in the timeline moves nothing.
+  const choose = useCallback((place: number) => setView(old => {
+    const chosen = (doc.diagnosis ?? [])[place], found = chosen && answerTo(model, chosen), worst = found?.instances[0]
+    const [from, to] = worst ? windowOf(model, worst) : [old.from, old.to]
+    return { ...old, place, instance: 0, path: found ? found.path : -1, from, to, ...chosen && { search: '' }, ...found && { tab: 'calls', metric: '' } }
+  }), [doc, model])
+  const step = (way: 1 | -1) => {
+    const n = answer!.instances.length, k = (view.instance + way + n) % n, [from, to] = windowOf(model, answer!.instances[k])
+    change({ instance: k, from, to })
+  }
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
-  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} />, [doc, model, still])
-  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} />, [Part, doc, model, still])
+  const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} />, [doc, model, still, coloring, other])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, answer, culprits, coloring, other])
 
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>
@@ -123,37 +131,42 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <div class="tools">
         <h2>Timeline</h2>
         <label>Colors <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
-          <option value="region">by region</option><option value="paradigm">by paradigm</option><option value="wait">by wait state</option>
+          <option value="region">by region</option><option value="class">by class</option><option value="wait">by wait state</option>
           {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
         <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
           <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select>
           {ofKind.length > 1 && <select aria-label="Kind of rows" value={view.only} onChange={e => change({ only: e.currentTarget.value as View['only'], band: null })}>
             <option value="">all</option>{ofKind.map(k => <option value={k}>{k}</option>)}</select>}</label>
-        {model.head.messages_of + model.head.collectives_of > 0 && <label><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} /> Messages</label>}
         {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
-        <label>Find <input type="search" size={14} value={view.search} placeholder="region" title="Enter: the next visit" onInput={e => change({ search: e.currentTarget.value, path: -1, place: -1 })}
-          onKeyDown={e => { if (e.key === 'Enter') next(e.shiftKey ? -1 : 1) }} /></label>
-        {lit && <span class="keys"><button aria-label="Visit before" onClick={() => next(-1)}>◂</button><button aria-label="Next visit" onClick={() => next(1)}>▸</button></span>}
-        {view.search && lit && !lit.includes(1) && <span class="faint" role="status">no such region</span>}
+        <Find {...{ model, view, change, order, lit, length }} />
         <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
           {order.length < all.length && <button onClick={() => change({ band: null })}>All {count(all.length)} rows</button>}
           {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
-            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}</span>
+            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}
+          {view.pins.length > 0 && <button onClick={() => change({ pins: [] })}>Unpin {count(view.pins.length)}</button>}
+          <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)].sort((a, b) => a.at - b.at) })}>Add note</button>
+          <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button></span>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} lit={lit} marked={cause?.ranks ?? none} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
+      {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
+        {victims.length > 0 && <Fragment> · {answer.idle ? 'idle' : 'waiting'}: {victims.map(r => model.rowName(r)).join(', ')}</Fragment>}
+        {instance && <span class="keys"><button aria-label="Instance before" onClick={() => step(-1)}>◂</button> {count(answer.instances.indexOf(instance) + 1)} of {count(answer.instances.length)}: {time(instance.to - instance.from)} <button aria-label="Next instance" onClick={() => step(1)}>▸</button></span>}
+        <button onClick={() => choose(-1)}>Clear</button></p>}
+      {cause && !answer && <p class="answer faint" role="status">This cause has no place in the timeline.</p>}
+      {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
-      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <ul class="legend">{coloring.legend.slice(0, 16).map(l => <li title={l.name}>{legendName(view, l.name) ? <button class="plain" aria-pressed={view.search === legendName(view, l.name)} title={`Show ${l.name} alone`} onClick={() => change({ search: view.search === legendName(view, l.name) ? '' : legendName(view, l.name), path: -1, place: -1 })}>
-          <span class="swatch" style={{ background: l.color }} />{l.name}</button> : <Fragment><span class="swatch" style={{ background: l.color }} />{l.name}</Fragment>}</li>)}
-        {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}
-        {coloring.legend.length > 16 && <li class="faint">and {count(coloring.legend.length - 16)} more</li>}
-        {view.color === 'region' && (coloring.legend.length > 16 || view.hues) && <li><button class="plain" title="Regions with the most time there get the colors that are told apart best"
-          onClick={() => change({ hues: view.hues ? null : [view.from, view.to] })}>{view.hues ? 'Colors for the whole run' : 'Colors for what is in view'}</button></li>}</ul>}
+      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <Legend looks={coloring.legend} search={view.search} find={view.color === 'region' ? name => change({ search: view.search === name ? '' : name, path: -1, place: -1 }) : undefined}>
+        {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
+          {model.head.messages_of > 0 && <Fragment> <span class="arrow">→</span> {count(model.head.messages_of)} messages</Fragment>}{model.head.collectives_of > 0 && <Fragment> <span class="late">●</span> last to come of {count(model.head.collectives_of)} collectives</Fragment>}</label></li>}
+        {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}</Legend>}
+      <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p class="hint faint">Wheel or w, s: zoom · drag or a, d: move · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · click: choose a call path {above && ` · above the rows: ${above}`}</p>
+      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
+      <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
       <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
@@ -222,6 +235,7 @@ const first = 3
 function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
   const causes: any[] | undefined = doc.diagnosis
   const [all, setAll] = useState(false)
+  const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   const startup = more(doc).startup ?? [] // stands last
   const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
   if (!causes) return <section aria-label="Diagnosis">
@@ -234,7 +248,7 @@ function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; c
     <ol class={all || order.indexOf(view.place) >= first ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} open={view.place < 0 ? k === order[0] : view.place === k} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
     {causes.length > first && order.indexOf(view.place) < first && <button class="more" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}
     {causes.length > 1 && <p class="faint">Savings overlap: do not add them.</p>}
-    {more(doc).unclassified && <p class="faint">{unbroken(more(doc).unclassified!.join(' '))}</p>}
+    {more(doc).unclassified && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </section>
 }
 
@@ -244,11 +258,6 @@ function Cause({ c, open, pressed, startup, choose }: { c: any; open: boolean; p
     <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)}<small>{c.gain_ns == null ? 'unknown' : `−${time(c.gain_ns)}`}</small></span>
     <span class="text"><b>{brief(c.headline)}</b>{open && <Fragment><br />{unbroken(brief(c.text))} {unbroken(c.change)}{c.try && <Fragment><br /><span class="try">Try: {c.try}</span></Fragment>}</Fragment>}</span>
   </button></li>
-}
-
-// legendName returns what to find a color's region by, '' if the color is of something else.
-function legendName(view: View, name: string): string {
-  return view.color !== 'region' || name === 'waiting' || name === '' ? '' : name.replace(/#…$/, '#')
 }
 
 const root = document.getElementById('page')!

@@ -1,28 +1,41 @@
 // The timeline: rows of bars on a canvas. Each pixel is the mean of the colors of what happens
 // in it, so that what takes a third of a pixel's time has a third of its color.
 
-import { indexAt, type Collective, type Detail, type Lane, type Timeline } from './data'
+import { indexAt, type Collective, type Detail, type Lane, type Messages, type Timeline } from './data'
+import { levelLanes } from './levels'
 import { drawPhases, type Phase } from './phasemarks'
-import { ticks, instant, time } from './units'
+import type { Strip } from './strips'
+import type { Note } from './view'
+import { baseOf, ticks, instant, time } from './units'
 
 export interface Scene {
   timeline: Timeline
   detail: Detail | null     // of a part of it
-  order: number[]           // rows from top to bottom
-  colors: Uint32Array       // by activity
-  lit: Uint8Array | null    // activities that stay in color while others fade; null: all
+  strips: Strip[]           // rows from top to bottom
+  scrolled: number          // px by which those that are not pinned lie higher
+  inks: Inks                // by activity
+  levelInks: Inks           // of levels (Levels says what their kinds are)
   from: number; to: number
   select: [number, number] | null
   messages: boolean
   critical: boolean
   phases: Phase[]
+  notes: Note[]
   labels: (row: number) => string
+  named: (kind: number, level: boolean) => string // what a run is called, '' if nothing
+  opens: (row: number) => boolean   // it has levels to show
   marked: (row: number) => boolean
   dark: boolean
 }
 
-// What the pointer is over.
-export interface Hit { row: number; lane: Lane; run: number; time: number }
+// What the pointer is over: a run of a row, and of one of its levels where these are shown.
+export interface Hit { row: number; lane: Lane; run: number; time: number; level: { lane: Lane; run: number } | null }
+
+// What joins rows and the pointer is over.
+export type Joined = { messages: Messages; i: number } | { collective: Collective }
+
+// near is how close to it that must be, px.
+const near = 4
 
 // finer returns the detail if it holds all that is shown.
 function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Math.max(s.from, 0) && Math.min(s.to, s.timeline.head.length_ns) <= s.detail.to ? s.detail : null }
@@ -33,10 +46,17 @@ export function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.time
 export function gutter(width: number): number { return width < 600 ? 86 : 138 }
 export const ruler = 26     // px above them
 
+// pinnedEnd returns where the pinned rows end, px.
+export function pinnedEnd(strips: Strip[]): number { return strips[0]?.pinned ? strips[0].top + strips[0].rows.length * strips[0].each : ruler }
+
+// lanesIn is how many lanes a strip has.
+function lanesIn(p: Strip): number { return p.levels || p.rows.length }
+
+// A Painted strip is what of it was drawn last.
+interface Painted { pixels: ImageData; drawn: Drawn | null; first: number; count: number; of: Strip; order: number[] }
+
 export class Canvas {
-  private pixels: ImageData | null = null
-  private drawn: Drawn | null = null // what pixels show
-  private inks: Inks | null = null
+  private readonly painted: (Painted | undefined)[] = []
   width = 0 // of the element, CSS px
   height = 0
   constructor(readonly element: HTMLCanvasElement) {}
@@ -46,13 +66,25 @@ export class Canvas {
 
   x(s: Scene, t: number) { return this.left + (t - s.from) / (s.to - s.from) * this.plot }
   timeAt(s: Scene, x: number) { return s.from + (x - this.left) / this.plot * (s.to - s.from) }
-  rowHeight(s: Scene) { return (this.height - ruler) / Math.max(s.order.length, 1) }
+
+  // laneAt returns the strip at a height and which of its lanes it is, null: none.
+  laneAt(s: Scene, y: number): { strip: Strip; lane: number } | null {
+    const pinned = y < pinnedEnd(s.strips)
+    if (y < ruler) return null
+    for (const strip of s.strips) {
+      const lane = Math.floor((y + (pinned ? 0 : s.scrolled) - strip.top) / strip.each)
+      if (strip.pinned === pinned && lane >= 0 && lane < lanesIn(strip)) return { strip, lane }
+    }
+    return null
+  }
 
   hit(s: Scene, x: number, y: number): Hit | null {
-    const k = Math.floor((y - ruler) / this.rowHeight(s)), t = this.timeAt(s, x)
-    if (x < this.left || y < ruler || k < 0 || k >= s.order.length || t < s.from || t > s.to) return null
-    const row = s.order[k], lane = laneOf(s, row)
-    return lane.kind.length ? { row, lane, run: indexAt(lane, t), time: t } : null
+    const at = this.laneAt(s, y), t = this.timeAt(s, x)
+    if (!at || x < this.left || t < s.from || t > s.to) return null
+    const row = at.strip.rows[at.strip.levels ? 0 : at.lane], lane = laneOf(s, row)
+    if (!lane.kind.length) return null
+    const level = at.strip.levels ? levelLanes(s.timeline.head, lane)[at.lane] : null, called = level ? indexAt(level, t) : 0
+    return { row, lane, run: indexAt(lane, t), time: t, level: level?.kind[called] ? { lane: level, run: called } : null }
   }
 
   draw(s: Scene) {
@@ -65,12 +97,22 @@ export class Canvas {
     const ink = s.dark ? '#d7dde4' : '#2b3138', faint = s.dark ? '#39424d' : '#d5dae0'
     c.setTransform(1, 0, 0, 1, 0, 0)
     c.clearRect(0, 0, w, h)
-    this.bars(c, s, scale)
+    const top = pinnedEnd(s.strips)
+    s.strips.forEach((p, k) => { if (!p.pinned) this.strip(c, s, p, k, scale, ink) })
+    c.setTransform(scale, 0, 0, scale, 0, 0)
+    c.clearRect(0, 0, this.width, top)
+    if (s.strips[0]?.pinned) {
+      this.strip(c, s, s.strips[0], 0, scale, ink)
+      c.fillStyle = ink
+      c.fillRect(0, top + 2, this.width, 1)
+    }
     c.setTransform(scale, 0, 0, scale, 0, 0)
     c.save()
     c.beginPath()
     c.rect(this.left, ruler, this.plot, this.height - ruler)
     c.clip()
+    this.arrows = []
+    this.joints = []
     if (s.messages) { this.collectives(c, s); this.messages(c, s) }
     if (s.critical) this.critical(c, s)
     if (s.select) this.selection(c, s)
@@ -78,31 +120,101 @@ export class Canvas {
     if (s.select) this.measure(c, s, ink)
     this.axis(c, s, ink, faint)
     drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
-    this.labels(c, s, ink)
+    this.notes(c, s)
   }
 
-  private bars(c: CanvasRenderingContext2D, s: Scene, scale: number) {
-    const w = Math.round(this.plot * scale), top = Math.round(ruler * scale), h = Math.round(this.height * scale) - top
-    if (w <= 0 || h <= 0 || s.order.length === 0) return
-    if (!this.pixels || this.pixels.width !== w || this.pixels.height !== h) { this.pixels = new ImageData(w, h); this.drawn = null }
-    if (!this.inks?.of(s)) this.inks = new Inks(s)
-    const out = new Uint32Array(this.pixels.data.buffer)
-    const now: Drawn = { lanes: (finer(s) ?? s.timeline).lanes, order: s.order, inks: this.inks, from: s.from, perPixel: (s.to - s.from) / w }
+  // notes draws flags on the ruler.
+  private notes(c: CanvasRenderingContext2D, s: Scene) {
+    c.fillStyle = s.dark ? '#ffbf80' : '#8a3b00'
+    c.font = 'bold 11px system-ui, sans-serif'
+    c.textAlign = 'left'
+    c.textBaseline = 'middle'
+    for (const n of s.notes) {
+      if (n.at < s.from || n.at > s.to) continue
+      const x = this.x(s, n.at)
+      c.fillRect(x, 12, 1, this.height)
+      c.fillText(fitted(`⚑ ${n.text}`, Math.min(this.left + this.plot - x, 160), c), x + 2, 19)
+    }
+  }
+
+  // strip draws what is in sight of a strip: bars, names on them, and names of rows.
+  private strip(c: CanvasRenderingContext2D, s: Scene, p: Strip, k: number, scale: number, ink: string) {
+    const top = p.top - (p.pinned ? 0 : s.scrolled), above = p.pinned ? ruler : pinnedEnd(s.strips)
+    const first = Math.max(Math.floor((above - top) / p.each), 0), end = Math.min(Math.ceil((this.height - top) / p.each), lanesIn(p))
+    if (end <= first) return
+    const inks = p.levels ? s.levelInks : s.inks
+    const lanes = p.levels ? levelLanes(s.timeline.head, laneOf(s, p.rows[0])) : (finer(s) ?? s.timeline).lanes
+    const y0 = Math.round((top + first * p.each) * scale), w = Math.round(this.plot * scale), h = Math.max(Math.round((top + end * p.each) * scale) - y0, 1)
+    let was = this.painted[k]
+    if (!was || was.of !== p || was.first !== first || was.count !== end - first || was.pixels.width !== w || was.pixels.height !== h) {
+      const order = Array.from({ length: end - first }, (_, i) => p.levels ? first + i : p.rows[first + i])
+      was = this.painted[k] = { pixels: was?.pixels.width === w && was.pixels.height === h ? was.pixels : new ImageData(w, h), drawn: null, first, count: end - first, of: p, order }
+    }
+    this.bars(was, { lanes, order: was.order, inks, from: s.from, perPixel: (s.to - s.from) / w })
+    c.putImageData(was.pixels, Math.round(this.left * scale), y0)
+    c.setTransform(scale, 0, 0, scale, 0, 0)
+    if (p.each >= leastNamed) {
+      c.font = '11px system-ui, sans-serif'
+      c.textAlign = 'left'
+      c.textBaseline = 'middle'
+      was.order.forEach((lane, i) => { if (lanes[lane]) this.runNames(c, s, lanes[lane], inks, p.levels > 0, top + (first + i) * p.each, p.each) })
+    }
+    this.labels(c, s, p, top, first, end, ink)
+  }
+
+  private bars(was: Painted, now: Drawn) {
+    const { width: w, height: h } = was.pixels, out = new Uint32Array(was.pixels.data.buffer)
     // What was moved by whole pixels is moved; only what was not seen before is drawn.
-    const moved = this.drawn && distance(this.drawn, now)
+    const moved = was.drawn && distance(was.drawn, now)
     if (moved !== null && Math.abs(moved) < w) {
-      now.from = this.drawn!.from + moved * now.perPixel
+      now.from = was.drawn!.from + moved * now.perPixel
       out.copyWithin(Math.max(-moved, 0), Math.max(moved, 0), Math.min(out.length - moved, out.length))
       if (moved !== 0) columns(out, w, h, now, moved > 0 ? w - moved : 0, moved > 0 ? w : -moved)
     } else columns(out, w, h, now, 0, w)
-    this.drawn = now
-    c.putImageData(this.pixels, Math.round(this.left * scale), top)
+    was.drawn = now
   }
 
+  // runNames writes on the runs of a lane that have room for it what they are.
+  private runNames(c: CanvasRenderingContext2D, s: Scene, { start, kind }: Lane, inks: Inks, level: boolean, top: number, each: number) {
+    const least = leastLabel / this.plot * (s.to - s.from), full = inks.shared(1), right = this.left + this.plot
+    for (let i = kind.length ? indexAt({ start, kind }, s.from) : 0; i < kind.length && start[i] < s.to; i++) {
+      if (start[i + 1] - start[i] < least) continue
+      const a = Math.max(this.x(s, start[i]), this.left), b = Math.min(this.x(s, start[i + 1]), right), ink = full[kind[i]], name = s.named(kind[i], level)
+      if (b - a < leastLabel || !name) continue
+      c.fillStyle = s.dark ? '#1c2229' : '#ffffff' // where one ends and the next begins
+      if (level) c.fillRect(a, top, 1, each - 1)
+      c.fillStyle = ink >>> 24 < 200 ? s.dark ? '#ffffff' : '#000000' : textOn(ink)
+      c.fillText(fitted(name, b - a - 8, c), a + 4, top + each / 2)
+    }
+  }
+
+  // middles returns where each row's bars are, -1: out of sight. A pinned row is there alone.
   private middles(s: Scene): Float64Array {
-    const h = this.rowHeight(s), y = new Float64Array(s.timeline.lanes.length).fill(-1)
-    s.order.forEach((row, k) => { y[row] = ruler + (k + 0.5) * h })
+    const y = new Float64Array(s.timeline.lanes.length).fill(-1), from = pinnedEnd(s.strips)
+    for (const p of [...s.strips].reverse()) p.rows.forEach((row, k) => {
+      const at = p.top - (p.pinned ? 0 : s.scrolled) + (p.levels ? p.levels / 2 : k + 0.5) * p.each
+      y[row] = p.pinned || at >= from && at <= this.height ? at : -1
+    })
     return y
+  }
+
+  // Messages and collectives that were drawn last, to be picked.
+  private arrows: { messages: Messages; i: number; x0: number; y0: number; x1: number; y1: number }[] = []
+  private joints: { collective: Collective; x: number; top: number; bottom: number }[] = []
+
+  // joined returns the message or the collective that is drawn at a point, if any.
+  joined(x: number, y: number): Joined | null {
+    let best: Joined | null = null, least = near
+    for (const a of this.arrows) {
+      const dx = a.x1 - a.x0, dy = a.y1 - a.y0, along = Math.min(Math.max(((x - a.x0) * dx + (y - a.y0) * dy) / (dx * dx + dy * dy || 1), 0), 1)
+      const away = Math.hypot(x - a.x0 - along * dx, y - a.y0 - along * dy)
+      if (away < least && Math.min(Math.abs(y - a.y0), Math.abs(y - a.y1)) > 5) { // at its ends calls are pointed at
+        least = away
+        best = { messages: a.messages, i: a.i }
+      }
+    }
+    for (const b of this.joints) if (Math.abs(x - b.x) < Math.min(least, 2) && y >= b.top - near && y <= b.bottom + near) { least = Math.abs(x - b.x); best = { collective: b.collective } }
+    return best
   }
 
   private messages(c: CanvasRenderingContext2D, s: Scene) {
@@ -112,16 +224,34 @@ export class Canvas {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
       if (seen.push(i) > most) return // the strip above the bars shows how many there are
     }
-    c.strokeStyle = s.dark ? '#ffffff' : '#000000'
+    c.strokeStyle = c.fillStyle = s.dark ? '#ffffff' : '#000000'
     c.globalAlpha = seen.length > 300 ? 0.25 : 0.6
     c.lineWidth = 1
     c.beginPath()
     for (const i of seen) {
-      c.moveTo(this.x(s, m.sent[i]), y[m.from[i]])
-      c.lineTo(this.x(s, m.done[i]), y[m.to[i]])
+      const a = { messages: m, i, x0: this.x(s, m.sent[i]), y0: y[m.from[i]], x1: this.x(s, m.done[i]), y1: y[m.to[i]] }
+      this.arrows.push(a)
+      c.moveTo(a.x0, a.y0)
+      c.lineTo(a.x1, a.y1)
     }
     c.stroke()
+    if (seen.length <= 300) this.heads(c)
     c.globalAlpha = 1
+  }
+
+  // heads draws where messages arrive.
+  private heads(c: CanvasRenderingContext2D) {
+    c.beginPath()
+    for (const { x0, y0, x1, y1 } of this.arrows) {
+      const length = Math.hypot(x1 - x0, y1 - y0)
+      if (length < 14) continue
+      const u = 7 * (x1 - x0) / length, v = 7 * (y1 - y0) / length
+      c.moveTo(x1, y1)
+      c.lineTo(x1 - u - 0.4 * v, y1 - v + 0.4 * u)
+      c.lineTo(x1 - u + 0.4 * v, y1 - v - 0.4 * u)
+      c.closePath()
+    }
+    c.fill()
   }
 
   private collectives(c: CanvasRenderingContext2D, s: Scene) {
@@ -135,6 +265,7 @@ export class Canvas {
       const ends = [k.first, k.last].map(r => y[r]).filter(v => v >= 0)
       if (ends.length < 2) continue
       const x = Math.round(this.x(s, k.latestBegin)), top = Math.min(...ends), bottom = Math.max(...ends)
+      this.joints.push({ collective: k, x, top, bottom })
       c.globalAlpha = 0.7
       c.fillRect(x, top, 1, bottom - top) // dashes take several times as long to draw
       c.globalAlpha = 1
@@ -197,7 +328,13 @@ export class Canvas {
     c.lineWidth = 1
     c.textBaseline = 'middle'
     const marks = ticks(Math.max(s.from, 0), Math.min(s.to, s.timeline.head.length_ns), (Math.min(s.to, s.timeline.head.length_ns) - Math.max(s.from, 0)) / (s.to - s.from) * this.plot / (this.width < 600 ? 64 : 110))
-    const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from
+    const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from, base = baseOf(s.from, s.to)
+    if (base > 0) {
+      c.textAlign = 'right'
+      c.font = 'bold 11px system-ui, sans-serif'
+      c.fillText(`${instant(base, 10 ** Math.floor(Math.log10(s.to - s.from)), base)} +`, this.left - 6, 7)
+      c.font = '11px system-ui, sans-serif'
+    }
     for (const t of marks) {
       const x = this.x(s, t)
       c.beginPath()
@@ -205,7 +342,7 @@ export class Canvas {
       c.lineTo(x, ruler)
       c.stroke()
       c.textAlign = x > this.width - 60 ? 'right' : x < this.left + 30 ? 'left' : 'center'
-      c.fillText(instant(t, step), x, 7)
+      c.fillText(instant(t - base, step, s.to - base), x, 7)
     }
     this.density(c, s)
   }
@@ -233,17 +370,42 @@ export class Canvas {
     c.fill()
   }
 
-  private labels(c: CanvasRenderingContext2D, s: Scene, ink: string) {
-    const h = this.rowHeight(s), every = Math.max(1, Math.ceil(12 / h))
-    c.fillStyle = ink
-    c.textAlign = 'right'
+  private labels(c: CanvasRenderingContext2D, s: Scene, p: Strip, top: number, first: number, end: number, ink: string) {
+    const every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
     c.textBaseline = 'middle'
-    for (let k = 0; k < s.order.length; k += every) {
-      const marked = s.marked(s.order[k])
-      c.font = marked ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
-      c.fillText(shortened((marked ? '▸ ' : '') + s.labels(s.order[k]), this.left - 12, c), this.left - 6, ruler + (k + 0.5) * h)
+    for (let k = first - first % every; k < end; k += every) {
+      const row = p.rows[p.levels ? 0 : k], y = Math.max(top + k * p.each, p.levels ? pinnedEnd(s.strips) : -1e9) + p.each / 2, marked = s.marked(row)
+      if (!p.pinned && y < pinnedEnd(s.strips) + 6) continue
+      c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
+      c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
+      c.textAlign = 'right'
+      c.fillText(shortened(s.labels(row), this.left - 20, c), this.left - 6, y)
+      c.textAlign = 'left'
+      if (p.each >= 12 && !p.pinned && s.opens(row)) c.fillText(p.levels ? '▾' : '▸', 3, y)
     }
+    // Marked rows that are too thin to be named.
+    c.fillStyle = s.dark ? '#ffbf80' : '#8a3b00'
+    if (every > 1 && !p.levels) p.rows.forEach((row, k) => { if (s.marked(row)) c.fillRect(this.left - 5, Math.round(top + (k + 0.5) * p.each) - 1, 5, 3) })
   }
+}
+
+// leastLabel is how wide a run must be to be named, leastNamed how high, px.
+const leastLabel = 34, leastNamed = 13
+
+// textOn returns the color of text that can be read on an ink (WCAG 2.1).
+export function textOn(ink: number): string {
+  const light = [0.2126, 0.7152, 0.0722].reduce((sum, part, k) => { const v = (ink >> 8 * k & 255) / 255; return sum + part * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) }, 0)
+  return light > 0.179 ? '#000000' : '#ffffff'
+}
+
+// fitted cuts a name off where its run ends.
+function fitted(text: string, width: number, c: CanvasRenderingContext2D): string {
+  if (text.length * 12 > width && c.measureText(text).width > width) { // few letters are wider
+    let n = Math.min(text.length, Math.floor(width / 3))
+    while (n > 1 && c.measureText(text.slice(0, n) + '…').width > width) n--
+    return n > 1 ? text.slice(0, n) + '…' : ''
+  }
+  return text
 }
 
 // shortened fits a label into a width. It cuts out the first brackets, which name the program, then
@@ -281,7 +443,7 @@ export function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: nu
     while (next < order.length && Math.floor(next * perRow) === y0) next++
     const step = Math.ceil((next - k) / mostInLine), rows = Math.ceil((next - k) / step)
     line.fill(0, x0, x1)
-    for (; k < next; k += step) add(line, d.lanes[order[k]], d, d.inks.shared(rows), x0, x1)
+    for (; k < next; k += step) if (d.lanes[order[k]]) add(line, d.lanes[order[k]], d, d.inks.shared(rows), x0, x1)
     k = next
     finish(line, Math.floor(255 / rows) * rows, x0, x1)
     const y1 = Math.min(Math.max(Math.floor(k * perRow) - gap, y0 + 1), h)
@@ -296,9 +458,8 @@ const mostInLine = 4
 // Inks are colors by activity, each channel times the opacity.
 export class Inks {
   private readonly byRows: Uint32Array[] = []
-  constructor(private readonly s: Pick<Scene, 'colors' | 'lit'>) {}
-
-  of(s: Scene) { return this.s.colors === s.colors && this.s.lit === s.lit }
+  // Activities that are lit stay in color while others fade; null: all.
+  constructor(private readonly s: { colors: Uint32Array; lit: Uint8Array | null }) {}
 
   // shared returns inks so thin that a number of rows together give full colors.
   shared(rows: number): Uint32Array {

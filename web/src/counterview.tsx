@@ -7,6 +7,7 @@ import { added, askCurves, columns, css, extent, piece, quantity, shaded, valueA
 import type { Lane } from './data'
 import { useDrawing } from './drawing'
 import type { Model } from './model'
+import { Tip } from './tip'
 import type { View } from './view'
 import { instant, time } from './units'
 
@@ -108,18 +109,18 @@ function CurvePanel({ model, view, order, dark, counter, rows }: Props & { count
     <canvas ref={element} class="curves" tabIndex={0} role="img" style={{ height: `${height}px` }} onPointerMove={move} onPointerLeave={() => setAt(null)} onKeyDown={keys}
       aria-label={`${what.name}, ${rows ? `${lanes.length} rows` : 'added up over all rows'}, from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: arrows read values, Escape ends.`} />
     <div role="status">{at && lanes[at.lane] && <Reading counter={what} lane={lanes[at.lane]} t={at.t} left={gutter(element.current!.clientWidth) + (at.t - view.from) / (view.to - view.from) * (element.current!.clientWidth - gutter(element.current!.clientWidth) - 8)}
-      width={element.current!.clientWidth} top={height / lanes.length * (at.lane + 1)} />}</div>
+      top={height / lanes.length * (at.lane + 1)} />}</div>
   </div>
 }
 
-function Reading({ counter, lane, t, left, top, width }: { counter: Counter; lane: { name: string; curves: Curve[] }; t: number; left: number; top: number; width: number }) {
+function Reading({ counter, lane, t, left, top }: { counter: Counter; lane: { name: string; curves: Curve[] }; t: number; left: number; top: number }) {
   const one = lane.curves.length === 1 ? lane.curves[0] : null, i = one ? piece(one, t) : -1
   const step = lane.curves.reduce((s, c) => Math.max(s, c.step), 1)
-  return <div class="tooltip" style={{ left: `${Math.min(left + 14, Math.max(width - 340, 0))}px`, top: `${top + 4}px` }}>
+  return <Tip x={left} y={top - 12}>
     <b>{quantity(valueAt(lane.curves, t), counter)}</b> {counter.name}
     <div>{lane.name} at {instant(t, step)}{step > 1 && ` (mean of ${time(step)})`}</div>
     {one && i >= 0 && one.max[i] > one.min[i] && <div class="faint">between {quantity(one.min[i], counter)} and {quantity(one.max[i], counter)}</div>}
-  </div>
+  </Tip>
 }
 
 // paint draws lanes of columns, one below the other on one scale: the mean as a filled step, and

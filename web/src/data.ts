@@ -5,7 +5,9 @@ import { decodeCurves, type Counter, type Curve } from './curves'
 
 export interface Row { name: string; rank: number; master: boolean; step_ns: number; device?: string }
 // What a region is on a device ('compute' if not told), of a thread and on files is told where it matters.
-export interface Region { name: string; paradigm: string; file?: string; line?: number; on_device?: string; of_thread?: string; on_file?: string }
+export interface Region { name: string; paradigm: string; file?: string; line?: number; on_device?: string; of_thread?: string; on_file?: string; look: [host: number, shade: number, device: number, shade: number] }
+// A Class is what some regions do, and the colors that these have.
+export interface Class { key: string; title: string; light: string[]; dark: string[] }
 
 export interface Header {
   length_ns: number
@@ -22,6 +24,7 @@ export interface Header {
   messages_of: number
   collectives_of: number
   critical_of: number
+  palette: Class[]
   files: string[] | null // beside the page
   served: boolean        // more can be asked for (Detail)
 }

@@ -1,17 +1,19 @@
 // Ranks as bars, and at their places in a topology where the trace tells of one.
 
 import { h } from 'preact'
+import { HeatMap } from './heatmap'
 import { more, type Grid } from './more'
 import { RankBars, type SectionProps } from './sections'
 import { time } from './units'
 
-// Ranks shows a time of every row.
-export function Ranks({ doc, model, view, change, times, title }: SectionProps & { times: Float64Array; title: string }) {
-  const { grids } = more(doc), grid = grids[view.grid]
+// Ranks shows a time of every row: as bars, at places in a topology, or by call path (wanted activities alone).
+export function Ranks(p: SectionProps & { times: Float64Array; wanted: Uint8Array; title: string; others?: Float64Array }) {
+  const { doc, model, view, change, times, title } = p, { grids } = more(doc), grid = grids[view.grid]
+  const several = times.length > 1
   return <div>
-    {grids.length > 0 && <label>Show as <select value={grid ? view.grid : -1} onChange={e => change({ grid: Number(e.currentTarget.value) })}>
-      <option value={-1}>bars</option>{grids.map((g, k) => <option value={k}>{g.name} ({g.sizes.join(' × ')})</option>)}</select></label>}
-    {grid ? <GridPicture grid={grid} times={byRank(model.head.rows, times)} title={title} /> : <RankBars model={model} times={times} title={title} />}
+    {several && <label>Ranks as <select value={grid ? view.grid : view.grid === -2 ? -2 : -1} onChange={e => change({ grid: Number(e.currentTarget.value) })}>
+      <option value={-1}>bars, longest first</option><option value={-2}>map of call paths</option>{grids.map((g, k) => <option value={k}>{g.name} ({g.sizes.join(' × ')})</option>)}</select></label>}
+    {grid ? <GridPicture grid={grid} times={byRank(model.head.rows, times)} title={title} /> : several && view.grid === -2 ? <HeatMap {...p} /> : <RankBars {...p} />}
   </div>
 }
 

@@ -1,21 +1,19 @@
 // What is computed from the timeline in the page: colors, names, and sums over a selection.
 
-import type { Header, Timeline } from './data'
+import { indexAt, type Header, type Timeline } from './data'
+import { depths } from './levels'
 import { file } from './units'
 
-export type ColorBy = 'region' | 'paradigm' | 'wait' | `counter:${string}`
+export type ColorBy = 'region' | 'class' | 'wait' | `counter:${string}`
 
-// Colors that people with any kind of color vision tell apart (Okabe and Ito; Tol's light scheme).
-const strong = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#B8A800', '#77AADD', '#99DDFF', '#44BB99', '#BBCC33', '#AAAA00', '#EE8866', '#EEDD88', '#FFAABB']
-const rest = '#9aa0a6'
-// Regions beyond those have pale ones in turn, so that one ends where the next begins; which is which their names tell.
-const pale = { light: ['#a9bfe0', '#b5cc8e', '#e8abab', '#a8d5e5', '#d9d58b', '#c9b3d6'], dark: ['#3c5378', '#4e5f33', '#75474b', '#35616e', '#68632f', '#5c4a69'] }
-export const nothing = '#00000000'
+// What does not wait, where colors are those of wait states.
+const quiet = { light: ['#c3ccd4', '#9aa0a6'], dark: ['#4d5a66', '#76818c'] }
 
-export interface Look { color: string; name: string; time: number }
+// A Look is a color, what has it, and of which class that is; share is of all time that is recorded.
+export interface Look { color: string; name: string; of: string; share: number }
 
 // A Coloring says how each activity is drawn, each path where it is a level of a stack, and each wait state there.
-export interface Coloring { of: Uint32Array; paths: Uint32Array; waits: Uint32Array; legend: Look[] }
+export interface Coloring { of: Uint32Array; paths: Uint32Array; waits: Uint32Array; css: (path: number) => string; legend: Look[] }
 
 export class Model {
   readonly head: Header
@@ -38,6 +36,17 @@ export class Model {
     const { activities } = this.head
     const out = Uint8Array.from(this.timeline.lanes, l => l.step > 1 || l.kind.some(k => activities[k][0] >= 0) ? 1 : 0)
     return out.includes(1) ? out : out.fill(1)
+  }
+
+  private depthOf: Uint32Array | null = null // by row
+
+  // levels returns how many levels of calls and waits a row has.
+  levels(row: number): number {
+    if (!this.depthOf) {
+      const of = depths(this.head)
+      this.depthOf = Uint32Array.from(this.timeline.lanes, ({ kind }) => kind.reduce((most, k) => Math.max(most, of[k]), 0))
+    }
+    return this.depthOf[row] ?? 0
   }
 
   regionName(region: number): string { return this.head.regions[region]?.name ?? '(unknown)' }
@@ -97,46 +106,33 @@ export class Model {
     return to > from && to - from < 0.9 * head.length_ns ? [from, to] : [0, head.length_ns]
   }
 
-  // coloring gives each activity a color, 0xAABBGGRR, and says what the colors mean.
-  // Names that are known, of another run, keep their colors; what takes most of some times has
-  // those that are told apart best.
-  coloring(by: ColorBy, dark: boolean, known: Look[] = [], times = this.activityTime): Coloring {
-    const { activities, paths, regions, waits } = this.head
-    const key = (path: number, wait: number) => {
-      if (path < 0) return ''
-      if (wait > 0) return by === 'wait' ? waits[wait] : 'waiting'
-      const region = regions[paths[path][1]]
-      switch (by) {
-        case 'region': return (region?.name ?? '(unknown)').replace(/#\d+$/, '#…') // steps that are numbered are one
-        case 'paradigm': return region?.paradigm ?? 'unknown'
-        default: return region?.paradigm === 'mpi' ? 'in MPI, not waiting' : 'outside MPI'
-      }
+  // coloring gives each activity a color, 0xAABBGGRR, by what its region does and how it is called, and says what the colors mean.
+  coloring(by: ColorBy, dark: boolean): Coloring {
+    const { activities, paths, regions, waits, palette } = this.head, theme = dark ? 'dark' : 'light'
+    const onDevice = new Uint8Array(paths.length)
+    this.timeline.lanes.forEach(({ kind }, r) => { if (this.head.rows[r].device) for (const k of kind) if (activities[k][0] >= 0) onDevice[activities[k][0]] = 1 })
+    const waiting = palette.findIndex(c => c.key === 'waiting'), annotation = palette.findIndex(c => c.key === 'annotation')
+    const ofWait = (wait: number) => ({ name: by === 'wait' ? waits[wait] : 'waiting', class: waiting, color: palette[waiting][theme][by === 'wait' ? (wait - 1) % palette[waiting][theme].length : 0] })
+    const ofPath = (path: number) => {
+      const region = regions[paths[path][1]], mpi = region?.paradigm === 'mpi'
+      const [number, shade] = region?.look.slice(onDevice[path] ? 2 : 0) ?? [0, 0], own = palette[number]
+      if (by === 'wait') return { name: mpi ? 'in MPI, not waiting' : 'outside MPI', class: number, color: quiet[theme][Number(mpi)] }
+      return by === 'class' ? { name: own.title, class: number, color: own[theme][0] } : { name: (region?.name ?? '(unknown)').replace(/#\d+$/, '#…'), class: number, color: own[theme][shade] } // steps that are numbered are one
     }
-    const keys = activities.map(([path, wait]) => key(path, wait))
-    const time = new Map<string, number>()
-    keys.forEach((k, i) => time.set(k, (time.get(k) ?? 0) + times[i]))
-    const ranked = [...time].filter(([k]) => k !== '').sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    const colors = new Map<string, string>([['', nothing]])
-    for (const l of known) colors.set(l.name, l.color)
-    let next = known.length
-    const others = by === 'region' ? pale[dark ? 'dark' : 'light'] : [rest]
-    const give = (k: string) => {
-      if (colors.has(k)) return
-      if (k === 'waiting') colors.set(k, dark ? '#0c0f14' : '#ffffff')
-      else if (k === 'outside MPI') colors.set(k, dark ? '#4d5a66' : '#c3ccd4')
-      else {
-        colors.set(k, next < strong.length ? strong[next] : others[(next - strong.length) % others.length])
-        next++
-      }
-    }
-    for (const [k] of ranked) give(k)
-    next = Math.max(next, strong.length)
-    for (const p of paths.keys()) give(key(p, 0)) // in which nobody is without calling something
+    const looks = activities.map(([path, wait]) => path < 0 ? null : wait > 0 ? ofWait(wait) : ofPath(path)), legend = new Map<string, Look>()
+    const all = looks.reduce((sum, look, a) => sum + (look ? this.activityTime[a] : 0), 0) || 1
+    looks.forEach((look, a) => {
+      if (!look) return
+      const key = `${look.class} ${look.name}`, l = legend.get(key) ?? { name: look.name, color: look.color, of: palette[look.class].title, share: 0 }
+      l.share += this.activityTime[a] / all
+      legend.set(key, l)
+    })
     return {
-      of: Uint32Array.from(keys, k => packed(colors.get(k)!)),
-      paths: Uint32Array.from(paths, (_, p) => packed(colors.get(key(p, 0))!)),
-      waits: Uint32Array.from(waits, (name, w) => packed(w ? colors.get(by === 'wait' ? name : 'waiting') ?? rest : nothing)),
-      legend: ranked.map(([name, t]) => ({ name, time: t, color: colors.get(name)! })),
+      of: Uint32Array.from(looks, l => !l ? 0 : packed(l.color, l.class === annotation ? 0x50 : 0xff)), // names for stretches of a stream lie behind its work
+      paths: Uint32Array.from(paths, (_, p) => packed(ofPath(p).color)),
+      css: path => ofPath(path).color,
+      waits: Uint32Array.from(waits, (_, w) => w ? packed(ofWait(w).color) : 0),
+      legend: [...legend.values()].sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1)),
     }
   }
 
@@ -149,28 +145,88 @@ export class Model {
 
   // byRow returns the time each row spends in a set of activities.
   byRow(from: number, to: number, wanted: Uint8Array): Float64Array {
-    const scratch = new Float64Array(this.head.activities.length)
-    return Float64Array.from(this.timeline.lanes, (_, r) => {
-      scratch.fill(0)
-      this.addRow(r, from, to, scratch)
-      let sum = 0
-      for (let a = 0; a < wanted.length; a++) if (wanted[a]) sum += scratch[a]
-      return sum
-    })
+    return Float64Array.from(this.timeline.lanes, (_, r) => this.timeIn(r, wanted, from, to))
   }
 
-  // beginOf returns when the first visit of wanted activities begins after a time, or the last
-  // before it; null: there is none.
-  beginOf(wanted: Uint8Array, rows: number[], than: number, way: 1 | -1): number | null {
-    let best: number | null = null
+  // timeIn returns how long a row is in wanted activities.
+  timeIn(row: number, wanted: Uint8Array, from: number, to: number): number {
+    const { start, kind } = this.timeline.lanes[row]
+    let sum = 0
+    for (let i = kind.length ? indexAt({ start, kind }, from) : 0; i < kind.length && start[i] < to; i++) {
+      if (wanted[kind[i]]) sum += Math.max(Math.min(start[i + 1], to) - Math.max(start[i], from), 0)
+    }
+    return sum
+  }
+
+  // timeByPath sums what rows spend in wanted activities.
+  timeByPath(wanted: Uint8Array, rows: number[]): Float64Array {
+    const out = new Float64Array(this.head.paths.length)
+    this.sums(0, this.head.length_ns, rows).forEach((t, a) => { if (wanted[a]) out[this.head.activities[a][0]] += t })
+    return out
+  }
+
+  // lost returns which share of rows waits in equal parts of a stretch of time; of a trace without waits, which share of devices is
+  // idle, or of rows does nothing that is recorded.
+  lost(from: number, to: number, bins: number): { what: string; shares: Float64Array } {
+    const { rows, activities } = this.head, shares = new Float64Array(bins), per = bins / (to - from), called = this.called()
+    const add = (begin: number, end: number, sign: number) => {
+      const a = Math.max((begin - from) * per, 0), b = Math.min((end - from) * per, bins)
+      for (let x = Math.floor(a); x < b; x++) shares[x] += sign * (Math.min(x + 1, b) - Math.max(x, a))
+    }
+    const waits = activities.some(([, w], a) => w > 0 && this.activityTime[a] > 0), devices = waits ? new Map() : this.devices()
+    if (devices.size) {
+      for (const streams of devices.values()) {
+        add(from, to, 1)
+        let until = from
+        for (const [begin, end] of this.busyTimes(streams)) if (end > until) { add(Math.max(begin, until), end, -1); until = end }
+      }
+      return { what: 'Devices idle', shares: shares.map(v => v / devices.size) }
+    }
+    let n = 0
+    this.timeline.lanes.forEach(({ start, kind }, r) => {
+      if (!called[r] || rows[r].device) return
+      n++
+      for (let i = 0; i < kind.length; i++) if (waits ? activities[kind[i]][1] > 0 : activities[kind[i]][0] < 0) add(start[i], start[i + 1], 1)
+    })
+    return { what: waits ? 'Waiting' : 'Nothing recorded', shares: shares.map(v => Math.min(v / Math.max(n, 1), 1)) }
+  }
+
+  // devices returns the rows of each device.
+  devices(): Map<string, number[]> {
+    const out = new Map<string, number[]>()
+    this.head.rows.forEach(({ rank, device }, r) => { if (device) out.set(`${rank} ${device}`, [...out.get(`${rank} ${device}`) ?? [], r]) })
+    return out
+  }
+
+  // busyTimes returns when rows do something, in order of time; they may overlap.
+  busyTimes(rows: number[]): [from: number, to: number][] {
+    const out: [number, number][] = []
+    for (const r of rows) { const { start, kind } = this.timeline.lanes[r]; kind.forEach((k, i) => { if (this.works(k)) out.push([start[i], start[i + 1]]) }) }
+    return out.sort((a, b) => a[0] - b[0])
+  }
+
+  // works reports whether an activity is more than a name for a stretch of time in which there may be work.
+  works(activity: number): boolean {
+    const [path] = this.head.activities[activity]
+    return path >= 0 && this.head.regions[this.head.paths[path][1]]?.on_device !== 'idle'
+  }
+
+  // visits returns when visits of wanted activities begin, in order of time.
+  visits(wanted: Uint8Array, rows: number[]): Float64Array {
+    const out: number[] = []
     for (const r of rows) {
       const { start, kind } = this.timeline.lanes[r]
-      for (let i = 0; i < kind.length; i++) {
-        const d = (start[i] - than) * way
-        if (wanted[kind[i]] && !(i > 0 && wanted[kind[i - 1]]) && d > 0 && (best === null || d < (best - than) * way)) best = start[i]
-      }
+      for (let i = 0; i < kind.length; i++) if (wanted[kind[i]] && !(i > 0 && wanted[kind[i - 1]])) out.push(start[i])
     }
-    return best
+    return Float64Array.from(out).sort()
+  }
+
+  // regionTimes returns the regions by their own time, as shares of all that is recorded.
+  regionTimes(): { name: string; share: number }[] {
+    const times = new Map<string, number>()
+    this.head.activities.forEach(([p], a) => { if (p >= 0) times.set(this.names[p], (times.get(this.names[p]) ?? 0) + this.activityTime[a]) })
+    const all = [...times.values()].reduce((s, t) => s + t, 0) || 1
+    return [...times].map(([name, t]) => ({ name, share: t / all })).sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1))
   }
 
   private addRow(r: number, from: number, to: number, out: Float64Array) {
@@ -205,8 +261,7 @@ export class Model {
   }
 }
 
-function packed(css: string): number {
-  if (css === nothing) return 0
+function packed(css: string, alpha = 0xff): number {
   const n = parseInt(css.slice(1), 16)
-  return (0xff000000 | (n & 0xff) << 16 | n & 0xff00 | n >> 16) >>> 0
+  return (alpha << 24 | (n & 0xff) << 16 | n & 0xff00 | n >> 16) >>> 0
 }

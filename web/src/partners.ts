@@ -45,7 +45,8 @@ export function partners(model: Model, detail: Detail | null, { row, lane, run }
   return lines.slice(0, most).map(l => l.text).concat(n > most ? [`and ${n - most} more messages`] : [])
 }
 
-function communicator(model: Model, comm: number): string { return model.head.comms[comm] || `communicator ${comm}` }
+// communicator names one.
+export function communicator(model: Model, comm: number): string { return model.head.comms[comm] || `communicator ${comm}` }
 
 // visit returns from when until when the call that a run is a part of lasts.
 function visit(model: Model, { start, kind }: Lane, run: number): [number, number] {

@@ -70,8 +70,16 @@ export function RunLabel({ runs, run }: { runs: Run[]; run: number }) {
   return <p class="run faint"><b>{letter(run)}</b> {runName(runs, run)}, {time(runs[run].timeline.head.length_ns)}</p>
 }
 
+// An Other is the run that one is compared with: A, or of A itself B.
+export interface Other { model: Model; letter: string; own: string }
+
+export function otherOf(models: Model[], run: number): Other | null {
+  const k = run ? 0 : 1
+  return models[k] ? { model: models[k], letter: letter(k), own: letter(run) } : null
+}
+
 // same returns the path of a model whose regions are those of a path of another, -1: there is none.
-function same(from: Model, path: number, to: Model): number {
+export function same(from: Model, path: number, to: Model): number {
   if (path < 0 || !from.head.paths[path]) return -1
   const names = (m: Model, p: number) => m.pathRegions(p).map(q => m.names[q]).join('\n')
   const wanted = names(from, path), own = from.names[path]
@@ -80,15 +88,15 @@ function same(from: Model, path: number, to: Model): number {
 
 // Companions are the timelines of the other runs, with their curves of the counters that are shown.
 export function Companions({ runs, run, models, alignment, view, change, dark, lit }: Props & { dark: boolean; lit: (m: Model, path: number) => Uint8Array | null }) {
-  const main = useMemo(() => models[run].coloring(view.color, dark), [models, run, view.color, dark])
+  const colorings = useMemo(() => models.map(m => m.coloring(view.color, dark)), [models, view.color, dark])
   return <Fragment>{runs.map((r, k) => {
     if (k === run) return null
     // In its own time, the run is looked at from view.from + shift.
     const model = models[k], shift = alignment.begins[k] - alignment.begins[run]
-    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model), row: -1 }
+    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model), open: null, notes: view.notes.map(n => ({ ...n, at: n.at + shift })) }
     const changed = (v: Partial<View>) => {
       const back: Partial<View> = { ...v }
-      delete back.row // a row of the run that is looked at
+      for (const k of ['open', 'pins', 'notes'] as const) delete back[k] // of the run that is looked at
       if (v.from !== undefined) back.from = v.from - shift
       if (v.to !== undefined) back.to = v.to - shift
       if (v.select) back.select = [v.select[0] - shift, v.select[1] - shift]
@@ -98,7 +106,7 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
     const all = arranged(model, view.sort, view.only, true), order = banded(all, view.band)
     return <div class="companion" key={k}>
       <RunLabel runs={runs} run={k} />
-      <TimelineView model={model} view={own} change={changed} coloring={model.coloring(view.color, dark, main.legend)} order={order} arranged={all.length} lit={lit(model, own.path)} marked={[]}
+      <TimelineView model={model} view={own} change={changed} coloring={colorings[k]} order={order} arranged={all.length} pinned={[]} part={0.35} lit={lit(model, own.path)} marked={[]}
         phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
       <Counters model={model} view={own} change={changed} order={order} dark={dark} shown={view.counters} />
     </div>

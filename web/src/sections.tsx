@@ -2,18 +2,25 @@
 
 import { h } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { Answer } from './answer'
 import type { Document } from './data'
-import type { Model } from './model'
+import type { Coloring, Model } from './model'
+import type { Other } from './runs'
 import type { View } from './view'
 import { Described, Tables } from './described'
 import { more } from './more'
-import { count, share, time } from './units'
+import { roving } from './roving'
+import { count, share, signedTime, time } from './units'
 
 export interface SectionProps {
   doc: Document
   model: Model
   view: View
   change: (v: Partial<View>) => void
+  answer: Answer | null // to the cause that is chosen
+  culprits: number[]    // rows
+  coloring: Coloring
+  other: Other | null   // run that is compared with this one
 }
 
 // span is what the tables are about: the selected stretch of time, or all.
@@ -21,18 +28,26 @@ export function span({ view, model }: { view: View; model: Model }): [number, nu
   return view.select ?? [0, model.head.length_ns]
 }
 
-export function RankBars({ model, times, title }: { model: Model; times: Float64Array; title: string }) {
-  const most = Math.max(...times, 1), used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0)
+// rowsShown is how many rows are shown as bars.
+const rowsShown = 64
+
+// RankBars shows rows as bars, the longest first; one that is clicked is pinned above the timeline.
+export function RankBars({ model, view, change, culprits, times, title, other, others }: SectionProps & { times: Float64Array; title: string; others?: Float64Array }) {
+  const used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0).sort((a, b) => b.t - a.t || a.r - b.r)
   if (!used.length) return <p class="faint">{title}: no time.</p>
-  const mean = used.reduce((s, x) => s + x.t, 0) / used.length
-  const shown = used.length > 64 ? [...used].sort((a, b) => b.t - a.t || a.r - b.r).slice(0, 64) : used
+  const most = used[0].t, mean = used.reduce((s, x) => s + x.t, 0) / used.length
+  const there = new Map(others && other?.model.head.rows.map((_, r) => [other.model.rowName(r), others[r]])) // of rows that are called the same
+  const before = (r: number) => there.get(model.rowName(r))
+  const pin = (r: number) => change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] })
   return <figure class="ranks">
-    <figcaption>{title}: mean {time(mean)}, most {time(most)}{used.length > 64 && `; the 64 longest of ${used.length}`}</figcaption>
-    {shown.map(({ t, r }) => <div class="rank" title={`${model.rowName(r)}: ${time(t)}`}>
-      <span class="name">{model.rowName(r)}</span>
-      <span class="track"><span class="fill" style={{ width: `${100 * t / most}%` }} /><span class="mean" style={{ left: `${100 * mean / most}%` }} /></span>
-      <span class="value">{time(t)}</span>
-    </div>)}
+    <figcaption>{title}: mean {time(mean)}, most {time(most)}{there.size > 0 && `; in small, ${other!.own} − ${other!.letter}`}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
+    <div role="listbox" aria-multiselectable="true" aria-label={`${title}, the longest first; those that are selected are pinned`}>
+      {used.slice(0, rowsShown).map(({ t, r }, k) => <div role="option" class={`rank ${culprits.includes(r) ? 'culprit' : ''}`} aria-selected={view.pins.includes(r)} tabIndex={k ? -1 : 0} title={`${model.rowName(r)}: ${time(t)}. Click to pin it above the timeline.`}
+        onClick={() => pin(r)} onKeyDown={(e: KeyboardEvent) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pin(r) } else roving(e) }}>
+        <span class="name">{model.rowName(r)}</span>
+        <span class="track"><span class="fill" style={{ width: `${100 * t / most}%` }} /><span class="mean" style={{ left: `${100 * mean / most}%` }} /></span>
+        <span class="value">{time(t)}{before(r) !== undefined && <small class="faint"> {signedTime(t - before(r)!)}</small>}</span>
+      </div>)}</div>
   </figure>
 }
 

@@ -1,5 +1,6 @@
 import { h, Fragment, type ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import { roving } from './roving'
 
 // A Column shows one value of a row; numbers sort by value and stand to the right.
 export interface Column<R> {
@@ -25,6 +26,13 @@ export interface Props<R> {
   more?: ComponentChildren                 // below the table
 }
 
+// copyCSV puts rows on the clipboard as comma-separated values, numbers in the units of the document (times in ns).
+function copyCSV<R>(columns: Column<R>[], rows: R[]): Promise<void> {
+  const cell = (v: string | number | null) => v === null ? '' : /[",\n]/.test(String(v)) ? `"${String(v).replaceAll('"', '""')}"` : String(v)
+  const text = [columns.map(c => cell(c.name)), ...rows.map(r => columns.map(c => cell(c.value(r))))].map(line => line.join(',')).join('\n') + '\n'
+  return navigator.clipboard.writeText(text)
+}
+
 // filtered is how many rows a table has before it gets a filter.
 const filtered = 5
 
@@ -35,6 +43,7 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
   const [by, setBy] = useState({ column: sort, up: false })
   const [all, setAll] = useState(false)
   const [find, setFind] = useState('')
+  const [copied, setCopied] = useState('')
   const wanted = find.toLowerCase()
   const sorted = useMemo(() => {
     const c = columns[by.column], found = wanted ? rows.filter(r => columns.some(c => { const v = c.value(r); return typeof v === 'string' && v.toLowerCase().includes(wanted) })) : hidden ? rows.filter(r => !hidden(r)) : rows
@@ -49,17 +58,18 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
   if (!rows.length) return <p class="faint">{caption}: none.</p>
   const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))
   const kinds = columns.map((c, k) => numeric[k] ? 'number' : (!c.show || c.brief) && rows.every(r => String(c.value(r) ?? '').length <= unbroken) ? 'short' : '')
+  const place = chosen ? sorted.findIndex(chosen) : -1, shown = all ? sorted : sorted.slice(0, Math.max(first, place + 2)), at = shown.findIndex(r => chosen?.(r))
   return <div class="tablebox">
     {rows.length > filtered && numeric.includes(false) && <label class="filter">Only with <input type="search" size={16} value={find} onInput={e => setFind(e.currentTarget.value)} /></label>}
-    <table>
+    <table role={choose ? 'grid' : undefined}>
       <caption>{caption}</caption>
       <thead><tr>{columns.map((c, k) =>
-        <th scope="col" class={numeric[k] ? 'number' : ''} aria-sort={by.column === k ? by.up ? 'ascending' : 'descending' : 'none'}>
+        !c.name ? <td /> : <th scope="col" class={numeric[k] ? 'number' : ''} aria-sort={by.column === k ? by.up ? 'ascending' : 'descending' : 'none'}>
           <button title={c.title} onClick={() => setBy({ column: k, up: by.column === k && !by.up })}>{c.name}{by.column === k ? by.up ? ' ▴' : ' ▾' : ''}</button>
         </th>)}</tr></thead>
-      <tbody>{(all ? sorted : sorted.slice(0, first)).map(r =>
-        <Fragment><tr class={`${choose ? 'choosable' : ''} ${chosen?.(r) ? 'chosen' : ''}`} tabIndex={choose ? 0 : undefined}
-          onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r) })}>
+      <tbody>{shown.map((r, i) =>
+        <Fragment><tr class={`${choose ? 'choosable' : ''} ${i === at ? 'chosen' : ''}`} tabIndex={choose ? i === Math.max(at, 0) ? 0 : -1 : undefined} aria-selected={choose && i === at}
+          onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r); else roving(k) })}>
           {columns.map((c, k) => {
             const v = c.value(r)
             return <td class={kinds[k]}>
@@ -67,10 +77,11 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
               <span>{c.show ? c.show(r) : v ?? '–'}</span>
             </td>
           })}
-        </tr>{detail && chosen?.(r) && <tr class="detail"><td colSpan={columns.length}>{detail(r)}</td></tr>}</Fragment>)}</tbody>
+        </tr>{detail && i === at && <tr class="detail"><td colSpan={columns.length}>{detail(r)}</td></tr>}</Fragment>)}</tbody>
     </table>
     {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${sorted.length.toLocaleString('en-US')} rows`}</button>}
     {more}
+    <button class="csv" title="Comma-separated values of all rows, times in ns" onClick={() => copyCSV(columns, sorted).then(() => setCopied('Copied'), () => setCopied('The browser does not allow it'))}>Copy CSV</button> <span class="faint" role="status">{copied}</span>
     {(note || columns.some(c => c.title)) && <details class="defs faint"><summary>What the columns mean</summary>
       {note && <p>{note}</p>}
       <dl>{columns.filter(c => c.title).map(c => <div><dt>{c.name}</dt><dd>{c.title}</dd></div>)}</dl></details>}

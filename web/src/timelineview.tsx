@@ -1,16 +1,19 @@
-import { h } from 'preact'
+import { h, Fragment } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Canvas, laneOf, ruler, type Hit, type Scene } from './canvas'
-import { detail, indexAt, type Detail, type Lane } from './data'
+import { Canvas, Inks, laneOf, pinnedEnd, ruler, type Hit, type Joined, type Scene } from './canvas'
+import { detail, type Detail, type Lane } from './data'
 import { shades } from './curves'
 import { printing } from './dark'
-import { LevelsView } from './levelsview'
-import { partners } from './partners'
+import { levelColors, levelLit } from './levels'
+import { noteIn } from './notes'
+import { communicator, partners } from './partners'
 import { fitBand, type Band } from './rows'
 import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
+import { arrange, openedAtFirst } from './strips'
+import { Tip } from './tip'
 import type { View } from './view'
-import { instant, time } from './units'
+import { bytes, count, instant, share, time } from './units'
 
 interface Props {
   model: Model
@@ -19,36 +22,67 @@ interface Props {
   coloring: Coloring
   order: number[]  // rows from top to bottom
   arranged: number // of how many, of which view.band are these
+  pinned: number[] // rows that stand above the others
   lit: Uint8Array | null
-  marked: number[] // ranks
+  marked: number[] // rows
   phases: Phase[]
   shaded: Lane[] | null // drawn instead of what happens
   dark: boolean
+  part: number // of the window's height that it may take
   bounds?: [number, number] // of what can be looked at, in the timeline's time; else all of it
 }
 
+// least is how high a timeline may be in any window, px.
+const least = 240
+
+// useRoom returns how high a timeline may be, px.
+function useRoom(part: number): number {
+  const [room, setRoom] = useState(innerHeight * part)
+  useEffect(() => {
+    const set = () => setRoom(innerHeight * part)
+    addEventListener('resize', set)
+    return () => removeEventListener('resize', set)
+  }, [part])
+  return Math.max(Math.round(room), least)
+}
+
+// A Place in the timeline: where the pointer is, or a lane (counted over all that are not pinned) and a time.
+type Place = { x: number; y: number } | { lane: number; time: number }
+
 // TimelineView is the timeline with all that can be done to it by wheel, drag, keys and touch.
-export function TimelineView({ model, view, change, coloring, order, arranged, lit, marked, phases, shaded, dark, bounds }: Props) {
+export function TimelineView({ model, view, change, coloring, order, arranged, pinned, lit, marked, phases, shaded, dark, part, bounds }: Props) {
   const element = useRef<HTMLCanvasElement>(null)
-  const around = useRef<HTMLDivElement>(null)
+  const around = useRef<HTMLDivElement>(null), scroller = useRef<HTMLDivElement>(null)
   const canvas = useRef<Canvas | null>(null)
-  const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null)
+  const [at, setAt] = useState<Place | null>(null)
   const [grip, setGrip] = useState<[number, number] | null>(null) // from where to where names are dragged over, px
+  const [scrolled, setScrolled] = useState(0)
   const [first, last] = bounds ?? [0, model.head.length_ns]
-  const fine = useDetail(model, view)
-  const scene: Scene = {
-    timeline: model.timeline, detail: fine, order, colors: coloring.of, lit, from: view.from, to: view.to, select: view.select,
-    messages: view.messages, critical: view.critical, labels: r => model.label(r), marked: r => r === view.row || marked.includes(model.head.rows[r].rank), phases, dark,
+  const { head } = model, room = useRoom(part), fine = useDetail(model, view)
+
+  const levels = (r: number) => shaded || model.levels(r) < 2 ? 0 : model.levels(r)
+  const open = useMemo(() => new Set(view.open ?? openedAtFirst(order, levels, room)), [model, view.open, order, room, shaded !== null])
+  const { strips, height } = useMemo(() => arrange(order, pinned, r => open.has(r) ? levels(r) : 0, room), [order, pinned, open, room, shaded !== null])
+  const inks = useMemo(() => new Inks(shaded ? { colors: shades, lit: null } : { colors: coloring.of, lit }), [coloring, lit, shaded !== null])
+  const levelInks = useMemo(() => new Inks({ colors: levelColors(coloring), lit: levelLit(head, lit) }), [coloring, lit])
+  const named = (kind: number, level: boolean) => {
+    if (shaded) return ''
+    if (level) return kind > head.paths.length ? head.waits[kind - head.paths.length] : model.names[kind - 1] ?? ''
+    const [path, wait] = head.activities[kind]
+    return wait > 0 ? head.waits[wait] : model.names[path] ?? ''
   }
-  const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded }, colors: shades, lit: null } : scene
+  const scene: Scene = {
+    timeline: model.timeline, detail: fine, strips, scrolled: Math.min(scrolled, Math.max(height - room, 0)), inks, levelInks, from: view.from, to: view.to, select: view.select, named,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
+  }
+  const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene
   const latest = useRef(scene)
   latest.current = scene
   const picture = useRef(painted)
   picture.current = painted
-  const state = useRef({ view, change, first, last, order, arranged })
-  state.current = { view, change, first, last, order, arranged }
-
-  const height = useMemo(() => ruler + Math.min(Math.max(order.length * 22, 120), 560), [order.length])
+  const state = useRef({ view, change, first, last, order, arranged, toggle: (_: number) => {} })
+  const toggle = (row: number) => change({ open: [...open].sort((a, b) => a - b).filter(r => r !== row).concat(open.has(row) || !levels(row) ? [] : [row]) })
+  state.current = { view, change, first, last, order, arranged, toggle }
 
   useLayoutEffect(() => {
     canvas.current = new Canvas(element.current!)
@@ -87,11 +121,13 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       const box = element.current!.getBoundingClientRect()
       return [p.clientX - box.left, p.clientY - box.top] as const
     }
+    // The wheel alone scrolls, as everywhere on a page.
     const wheel = (p: WheelEvent) => {
-      if (!p.ctrlKey && !p.shiftKey && Math.abs(p.deltaX) <= Math.abs(p.deltaY) && where(p)[0] < canvas.current!.left) return
+      const across = p.shiftKey || Math.abs(p.deltaX) > Math.abs(p.deltaY)
+      if (!p.ctrlKey && !p.metaKey && !across) return
       p.preventDefault()
       const v = state.current.view, span = v.to - v.from
-      if (p.shiftKey || Math.abs(p.deltaX) > Math.abs(p.deltaY)) {
+      if (across) {
         const d = (p.deltaX || p.deltaY) / canvas.current!.plot * span
         show(v.from + d, v.to + d)
       } else zoom(Math.exp(p.deltaY * 0.0015), canvas.current!.timeAt(latest.current, where(p)[0]))
@@ -99,14 +135,14 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
     // One pointer pans, or selects where it begins on the ruler or with shift, or rows where it begins
     // on their names; two zoom.
     const pointers = new Map<number, readonly [x: number, y: number]>()
-    let drag: { x: number; y: number; from: number; to: number; band: Band; does: 'move' | 'select' | 'rows'; moved: boolean } | null = null
+    let drag: { x: number; y: number; from: number; to: number; band: Band; top: number; does: 'move' | 'select' | 'rows'; moved: boolean } | null = null
     let pinch = 0
     const down = (p: PointerEvent) => {
       const [x, y] = where(p)
       e.setPointerCapture(p.pointerId)
       pointers.set(p.pointerId, [x, y])
       const v = state.current.view
-      drag = { x, y, from: v.from, to: v.to, band: bandNow(), does: p.shiftKey || y < ruler ? 'select' : x < canvas.current!.left ? 'rows' : 'move', moved: false }
+      drag = { x, y, from: v.from, to: v.to, band: bandNow(), top: scroller.current!.scrollTop, does: p.shiftKey || y < ruler ? 'select' : x < canvas.current!.left ? 'rows' : 'move', moved: false }
       pinch = pointers.size === 2 ? distance() : 0
       if (pinch) setGrip(null)
     }
@@ -116,11 +152,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
     }
     const move = (p: PointerEvent) => {
       const [x, y] = where(p)
-      if (!pointers.has(p.pointerId)) {
-        const hit = canvas.current!.hit(latest.current, x, y)
-        setHover(hit && { hit, x, y })
-        return
-      }
+      if (!pointers.has(p.pointerId)) return setAt({ x, y })
       pointers.set(p.pointerId, [x, y])
       if (pointers.size === 2) {
         const now = distance(), [a, b] = [...pointers.values()]
@@ -132,7 +164,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       }
       if (!drag || Math.hypot(x - drag.x, y - drag.y) < 3 && !drag.moved) return
       drag.moved = true
-      setHover(null)
+      setAt(null)
       const span = drag.to - drag.from, plot = canvas.current!.plot
       const at = (px: number) => Math.min(Math.max(drag!.from + (px - canvas.current!.left) / plot * span, state.current.first), state.current.last)
       if (drag.does === 'rows') {
@@ -142,28 +174,32 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
         state.current.change({ select: b > a ? [a, b] : null })
       } else {
         show(drag.from - (x - drag.x) / plot * span, drag.to - (x - drag.x) / plot * span)
-        const by = Math.round((drag.y - y) / canvas.current!.rowHeight(latest.current))
+        scroller.current!.scrollTop = drag.top + drag.y - y
+        const each = (element.current!.clientHeight - pinnedEnd(latest.current.strips)) / Math.max(state.current.order.length, 1), by = Math.round((drag.y - y) / each)
         if (drag.band[1] - drag.band[0] < state.current.arranged) showRows([drag.band[0] + by, drag.band[1] + by])
       }
+    }
+    // placeOf returns the place among the rows of what lies at a height.
+    const placeOf = (y: number) => {
+      const hit = canvas.current!.laneAt(latest.current, Math.max(y, ruler)), { order } = state.current
+      return hit ? order.indexOf(hit.strip.rows[hit.strip.levels ? 0 : hit.lane]) : order.length - 1
     }
     const up = (p: PointerEvent) => {
       const [x, y] = where(p)
       if (drag?.does === 'rows' && pointers.size === 1) {
-        const at = (y: number) => drag!.band[0] + Math.min(Math.max((y - ruler) / canvas.current!.rowHeight(latest.current), 0), state.current.order.length)
-        const ends = [at(drag.y), at(y)].sort((a, b) => a - b)
-        const row = state.current.order[Math.floor(ends[0]) - bandNow()[0]]
-        if (drag.moved) showRows([Math.floor(ends[0]), Math.ceil(ends[1])])
-        else if (row !== undefined) state.current.change({ row: state.current.view.row === row ? -1 : row })
+        const ends = [placeOf(drag.y), placeOf(y)].sort((a, b) => a - b), top = bandNow()[0]
+        if (drag.moved) showRows([top + ends[0], top + ends[1] + 1])
+        else if (ends[0] >= 0) state.current.toggle(state.current.order[ends[0]])
         setGrip(null)
       } else if (drag && !drag.moved && pointers.size === 1) {
         const hit = canvas.current!.hit(latest.current, x, y)
-        const path = hit ? model.head.activities[hit.lane.kind[hit.run]][0] : -1
-        state.current.change(drag.does === 'select' ? { select: null } : { path, place: -1 })
+        const joined = drag.does === 'move' ? canvas.current!.joined(x, y) : null
+        state.current.change(joined ? { pins: rowsOf(joined) } : drag.does === 'select' ? { select: null } : { path: hit ? pathOf(model, hit) : -1, place: -1 })
       }
       pointers.delete(p.pointerId)
       drag = null
     }
-    const leave = () => setHover(null)
+    const leave = () => setAt(null)
     const cancel = (p: PointerEvent) => { // the browser has the gesture for itself
       pointers.delete(p.pointerId)
       drag = null
@@ -183,21 +219,33 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       e.removeEventListener('pointercancel', cancel)
       e.removeEventListener('pointerleave', leave)
     }
-  }, [])
+  }, [model])
 
-  // read goes some rows down and some runs on, from the middle of the first row at first, and tells
-  // what is there.
+  // Lanes that keys go through: of all rows that are not pinned, from top to bottom.
+  const lanes = useMemo(() => strips.filter(p => !p.pinned).flatMap(p => Array.from({ length: p.levels || p.rows.length }, (_, k) => ({ strip: p, k }))), [strips])
+  const middle = (lane: number) => lanes[lane].strip.top - scene.scrolled + (lanes[lane].k + 0.5) * lanes[lane].strip.each
+  const point = at && canvas.current && ('x' in at ? at : lanes[at.lane] ? { x: canvas.current.x(scene, at.time), y: middle(at.lane) } : null)
+  const hit = point && canvas.current!.hit(scene, point.x, point.y), joined = point && at && 'x' in at ? canvas.current!.joined(point.x, point.y) : null
+
+  // read goes some lanes down and some runs on, from the middle of the first at first, and tells what is there.
   const read = (down: number, on: number) => {
-    const cursor = hover?.hit, span = view.to - view.from
-    const k = cursor ? Math.min(Math.max(order.indexOf(cursor.row) + down, 0), order.length - 1) : 0
-    const lane = laneOf(scene, order[k]), now = cursor?.time ?? view.from + span / 2
-    if (!lane?.kind.length) return
-    const run = Math.min(Math.max(indexAt(lane, now) + (cursor ? on : 0), 0), lane.kind.length - 1)
-    const begin = lane.start[run], end = lane.start[run + 1], seen = begin < view.to && end > view.from
+    const span = view.to - view.from, under = point && canvas.current!.laneAt(scene, point.y)
+    const now = Math.max(under ? lanes.findIndex(l => l.strip === under.strip && l.k === under.lane) : 0, 0)
+    const lane = Math.min(Math.max(now + (hit ? down : 0), 0), lanes.length - 1)
+    const there = canvas.current!.hit(scene, canvas.current!.x(scene, hit?.time ?? view.from + span / 2), middle(lane))
+    const { strip } = lanes[lane], runs = there?.level?.lane ?? laneOf(scene, strip.rows[strip.levels ? 0 : lanes[lane].k])
+    if (!runs?.kind.length) return
+    let run = there?.level?.run ?? there?.run ?? 0
+    const step = hit ? on : 0
+    do run += step; while (step && there?.level && runs.kind[run] === 0)
+    if (run < 0 || run >= runs.kind.length) return
+    const begin = runs.start[run], end = runs.start[run + 1], seen = begin < view.to && end > view.from
     const from = seen ? view.from : Math.min(Math.max(begin - span / 2, first), last - span), to = from + span
     if (!seen) show(from, to)
-    const time = cursor && !on ? now : (Math.max(begin, from) + Math.min(end, to)) / 2
-    setHover({ hit: { row: order[k], lane, run, time }, x: canvas.current!.x({ ...scene, from, to }, time), y: ruler + (k + 0.5) * canvas.current!.rowHeight(scene) })
+    const top = lanes[lane].strip.top + lanes[lane].k * lanes[lane].strip.each, above = pinnedEnd(strips)
+    if (top - scene.scrolled < above) scroller.current!.scrollTop = top - above
+    else if (top - scene.scrolled > room - lanes[lane].strip.each) scroller.current!.scrollTop = top - room + lanes[lane].strip.each
+    setAt({ lane, time: hit && !on ? hit.time : (Math.max(begin, from) + Math.min(end, to)) / 2 })
   }
 
   const keys = (k: KeyboardEvent) => {
@@ -207,25 +255,36 @@ export function TimelineView({ model, view, change, coloring, order, arranged, l
       a: () => show(view.from - span / 6, view.to - span / 6), d: () => show(view.from + span / 6, view.to + span / 6),
       W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
       j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
-      o: () => change({ row: view.row >= 0 ? -1 : hover?.hit.row ?? order[0] }),
-      ...hover ? { ' ': () => change({ path: model.head.activities[hover.hit.lane.kind[hover.hit.run]][0], place: -1 }) } : {},
-      Home: () => show(first, last), Escape: () => { setHover(null); change({ select: null, path: -1, place: -1 }) },
+      o: () => toggle(hit?.row ?? order[0]), n: () => change({ notes: [...view.notes, noteIn(view)] }),
+      p: () => { const row = hit?.row ?? order[0]; change({ pins: view.pins.includes(row) ? view.pins.filter(r => r !== row) : [...view.pins, row] }) },
+      ...hit ? { ' ': () => change({ path: pathOf(model, hit), place: -1 }) } : {},
+      Home: () => show(first, last), Escape: () => { setAt(null); change({ select: null, path: -1, place: -1 }) },
       Enter: () => change({ select: [view.from, view.to] }),
     }
     Object.assign(does, { ArrowLeft: does.a, ArrowRight: does.d, '+': does.w, '-': does.s, '0': does.Home })
     if (does[k.key] && !k.ctrlKey && !k.metaKey && !k.altKey) { k.preventDefault(); does[k.key]() }
   }
 
-  const opened = !shaded && model.head.rows[view.row] ? laneOf(scene, view.row) : null
-  return <div><div class="timeline" ref={around}>
-    <canvas ref={element} tabIndex={0} role="img" style={{ height: `${height}px` }} onKeyDown={keys}
-      aria-label={`Timeline of ${order.length} rows from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}. Keys: w and s zoom, a and d move, W and S show fewer or more rows, up and down others, h and l read the call before and after, j and k that of the row below and above, space chooses its path, o shows the row's levels of calls, Home shows all of the time, Enter selects what is shown, Escape clears.`} />
+  const shown = Math.min(height, room)
+  return <div class="timeline" ref={around}>
+    <div class="scroller" ref={scroller} style={{ height: `${shown}px` }} onScroll={e => setScrolled(e.currentTarget.scrollTop)}>
+      <div style={{ height: `${height}px` }}>
+        <canvas ref={element} tabIndex={0} role="application" aria-roledescription="timeline" aria-describedby="timeline-keys" style={{ height: `${shown}px` }} onKeyDown={keys}
+          aria-label={`Timeline of ${order.length} rows${pinned.length ? `, ${pinned.length} pinned,` : ''} from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}.${pinned.length ? ` Pinned: ${pinned.map(r => model.rowName(r)).join(', ')}.` : ''} Most of the run: ${coloring.legend.slice(0, 3).map(l => `${l.name} ${share(l.share)}`).join(', ')}.`} />
+      </div>
+    </div>
     <div class="names" onPointerDown={() => element.current!.focus()} />
     {grip && <div class="grip" style={{ top: `${grip[0]}px`, height: `${grip[1] - grip[0]}px` }} />}
-    <div role="status">{hover && <Tooltip model={model} detail={fine} hit={hover.hit} phases={phases} x={hover.x} y={hover.y} width={element.current!.clientWidth} />}</div>
+    <div role="status">{hit && point && <Tip x={point.x} y={point.y}>{joined ? <Join model={model} joined={joined} /> : <Told model={model} detail={fine} hit={hit} phases={phases} />}</Tip>}</div>
   </div>
-    {opened && <LevelsView {...{ model, view, change, coloring, dark }} row={view.row} lane={opened} />}
-  </div>
+}
+
+// pathOf returns the call path of a hit, -1: none.
+function pathOf(model: Model, { lane, run, level }: Hit): number {
+  const { activities, paths } = model.head
+  if (!level) return activities[lane.kind[run]][0]
+  const kind = level.lane.kind[level.run]
+  return kind > paths.length ? activities[lane.kind[run]][0] : kind - 1
 }
 
 // useDetail asks the server, if there is one, for what the page's own timeline is too coarse to
@@ -249,19 +308,36 @@ function useDetail(model: Model, view: View): Detail | null {
   return fine
 }
 
-function Tooltip({ model, detail, hit, phases, x, y, width }: { model: Model; detail: Detail | null; hit: Hit; phases: Phase[]; x: number; y: number; width: number }) {
-  const head = model.head, lane = hit.lane
-  const [path, wait] = head.activities[lane.kind[hit.run]]
-  const from = lane.start[hit.run], to = lane.start[hit.run + 1]
-  const whom = useMemo(() => partners(model, detail, hit), [model, detail, hit.row, hit.lane, hit.run])
-  const phase = phases.find(p => p.from <= hit.time && hit.time < p.to)
-  return <div class="tooltip" style={{ left: `${Math.min(x + 14, Math.max(width - 340, 0))}px`, top: `${y + 16}px` }}>
-    <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
-    <div>{model.rowName(hit.row)} · {time(to - from)}{lane.step > 1 && ` (shown in steps of ${time(lane.step)})`}</div>
-    <div class="faint">from {instant(from, (to - from) / 10)} to {instant(to, (to - from) / 10)}{phase && `, in phase ${phase.number}`}</div>
-    {whom.map((text, k) => <div class={wait > 0 && k === 0 ? 'wait' : ''}>{text}</div>)}
-    {path >= 0 && <div class="faint">{model.where(path)}</div>}
-    {path >= 0 && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}
-  </div>
+// rowsOf returns the rows that a message or a collective is most about.
+function rowsOf(j: Joined): number[] { return 'i' in j ? [...new Set([j.messages.from[j.i], j.messages.to[j.i]])] : [j.collective.latest] }
+
+// Join is what is known of a message or a collective.
+function Join({ model, joined: j }: { model: Model; joined: Joined }) {
+  const line = (from: number, to: number) => `from ${instant(from, (to - from) / 10, to)} to ${instant(to, (to - from) / 10, to)}`
+  if ('collective' in j) {
+    const k = j.collective
+    return <Fragment><b>{model.regionName(k.operation)}</b><div>{communicator(model, k.comm)}, {count(k.members)} rows, {time(k.end - k.begin)}</div>
+      <div>last to come: {model.rowName(k.latest)}, {time(k.latestBegin - k.begin)} after the first</div><div class="faint">{line(k.begin, k.end)}. Click to pin the last.</div></Fragment>
+  }
+  const { messages: m, i } = j
+  return <Fragment><b>Message of {bytes(m.bytes[i])}</b><div>{model.rowName(m.from[i])} → {model.rowName(m.to[i])}, {time(m.done[i] - m.sent[i])}</div>
+    <div>tag {m.tag[i]}, {communicator(model, m.comm[i])}</div><div class="faint">{line(m.sent[i], m.done[i])}. Click to pin both rows.</div></Fragment>
 }
 
+// Told is what is known of a call.
+function Told({ model, detail, hit, phases }: { model: Model; detail: Detail | null; hit: Hit; phases: Phase[] }) {
+  const { head } = model, runs = hit.level ?? hit
+  const [innermost, waits] = head.activities[hit.lane.kind[hit.run]], path = pathOf(model, hit)
+  const wait = hit.level ? Math.max(runs.lane.kind[runs.run] - head.paths.length, 0) : waits
+  const from = runs.lane.start[runs.run], to = runs.lane.start[runs.run + 1], { step } = hit.lane
+  const whom = useMemo(() => path === innermost ? partners(model, detail, hit) : [], [model, detail, hit.row, hit.lane, hit.run, path])
+  const phase = phases.find(p => p.from <= hit.time && hit.time < p.to)
+  return <Fragment>
+    <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
+    <div>{model.rowName(hit.row)} · {time(to - from)}{step > 1 && ` (shown in steps of ${time(step)})`}</div>
+    <div class="faint">from {instant(from, (to - from) / 10, to)} to {instant(to, (to - from) / 10, to)}{phase && `, in phase ${phase.number}`}</div>
+    {whom.map((text, k) => <div class={wait > 0 && k === 0 ? 'wait' : ''}>{text}</div>)}
+    {path >= 0 && <div class="faint">{model.where(path)}</div>}
+    {path >= 0 && !hit.level && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}
+  </Fragment>
+}

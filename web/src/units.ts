@@ -10,6 +10,9 @@ export function time(ns: number | null | undefined): string {
   return `${unit === 1 ? Math.round(v) : v.toPrecision(3).includes('e') ? Math.round(v).toString() : v.toPrecision(3)} ${name}`
 }
 
+// signedTime writes a difference.
+export function signedTime(ns: number): string { return `${ns > 0 ? '+' : ns < 0 ? '−' : ''}${time(Math.abs(ns))}` }
+
 // instant shows a moment to so many ns: the digits that tell two moments apart. Its unit is no
 // smaller than that of a length, so that a column has one.
 export function instant(ns: number, precision: number, length = precision): string {
@@ -50,6 +53,12 @@ export function ticks(from: number, to: number, about: number): number[] {
   const out = []
   for (let t = Math.ceil(from / step) * step; t <= to; t += step) out.push(t)
   return out
+}
+
+// baseOf returns the round time that the ruler's times are counted from: 0 unless what is shown is short and late.
+export function baseOf(from: number, to: number): number {
+  const round = 10 ** Math.ceil(Math.log10(Math.max(to - from, 1)))
+  return from < 10 * (to - from) ? 0 : Math.floor(from / round) * round
 }
 
 // grain is how far apart the ruler's times stand where all of a length is shown: tables of times have

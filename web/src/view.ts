@@ -4,24 +4,30 @@ import type { Shown } from './counterview'
 import type { ColorBy } from './model'
 import { kinds, type Band, type Kind } from './rows'
 
+// A Note is a text at a time, ns.
+export interface Note { at: number; text: string }
+
 export interface View {
   from: number; to: number                 // of the timeline, ns
   select: [number, number] | null          // a stretch of time that restricts the tables
   color: ColorBy
-  hues: [number, number] | null            // a stretch of time whose regions have the strong colors; else the whole run
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
   band: Band | null                        // some of the rows that are arranged
-  row: number                              // whose stack is shown as levels, -1: none
+  open: number[] | null                    // rows whose levels of calls are shown, null: of all if there is room
   tab: string
   place: number                            // index into the diagnosis that is shown, -1: none
+  instance: number                         // which of a cause's that is shown, 0: the worst
+  pins: number[]                           // rows that stand above the others
   path: number                             // call path that is chosen, -1: none
   metric: string                           // of the call tree: '' (time), 'waiting' or a wait state
+  shape: typeof shapes[number]             // of call paths
   line: number                             // index into the source lines, -1: none
   file: string                             // that is shown, with the line after a colon
   matrix: Matrix                           // what the matrix of messages shows
-  grid: number                             // topology in which ranks are shown, -1: bars
+  grid: number                             // topology in which ranks are shown, -1: bars, -2: call paths by ranks
   search: string
+  notes: Note[]
   messages: boolean
   critical: boolean
   run: number                              // that the page is about
@@ -29,13 +35,16 @@ export interface View {
   counters: Shown[]                        // curves below the timeline
 }
 
+// How call paths are shown.
+export const shapes = ['tree', 'flame', 'callers'] as const
+
 // What the matrix of messages can show.
 export const matrices = ['bytes', 'messages', 'time', 'waits'] as const
 export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', hues: null, sort: 'rank', only: '', band: null, row: -1, tab: 'calls', place: -1, path: -1, metric: '', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -64,28 +73,40 @@ export function fromHash(hash: string, begin: View, length: number): View {
       return Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most ? [s[0], s[1]] : null
     } catch { return null } // an address that was typed
   }
+  const rows = (k: string): number[] | null => {
+    try {
+      const all = JSON.parse(get.get(k) ?? 'null')
+      return Array.isArray(all) && all.every(r => Number.isInteger(r) && r >= 0) ? all : null
+    } catch { return null }
+  }
   v.select = stretch('select', length)
-  v.hues = stretch('hues', length)
   const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
-  v.color = choose('color', ['region', 'paradigm', 'wait'] as const, v.color)
+  v.color = choose('color', ['region', 'class', 'wait'] as const, v.color)
   if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
   v.only = choose('only', ['', ...kinds], '')
   v.band = stretch('band', 1e9)
-  v.row = number('row', -1, 1e9, -1)
+  v.open = rows('open')
   v.tab = get.get('tab') ?? v.tab
   v.place = number('place', -1, 1e6, -1)
+  v.instance = number('instance', 0, 1e6, 0)
+  v.pins = rows('pins') ?? []
   v.path = number('path', -1, 1e9, -1)
   v.metric = get.get('metric') ?? ''
   v.line = number('line', -1, 1e9, -1)
   v.file = get.get('file') ?? ''
   v.matrix = choose('matrix', matrices, v.matrix)
-  v.grid = number('grid', -1, 1e6, -1)
+  v.grid = number('grid', -2, 1e6, -1)
+  v.shape = choose('shape', shapes, v.shape)
   v.search = get.get('search') ?? ''
   v.run = number('run', 0, 1e3, 0)
   v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
   v.messages = get.get('messages') !== 'false'
   v.critical = get.get('critical') === 'true'
+  try {
+    const notes = JSON.parse(get.get('notes') ?? '[]')
+    if (Array.isArray(notes)) v.notes = notes.filter(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string').map(n => ({ at: n.at, text: n.text.slice(0, 200) }))
+  } catch { /* an address that was typed */ }
   try {
     const shown = JSON.parse(get.get('counters') ?? '[]')
     if (Array.isArray(shown)) v.counters = shown.filter(s => typeof s?.name === 'string').map(s => ({ name: s.name, rows: s.rows === true }))

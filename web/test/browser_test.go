@@ -204,12 +204,6 @@ func TestPageInBrowser(t *testing.T) {
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Call tree")
 	b.run(chromedp.Evaluate(`location.hash = "tab=terms&select=[0,1000]"`, nil))
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").innerText`, "Terms")
-
-	// A row that calls nothing, which only an address can choose, has no levels, and one that is chosen then has.
-	b.run(chromedp.Evaluate(`location.hash = "row=2"`, nil))
-	b.until(`document.querySelector(".levels .faint").innerText`, "no region is entered")
-	b.run(chromedp.Evaluate(`location.hash = "row=1"`, nil))
-	b.until(levelsLabel+`.startsWith("Levels of calls of rank 1, 1 of them")`, "true")
 }
 
 // TestPageShowsTheCause: of a program with a planted imbalance, the page begins with it, and

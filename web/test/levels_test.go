@@ -10,34 +10,27 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-const levelsLabel = `(document.querySelector(".levels canvas")?.ariaLabel ?? "none")`
-
-// level returns what the page says of a place in the levels of a row, at a share of the time.
+// level returns what the page says of a level of the first row, at a share of the time.
 func (b *browser) level(x float64, level int) string {
 	b.t.Helper()
-	var box struct{ X, Y, Width float64 }
-	b.run(chromedp.ScrollIntoView(".levels canvas"), chromedp.Evaluate(`document.querySelector(".levels canvas").getBoundingClientRect().toJSON()`, &box))
-	const gutter, height, margin = 138, 18, 8 // of web/src/canvas.ts and levelsview.tsx
-	px, py := box.X+gutter+x*(box.Width-gutter-margin), box.Y+(float64(level)+0.5)*height
+	px, top := b.at(x, 0)
+	const height = 17 // of web/src/strips.ts
+	py := top + (float64(level)+0.5)*height
 	b.run(b.mouse(pointer.MouseMoved, px+1, py), b.mouse(pointer.MouseMoved, px, py))
-	return b.eval(`document.querySelector(".levels .tooltip")?.innerText ?? ""`)
+	return b.eval(hovered)
 }
 
-// TestLevels: a click on a row's name shows what it calls, each call below the one it is made in, and waits
-// below the call that waits; the address keeps which row it is.
+// TestLevels: where there is room, rows show what they call, each call below the one it is made in, and waits below the call that
+// waits; keys go through them, and a click on a row's name closes it. The address keeps which rows are open.
 func TestLevels(t *testing.T) {
 	b := reported(t, "halo --ranks 4 --iterations 3 --imbalance 200000")
-	b.until(levelsLabel, "none")
-	b.drag(-0.05, 0.5/4, -0.05, 0.5/4) // without moving
-	b.until(`new URLSearchParams(location.hash.slice(1)).get("row")`, "0")
-	b.until(levelsLabel+`.startsWith("Levels of calls of rank 0, ")`, "true")
 	at := make(map[int]string) // what was seen at each level
 	for level := range 4 {
 		for k := range 40 {
 			at[level] += b.level((float64(k)+0.5)/40, level) + "\n"
 		}
 	}
-	for level, names := range [][]string{{"main"}, {"exchange", "norm"}, {"MPI_Allreduce"}, {"wait at N×N"}} {
+	for level, names := range [][]string{{"main"}, {"exchange", "norm"}, {"MPI_Allreduce"}, {"MPI_Allreduce wait at N×N"}} {
 		for _, name := range names {
 			if !strings.Contains("\n"+at[level], "\n"+name+"\n") {
 				t.Errorf("nothing at level %d is called %s: %q", level, name, at[level])
@@ -45,14 +38,19 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	b.level(0.5, 0)
-	b.run(chromedp.Focus(".levels canvas"), chromedp.KeyEvent(kb.ArrowDown))
-	b.until(`["exchange", "interior", "norm"].includes(document.querySelector(".levels .tooltip b")?.innerText)`, "true")
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("j"))
+	b.until(`["exchange", "interior", "norm"].includes(document.querySelector(".tooltip b")?.innerText)`, "true")
 	b.run(chromedp.KeyEvent(" "))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("path") > 0`, "true")
-	b.run(chromedp.KeyEvent(kb.Escape + kb.Escape))
-	b.until(levelsLabel, "none")
+	b.run(chromedp.KeyEvent(kb.Escape))
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("path")`, "null")
+	height := b.eval(`document.querySelector("canvas").clientHeight`)
+	b.drag(-0.05, 0.01, -0.05, 0.01) // without moving
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("open")`, "[1,2,3]")
+	b.until(`document.querySelector("canvas").clientHeight < `+height, "true")
 	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("o"))
-	b.until(levelsLabel+`.startsWith("Levels of calls of rank 0, ")`, "true")
+	b.until(`new URLSearchParams(location.hash.slice(1)).get("open")`, "[1,2,3,0]")
+	b.until(`document.querySelector("canvas").clientHeight`, height)
 }
 
 // TestRowsByTouch: a finger that moves over the names chooses rows, two that come apart there show fewer.

@@ -40,6 +40,10 @@ func TestTwoRunsInBrowser(t *testing.T) {
 	b.until(`document.querySelector("header .run").innerText.startsWith("B b,")`, "true")
 	b.until(`document.querySelector("h1").innerText + " = " + document.title`, "a, b = a and b")
 	b.until(`document.querySelector(".causes li").innerText.includes("interior")`, "true")
+	// Of a call path stands beside its time what it takes in the other run, and by rank how they differ.
+	b.until(`[...document.querySelectorAll("#panel th")].map(e => e.innerText.trim()).join()`, "Call path,Inclusive,Share,Exclusive,In A,B − A,Waiting")
+	b.until(cellOf+`("main", 5).startsWith("+")`, "true")
+	b.until(`document.querySelector(".ranks .value small").innerText.trim().startsWith("+")`, "true")
 	b.run(chromedp.Click("#tab-compare"))
 	b.until(`document.querySelector("#panel caption").innerText`, "Efficiencies")
 	b.run(chromedp.Evaluate(`scrollTo(0, 0)`, nil))
@@ -68,7 +72,7 @@ func TestScalingInBrowser(t *testing.T) {
 	}
 	dir := made(t, append(commands, "report r2 r4 r8 -o sizes.html")...)
 	b := browse(t, "file://"+filepath.Join(dir, "sizes.html"))
-	b.run(chromedp.Click("#tab-scaling"))
+	b.until(`document.querySelector("[role=tab][aria-selected=true]").id`, "tab-scaling")
 	b.until(`document.querySelector("#panel p").innerText`, "3 runs of 3 sizes: weak scaling (found from the work that they do).")
 	b.until(`document.querySelectorAll("#panel svg[role=img]").length`, "2")
 	b.until(`[...document.querySelectorAll("#panel th")].slice(1, 4).map(e => e.innerText.trim()).join()`, "2,4,8")

@@ -58,20 +58,3 @@ func TestSelectedThreads(t *testing.T) {
 	b.until(`document.querySelector("#panel caption")?.innerText.startsWith("Threads in the selected time")`, "true")
 	b.until(columns, whole)
 }
-
-// TestChosenCauseIsSeen: a cause of which nothing is in view, as the begin of the run is at first,
-// brings all of the run into view.
-func TestChosenCauseIsSeen(t *testing.T) {
-	dir := t.TempDir()
-	sample, err := filepath.Abs("../../samples/archives/torus-6")
-	if err != nil {
-		t.Fatal(err)
-	}
-	succeed(t, dir, "report", sample, "-o", "torus.html")
-	b := browse(t, "file://"+filepath.Join(dir, "torus.html"))
-	const button = `[...document.querySelectorAll(".causes button")].find(b => b.innerText.includes("Startup: MPI_Init"))`
-	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "true")
-	b.run(chromedp.Evaluate(button+".click()", nil))
-	b.until(button+`.getAttribute("aria-pressed")`, "true")
-	b.until(`[...document.querySelectorAll(".keys button")].some(b => b.innerText === "Whole run")`, "false")
-}

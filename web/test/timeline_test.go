@@ -64,6 +64,7 @@ func TestRowsAreChosen(t *testing.T) {
 // arguments.
 func TestWaitTellsItsCause(t *testing.T) {
 	b := reported(t, "halo --ranks 8 --iterations 3 --imbalance 200000")
+	b.run(chromedp.Evaluate(`location.hash = "open=[]"`, nil)) // a row is a lane, in which all calls are the innermost
 	seen := map[string]string{}
 	look := func() {
 		for k := range 100 {
@@ -73,7 +74,7 @@ func TestWaitTellsItsCause(t *testing.T) {
 		}
 	}
 	look()
-	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000"`, nil))
+	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000&open=[]"`, nil))
 	b.until(`document.querySelector("canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
 	look()
 	said := func(title, text string) {
@@ -118,6 +119,100 @@ func TestCallTreeFolds(t *testing.T) {
 	b.until(`document.querySelector("#panel tbody button[aria-expanded]").ariaExpanded`, "false")
 	b.run(chromedp.SendKeys("#panel .filter input", "Allreduce"))
 	b.until(`document.querySelector("#panel tbody tr td")?.innerText.includes("MPI_Allreduce")`, "true")
-	b.run(chromedp.Evaluate(`(s => { s.value = "wait at N×N"; s.dispatchEvent(new Event("change", { bubbles: true })) })(document.querySelector("#panel select"))`, nil))
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll(".metric")].find(e => e.innerText.startsWith("wait at N×N")).click()`, nil))
 	b.until(`document.querySelector("#panel .ranks figcaption")?.innerText.startsWith("wait at N×N, by row")`, "true")
+}
+
+const viewFrom = `Number(new URLSearchParams(location.hash.slice(1)).get("from") ?? 0)`
+
+// TestBackUndoesAZoom: each zoom is an entry of the history.
+func TestBackUndoesAZoom(t *testing.T) {
+	b := reported(t, "halo --ranks 4 --iterations 50")
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("ww"))
+	b.until(viewFrom+" > 100", "true")
+	first := b.eval(viewFrom)
+	b.run(chromedp.KeyEvent("ww"))
+	b.until(viewFrom+" > "+first, "true")
+	b.run(chromedp.Evaluate("history.back()", nil))
+	b.until(viewFrom, first)
+	b.run(chromedp.Evaluate("history.back()", nil))
+	b.until(viewFrom, "0")
+}
+
+// TestWheel: with Ctrl it zooms, alone it is left to the page, which scrolls.
+func TestWheel(t *testing.T) {
+	b := reported(t, "halo --ranks 64 --iterations 50")
+	wheel := func(ctrl string) string {
+		t.Helper()
+		return b.eval(`document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", { deltaY: -300, ctrlKey: ` + ctrl + `, bubbles: true, cancelable: true, clientX: 700, clientY: 500 }))`)
+	}
+	if got := wheel("false"); got != "true" {
+		t.Error("the timeline takes the wheel from the page")
+	}
+	if got := wheel("true"); got != "false" {
+		t.Error("the timeline leaves Ctrl and the wheel to the page")
+	}
+	b.until(viewFrom+" > 100", "true")
+}
+
+// TestOverview: a drag over the overview shows that time, a drag of the window moves it.
+func TestOverview(t *testing.T) {
+	b := reported(t, "halo --ranks 4 --iterations 50")
+	b.until(`document.querySelector(".overview svg").ariaLabel.startsWith("Waiting over the run")`, "true")
+	var box struct{ X, Y, Width, Height float64 }
+	b.run(chromedp.ScrollIntoView(".overview .strip"), chromedp.Evaluate(`document.querySelector(".overview .strip").getBoundingClientRect().toJSON()`, &box))
+	at := func(x float64) (float64, float64) { return box.X + x*box.Width, box.Y + box.Height/2 }
+	drag := func(from, to float64) {
+		x0, y := at(from)
+		x1, _ := at(to)
+		b.run(b.mouse(pointer.MousePressed, x0, y), b.mouse(pointer.MouseMoved, (x0+x1)/2, y), b.mouse(pointer.MouseMoved, x1, y), b.mouse(pointer.MouseReleased, x1, y))
+	}
+	drag(0.5, 0.75)
+	b.until(viewFrom+" > 1000", "true")
+	first := b.eval(viewFrom)
+	drag(0.6, 0.4)
+	b.until(viewFrom+" < "+first+" && "+viewFrom+" > 1000", "true")
+}
+
+// TestMessageIsPicked: over the line of a message stands what it is, and a click pins the rows that it joins.
+func TestMessageIsPicked(t *testing.T) {
+	b := reported(t, "halo --ranks 2 --iterations 3")
+	b.run(chromedp.Evaluate(`location.hash = "open=[]"`, nil))
+	for k := range 100 {
+		x, y := (float64(k)+0.5)/100, 0.5
+		if text := b.hover(x, y); strings.HasPrefix(text, "Message of") {
+			if !strings.Contains(text, "rank 0") || !strings.Contains(text, "rank 1") {
+				t.Errorf("a message is told as %q", text)
+			}
+			b.drag(x, y, x, y)
+			b.until(`document.querySelector("canvas").ariaLabel.startsWith("Timeline of 2 rows, 2 pinned,")`, "true")
+			return
+		}
+	}
+	t.Error("no message was found between the rows")
+}
+
+// TestFindListsAndCounts: what is sought is listed by name and counted, a choice of the list narrows it.
+func TestFindListsAndCounts(t *testing.T) {
+	b := reported(t, "halo --ranks 2 --iterations 50")
+	b.run(chromedp.SendKeys("input[type=search]", "MPI_I", chromedp.ByQuery))
+	b.until(`[...document.querySelectorAll(".found button")].map(e => e.innerText.split(" ")[0]).sort().join()`, "MPI_Init,MPI_Irecv,MPI_Isend")
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll(".found button")].find(e => e.innerText.startsWith("MPI_Isend")).click()`, nil))
+	b.until(`document.querySelector(".tools .keys [role=status]").innerText`, "100 visits")
+	b.run(chromedp.Evaluate(`document.querySelector("[aria-label='Next visit']").click()`, nil))
+	b.until(`document.querySelector(".tools .keys [role=status]").innerText.endsWith(" of 100 visits")`, "true")
+}
+
+// TestNotesTravel: a note is kept in the address, and the picture that is seen is saved.
+func TestNotesTravel(t *testing.T) {
+	b := reported(t, "halo --ranks 2 --iterations 5")
+	b.run(chromedp.Focus("canvas", chromedp.ByQuery), chromedp.KeyEvent("n"), chromedp.WaitVisible(".notes input", chromedp.ByQuery), chromedp.SendKeys(".notes input", "look here", chromedp.ByQuery))
+	b.until(`JSON.parse(new URLSearchParams(location.hash.slice(1)).get("notes") ?? "[]")[0]?.text`, "look here")
+	b.run(chromedp.Evaluate(`window.kept = location.hash; location.hash = "notes=[]"`, nil))
+	b.until(`document.querySelector(".notes")`, "null")
+	b.run(chromedp.Evaluate(`location.hash = kept`, nil), chromedp.WaitVisible(".notes input", chromedp.ByQuery))
+	b.until(`document.querySelector(".notes input").value`, "look here")
+	b.run(chromedp.Evaluate(`URL.createObjectURL = blob => { window.saved = blob.type + " " + (blob.size > 5000); return "#" }`, nil),
+		chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "PNG").click()`, nil))
+	b.until("window.saved", "image/png true")
 }

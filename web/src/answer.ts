@@ -1,0 +1,146 @@
+// Where a cause is seen: which rows are to blame, who waits for them, and when it is worst.
+
+import type { Document } from './data'
+import type { Model } from './model'
+
+// An Instance is one time that a cause is at work on a row; weight is what it costs there, ns.
+export interface Instance { row: number; from: number; to: number; weight: number }
+
+export interface Answer {
+  lit: Uint8Array         // activities that it is about
+  path: number            // the call path with most of it, -1: none
+  what: string            // what times are of
+  times: Float64Array     // by row, of the whole run
+  culprits: number[]      // rows, the worst first
+  named: boolean          // the analysis names their ranks: it is always they
+  instances: Instance[]   // the worst first
+  idle: boolean           // culprits are those during which the rows of instances have no work
+}
+
+// The worst instances are those of at least this share of the very worst; kept are so many at most.
+const heavy = 0.1, kept = 1000
+
+// answerTo finds a cause of the diagnosis in the timeline; null: there is nothing of it.
+export function answerTo(model: Model, cause: Document): Answer | null {
+  if (cause.kind === 'device_idle' || cause.kind === 'data_loading') return idleDevices(model, cause)
+  const lit = placed(model, cause)
+  if (lit.includes(1)) return visited(model, cause, lit)
+  if (cause.kind === 'startup') return unrecorded(model, 'Before the first event', begun => begun ? [] : [[0, 1]])
+  if (cause.kind === 'thread_idle') return unrecorded(model, 'Without work', begun => begun ? [[0, 1]] : [])
+  return null
+}
+
+// visited is about calls or regions that are in the timeline.
+function visited(model: Model, cause: Document, lit: Uint8Array): Answer {
+  const { head } = model
+  // What calls cost beside their waits, where it is not waits that make them cost.
+  const costs = cause.kind === 'slow_calls' || cause.kind === 'transfer' ? lit.map((on, a) => on && head.activities[a][1] === 0 ? 1 : 0) : lit
+  const wanted = costs.includes(1) ? costs : lit, times = model.byRow(0, head.length_ns, wanted)
+  const ranks = new Set<number>(cause.ranks ?? [])
+  const rows = head.rows.map((_, r) => r).filter(r => times[r] > 0 && (!ranks.size || ranks.has(head.rows[r].rank)))
+  const among = rows.length ? rows : head.rows.map((_, r) => r).filter(r => times[r] > 0)
+  const path = mostOf(model.timeByPath(wanted, among))
+  const inside = new Uint8Array(head.paths.length)
+  head.activities.forEach(([p], a) => { if (p >= 0 && lit[a]) inside[p] = 1 })
+  head.paths.forEach(([parent], p) => { if (parent >= 0 && inside[parent]) inside[p] = 1 })
+  const within = Uint8Array.from(head.activities, ([p]) => p >= 0 ? inside[p] : 0)
+  return {
+    lit, path, times, what: model.names[path], culprits: among.sort((a, b) => times[b] - times[a] || a - b), named: ranks.size > 0 && rows.length > 0, idle: false,
+    instances: heaviest(add => { for (const r of among) visits(model, r, within, wanted, add) }),
+  }
+}
+
+// visits finds the stretches of a row within a place; its own time is what counts. Of a place that lasts for most of the
+// run it is the pieces of its own time.
+function visits(model: Model, row: number, within: Uint8Array, wanted: Uint8Array, add: (i: Instance) => void) {
+  const { start, kind } = model.timeline.lanes[row], most = model.head.length_ns / 4
+  const pieces = (first: number, end: number, of: Uint8Array) => {
+    for (let i = first; i < end;) {
+      if (!of[kind[i]]) { i++; continue }
+      const begin = i
+      let weight = 0
+      for (; i < end && of[kind[i]]; i++) if (wanted[kind[i]]) weight += start[i + 1] - start[i]
+      if (of === within && start[i] - start[begin] > most) pieces(begin, i, wanted)
+      else if (weight > 0) add({ row, from: start[begin], to: start[i], weight })
+    }
+  }
+  pieces(0, kind.length, within)
+}
+
+// unrecorded is about stretches of rows in which nothing is recorded: those before their first call, or after it.
+function unrecorded(model: Model, what: string, rows: (begun: boolean) => number[][]): Answer | null {
+  const { head, timeline } = model, times = new Float64Array(head.rows.length)
+  const instances = heaviest(add => timeline.lanes.forEach(({ start, kind }, row) => {
+    let begun = false
+    for (let i = 0; i < kind.length; i++) {
+      if (head.activities[kind[i]][0] >= 0) { begun = true; continue }
+      if (!rows(begun).length || kind.length === 1 || head.rows[row].device) continue
+      times[row] += start[i + 1] - start[i]
+      add({ row, from: start[i], to: start[i + 1], weight: start[i + 1] - start[i] })
+    }
+  }))
+  const culprits = head.rows.map((_, r) => r).filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b)
+  if (!culprits.length) return null
+  return { lit: new Uint8Array(head.activities.length).fill(1, 0, 1), path: -1, what, times, culprits, named: false, instances, idle: false }
+}
+
+// idleDevices is about devices without work, while hosts do what the cause names. An instance is a gap between what a device
+// does on all its streams; what counts is what hosts do meanwhile that is named, if anything is.
+function idleDevices(model: Model, cause: Document): Answer | null {
+  const { head, timeline } = model, rows = head.rows.map((_, r) => r), ranks = new Set<number>(cause.ranks ?? [])
+  const streams = rows.filter(r => head.rows[r].device && (!ranks.size || ranks.has(head.rows[r].rank))), hosts = rows.filter(r => !head.rows[r].device)
+  const named = placed(model, cause), known = named.includes(1), idle = new Float64Array(rows.length)
+  const meanwhile = (from: number, to: number) => hosts.reduce((sum, r) => sum + model.timeIn(r, named, from, to), 0)
+  const instances = heaviest(add => {
+    for (const of of model.devices().values()) {
+      if (!streams.includes(of[0])) continue
+      let until = Infinity
+      for (const [from, to] of model.busyTimes(of)) {
+        if (from > until) {
+          for (const r of of) idle[r] += from - until
+          add({ row: of[0], from: until, to: from, weight: known ? meanwhile(until, from) : from - until })
+        }
+        until = until === Infinity ? to : Math.max(until, to)
+      }
+    }
+  })
+  if (!instances.length) return null
+  const busy = new Uint8Array(head.activities.length)
+  for (const r of streams) for (const k of timeline.lanes[r].kind) if (model.works(k)) busy[k] = 1
+  const lit = named.map((on, a) => on || busy[a] ? 1 : 0), byTime = (times: Float64Array, of: number[]) => of.filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b)
+  if (!known) return { lit, path: -1, what: 'Idle between its work', times: idle, culprits: byTime(idle, streams), named: false, instances, idle: true }
+  const times = model.byRow(0, head.length_ns, named), culprits = byTime(times, hosts), path = mostOf(model.timeByPath(named, culprits))
+  return { lit, path, what: model.names[path], times, culprits, named: false, instances, idle: true }
+}
+
+// placed returns the activities that a cause names: where it says, or else all calls of what it names.
+function placed(model: Model, { region, file, line, operation }: Document): Uint8Array {
+  const all = [model.at({ region, file, line, operation }), ...operation ? [model.at({ operation })] : [], model.at({ region })]
+  return all.find(lit => lit.includes(1)) ?? all[0]
+}
+
+const mostOf = (times: Float64Array) => times.reduce((best, t, k) => t > times[best] ? k : best, 0)
+
+// heaviest gathers instances, and keeps the heaviest.
+function heaviest(gather: (add: (i: Instance) => void) => void): Instance[] {
+  let all: Instance[] = []
+  const cut = () => { all = all.sort((a, b) => b.weight - a.weight || a.from - b.from || a.row - b.row).slice(0, kept) }
+  gather(i => { if (i.weight > 0 && all.push(i) > 4 * kept) cut() })
+  cut()
+  return all.filter(i => i.weight >= heavy * all[0].weight)
+}
+
+// windowOf returns the stretch of time that shows an instance, with some of what is around it.
+export function windowOf(model: Model, { row, from, to }: Instance): [number, number] {
+  const length = model.head.length_ns, span = to - from, around = Math.max(Math.min(0.4 * span, 0.1 * (length - span)), 25 * model.timeline.lanes[row].step, (1000 - span) / 2)
+  return [Math.max(from - around, 0), Math.min(to + around, length)]
+}
+
+// pinsOf returns the rows that an instance is about: that to blame first, then who waits for it.
+export function pinsOf(model: Model, answer: Answer, instance: Instance | undefined): { culprits: number[]; victims: number[] } {
+  const { head } = model, culprits = answer.idle || !instance ? answer.culprits.slice(0, 2) : [...new Set([instance.row, ...answer.culprits])].slice(0, answer.named ? 3 : 2)
+  if (!instance) return { culprits, victims: [] }
+  const waiting = Uint8Array.from(head.activities, ([, w]) => w > 0 ? 1 : 0), waits = model.byRow(instance.from, instance.to + (instance.to - instance.from) / 10, waiting)
+  const victims = head.rows.map((_, r) => r).filter(r => waits[r] > 0 && !culprits.includes(r)).sort((a, b) => waits[b] - waits[a] || a - b).slice(0, 3)
+  return { culprits, victims: answer.idle && !culprits.includes(instance.row) ? [instance.row, ...victims].slice(0, 3) : victims }
+}

@@ -1,0 +1,74 @@
+// The whole run above the timeline, with the window through which it is looked at.
+
+import { h } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { Model } from './model'
+import { share, time } from './units'
+
+interface Props { model: Model; from: number; to: number; show: (from: number, to: number) => void; bounds: [number, number] }
+
+const bins = 400, height = 34
+
+// edge is how near to an end of the window it is that which is dragged, px.
+const edge = 6
+
+// Overview shows which share of rows waits when, or of devices idles; the window is moved, and its ends, by dragging, and a drag
+// beside it draws another.
+export function Overview({ model, from, to, show, bounds: [first, last] }: Props) {
+  const element = useRef<HTMLDivElement>(null)
+  const { what, shares } = useMemo(() => model.lost(first, last, bins), [model, first, last])
+  const latest = useRef({ from, to, show, first, last })
+  latest.current = { from, to, show, first, last }
+  useEffect(() => {
+    const e = element.current!
+    let drag: { at: number; from: number; to: number; does: 'move' | 'from' | 'to' | 'draw' } | null = null
+    const timeOf = (p: PointerEvent) => {
+      const box = e.getBoundingClientRect(), { first, last } = latest.current
+      return first + Math.min(Math.max((p.clientX - box.left) / box.width, 0), 1) * (last - first)
+    }
+    const down = (p: PointerEvent) => {
+      const { from, to, first, last } = latest.current, at = timeOf(p), near = edge / e.clientWidth * (last - first), whole = from <= first && to >= last
+      e.setPointerCapture(p.pointerId)
+      drag = { at, from, to, does: whole ? 'draw' : Math.abs(at - from) < near ? 'from' : Math.abs(at - to) < near ? 'to' : at > from && at < to ? 'move' : 'draw' }
+    }
+    const move = (p: PointerEvent) => {
+      if (!drag) return
+      const { show, first, last } = latest.current, at = timeOf(p), by = at - drag.at
+      if (drag.does === 'move') {
+        const begin = Math.min(Math.max(drag.from + by, first), last - (drag.to - drag.from))
+        return show(begin, begin + drag.to - drag.from)
+      }
+      const ends = [drag.does === 'draw' ? drag.at : drag.does === 'from' ? drag.to : drag.from, at].sort((a, b) => a - b)
+      if (ends[1] - ends[0] > (last - first) / e.clientWidth) show(ends[0], ends[1])
+    }
+    const up = () => {
+      const { from, to, show, first, last } = latest.current
+      if (drag?.does === 'draw' && from === drag.from && to === drag.to && to - from < last - first) { // a click moves the window there
+        const begin = Math.min(Math.max(drag.at - (to - from) / 2, first), last - (to - from))
+        show(begin, begin + to - from)
+      }
+      drag = null
+    }
+    e.addEventListener('pointerdown', down)
+    e.addEventListener('pointermove', move)
+    e.addEventListener('pointerup', up)
+    e.addEventListener('pointercancel', up)
+    return () => {
+      e.removeEventListener('pointerdown', down)
+      e.removeEventListener('pointermove', move)
+      e.removeEventListener('pointerup', up)
+      e.removeEventListener('pointercancel', up)
+    }
+  }, [])
+  const most = shares.reduce((m, v) => Math.max(m, v), 0), mean = shares.reduce((s, v) => s + v, 0) / bins, at = (t: number) => 100 * (t - first) / (last - first)
+  const begin = Math.max(at(from), 0), end = Math.min(at(to), 100)
+  return <div class="overview">
+    <span class="faint" title={`${what}: mean ${share(mean)}, at most ${share(most)} at a time`}>{what}</span>
+    <div ref={element} class="strip">
+      <svg viewBox={`0 0 ${bins} 1`} preserveAspectRatio="none" role="img" aria-label={`${what} over the run of ${time(last - first)}: mean ${share(mean)}, at most ${share(most)}, at ${time(first + (shares.indexOf(most) + 0.5) / bins * (last - first))}`} height={height}>
+        <path d={`M0 1${Array.from(shares, (v, k) => `V${(1 - v).toFixed(3)}H${k + 1}`).join('')}V1Z`} />
+      </svg>
+      <div class="window" style={{ left: `${begin}%`, width: `max(${end - begin}%, 3px)` }} />
+    </div>
+  </div>
+}
