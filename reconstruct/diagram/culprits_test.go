@@ -20,7 +20,7 @@ func TestCulprits(t *testing.T) {
 		tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: c.ranks, Iterations: 3,
 			Plant: samples.Plant{Imbalance: c.imbalance}}),
 			merge.Options{Clock: merge.ClockAuto})
-		d, err := newDiagram(tr, waitsOf(t, tr), Options{ColorBy: ByRegion})
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), Options{ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}

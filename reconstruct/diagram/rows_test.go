@@ -30,7 +30,7 @@ location 1 r1 rank=1
 		{Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
 		{Options{Ranks: []uint32{0}}, 40, 90, "1 of 2 ranks"},
 	} {
-		d, err := newDiagram(tr, waitsOf(t, tr), c.options)
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestFolded(t *testing.T) {
 		height, rows int
 		folded       bool
 	}{{0, 24, false}, {170, 8, true}} {
-		d, err := newDiagram(tr, waitsOf(t, tr), Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}
