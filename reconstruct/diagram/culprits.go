@@ -12,7 +12,8 @@ import (
 
 // A rank's balance is the time that others wait for it, less the time that it waits itself: waiting that it hands on is not its own.
 // Culprits are the fewest ranks that have so much of all positive balances, if they are no more than so many, and than one of so many:
-// where all wait for all, none is one. Their balance is a share of the ranks' time that is worth a look.
+// where all wait for all, none is one. Others wait for them at least twice as long as they wait, and the balance is a share of the
+// ranks' time that is worth a look.
 const (
 	culpritShare = 0.5
 	mostCulprits = 3
@@ -47,6 +48,9 @@ func (d *diagram) culprits(ranks []uint32, from, to int64) (rows []int, notes []
 			return nil, nil
 		}
 		rows, others, own = append(rows, d.row[r]), others+caused[r], own+waited[r]
+	}
+	if 2*own > others {
+		return nil, nil
 	}
 	what, them, waits := "Rank", "it", "it waits"
 	if n > 1 {
