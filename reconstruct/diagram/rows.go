@@ -328,7 +328,11 @@ func (d *diagram) subtitle(ranks []uint32, from, to, length, cut int64) string {
 	}
 	switch {
 	case d.folded:
-		parts = append(parts, string(d.rows())+" folded to one row a process")
+		what := string(d.rows())
+		if d.rows() == AutoRows {
+			what = "streams"
+		}
+		parts = append(parts, what+" folded to one row a process")
 	case d.rows() != Processes && d.rows() != AutoRows:
 		parts = append(parts, "rows: "+string(d.rows()))
 	}
