@@ -49,9 +49,11 @@ func TestCulpritOfChain(t *testing.T) {
 location 0 r0 rank=0
   0 Enter f ; 100 Leave f ; 100 Enter MPI_Send ; 101 MpiSend to=1 tag=0 bytes=8 ; 102 Leave MPI_Send
 location 1 r1 rank=1
-  0 Enter MPI_Recv ; 103 MpiRecv from=0 tag=0 bytes=8 ; 104 Leave MPI_Recv ; 105 Enter MPI_Send ; 106 MpiSend to=2 tag=0 bytes=8 ; 107 Leave MPI_Send
+  0 Enter MPI_Recv ; 103 MpiRecv from=0 tag=0 bytes=8 ; 104 Leave MPI_Recv
+  105 Enter MPI_Send ; 106 MpiSend to=2 tag=0 bytes=8 ; 107 Leave MPI_Send
 location 2 r2 rank=2
-  0 Enter MPI_Recv ; 108 MpiRecv from=1 tag=0 bytes=8 ; 109 Leave MPI_Recv ; 110 Enter MPI_Send ; 111 MpiSend to=3 tag=0 bytes=8 ; 112 Leave MPI_Send
+  0 Enter MPI_Recv ; 108 MpiRecv from=1 tag=0 bytes=8 ; 109 Leave MPI_Recv
+  110 Enter MPI_Send ; 111 MpiSend to=3 tag=0 bytes=8 ; 112 Leave MPI_Send
 location 3 r3 rank=3
   0 Enter MPI_Recv ; 113 MpiRecv from=2 tag=0 bytes=8 ; 114 Leave MPI_Recv
 `
