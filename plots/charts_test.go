@@ -155,3 +155,25 @@ func TestLogAxisLeavesOut(t *testing.T) {
 		t.Errorf("linear: %+v", got)
 	}
 }
+
+// TestScaleEnds: the scale of a heat map labels its least and its greatest value, and between them only what has room.
+func TestScaleEnds(t *testing.T) {
+	for _, c := range []struct {
+		values span
+		log    bool
+		unit   Unit
+	}{{span{0, 38.7e6}, false, Nanoseconds}, {span{120, 64 << 20}, true, Bytes}, {span{3, 4}, true, Count}, {span{0, 1}, false, Share}} {
+		for _, height := range []int{60, 114, 400} {
+			h := &heat{HeatMapData: HeatMapData{Log: c.log, Unit: c.unit}, values: c.values}
+			ticks := h.scaleTicks(height)
+			if ticks[0] != c.values.lo || ticks[len(ticks)-1] != c.values.hi {
+				t.Errorf("%v, %d pixels: labels %v", c.values, height, ticks)
+			}
+			for i, v := range ticks[1:] {
+				if gap := (h.depth(v) - h.depth(ticks[i])) * float64(height); gap < 12 {
+					t.Errorf("%v, %d pixels: labels %v and %v are %.0f pixels apart", c.values, height, ticks[i], v, gap)
+				}
+			}
+		}
+	}
+}

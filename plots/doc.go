@@ -18,7 +18,7 @@
 //   - it has the colors of the stretch's three heaviest categories, and above them that of wait-state time, by their shares from bottom
 //     to top; other categories count with the heaviest one,
 //   - the ground shows by the share in which nothing was recorded,
-//   - bars too thin to stack have the same shares as a halftone of 4×4 pixels.
+//   - bars too thin to stack have the mean of these colors.
 //
 // Where few segments were fed they are drawn one by one on top, as vectors
 // with their names, so that an SVG can be magnified. Messages are lines while

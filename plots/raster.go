@@ -69,7 +69,7 @@ func (t *Timeline) rasterGround(img *image.RGBA, row int, gray []bool) {
 // range of time has fewer nanoseconds than the diagram pixels.
 func (t *Timeline) pixelColumn(x int) int { return x * t.columns() / t.layout.width }
 
-// rasterRow paints one bar.
+// rasterRow paints one bar: what happens in a column is stacked by its shares or, where the bar is too thin for that, averaged.
 func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []color.RGBA, gray []bool) {
 	y0, y1 := t.layout.bar(row)
 	wait := opaque(t.opts.Wait, waitInk)
@@ -81,20 +81,60 @@ func (t *Timeline) rasterRow(img *image.RGBA, row int, paints []color.RGBA, gray
 		}
 		whole := float64(t.inRow[row]) * float64(t.bounds[col+1]-t.bounds[col])
 		parts := c.parts(paints, wait)
-		veiled := gray != nil && gray[row*t.columns()+col] && !t.layout.spacious()
+		if gray != nil && gray[row*t.columns()+col] && !t.layout.spacious() {
+			for i := range parts {
+				parts[i].color = mix(parts[i].color, greyGround, veilDepth)
+			}
+		}
+		if y1-y0 >= stackedBar {
+			stack(img, x, y0, y1, parts[:], whole)
+			continue
+		}
+		under := img.RGBAAt(x, y0)
+		mean := average(parts[:], whole, under)
 		for y := y0; y < y1; y++ {
-			at := threshold(x, y, y0, y1) * whole
-			for _, p := range parts {
-				if at -= float64(p.ns); at < 0 {
-					if veiled {
-						p.color = mix(p.color, greyGround, veilDepth)
-					}
-					img.SetRGBA(x, y, p.color)
-					break
-				}
+			if now := img.RGBAAt(x, y); now != under {
+				under, mean = now, average(parts[:], whole, now)
+			}
+			img.SetRGBA(x, y, mean)
+		}
+	}
+}
+
+// stackedBar is the height of bars from which shares are stacked.
+const stackedBar = 6
+
+// stack paints the parts of a whole into the rows y0 to y1 of a column, the first at the bottom.
+func stack(img *image.RGBA, x, y0, y1 int, parts []part, whole float64) {
+	for y := y0; y < y1; y++ {
+		at := (float64(y1-y) - 0.5) / float64(y1-y0) * whole
+		for _, p := range parts {
+			if at -= float64(p.ns); at < 0 {
+				img.SetRGBA(x, y, p.color)
+				break
 			}
 		}
 	}
+}
+
+// average mixes the parts of a whole and, for what they leave, what lies under them. Shares count in sixteenths: the eye sees no more,
+// and the PNG gets smaller.
+func average(parts []part, whole float64, under color.RGBA) color.RGBA {
+	var r, g, b, sum float64
+	add := func(c color.RGBA, share float64) {
+		s := math.Round(16 * share)
+		r, g, b, sum = r+s*float64(c.R), g+s*float64(c.G), b+s*float64(c.B), sum+s
+	}
+	rest := whole
+	for _, p := range parts {
+		add(p.color, float64(p.ns)/whole)
+		rest -= float64(p.ns)
+	}
+	add(under, max(0, rest)/whole)
+	if sum == 0 { // many parts, all of them small
+		return parts[0].color
+	}
+	return color.RGBA{uint8(r/sum + 0.5), uint8(g/sum + 0.5), uint8(b/sum + 0.5), 255}
 }
 
 // A part is time of a cell in one color.
@@ -120,21 +160,6 @@ func (c *cell) parts(paints []color.RGBA, wait color.RGBA) [heaviest + 1]part {
 	out[heaviest] = part{ns: c.wait, color: wait}
 	return out
 }
-
-// threshold returns the share, 0 to 1, from which on a pixel belongs to what has that share of its column: in a high bar from bottom
-// to top, in a thin one in the order of a halftone, whose pattern no structure of a trace looks like.
-func threshold(x, y, y0, y1 int) float64 {
-	if y1-y0 >= stackedBar {
-		return (float64(y1-y) - 0.5) / float64(y1-y0)
-	}
-	return (float64(halftone[y%4][x%4]) + 0.5) / 16
-}
-
-// stackedBar is the height of bars from which shares are stacked.
-const stackedBar = 6
-
-// halftone is Bayer's matrix of order 4.
-var halftone = [4][4]uint8{{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}}
 
 // shade darkens the blocks that message lines cross, by the logarithm of
 // their number.

@@ -67,19 +67,19 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// TestHalftone: in bars too thin to stack, shares are right over each square of 4×4 pixels.
-func TestHalftone(t *testing.T) {
-	for share := range 17 {
-		n := 0
-		for x := range 4 {
-			for y := range 4 {
-				if threshold(x+8, y+40, 42, 44) < float64(share)/16 {
-					n++
-				}
-			}
-		}
-		if n != share {
-			t.Errorf("%d of 16 pixels for %d/16", n, share)
+// TestAverage: bars too thin to stack have the mean of what happens in a column, as far as it is recorded.
+func TestAverage(t *testing.T) {
+	a, b := hex(0x204060), hex(0x806040)
+	for _, c := range []struct {
+		parts []part
+		want  color.RGBA
+	}{
+		{[]part{{ns: 100, color: a}, {ns: 0, color: b}}, a},
+		{[]part{{ns: 50, color: a}, {ns: 50, color: b}}, hex(0x505050)},
+		{[]part{{ns: 50, color: a}}, mix(a, ground, 0.5)},
+	} {
+		if got := average(c.parts, 100, ground); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.parts, got, c.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"tracekit/document/waitstate"
+	"tracekit/trace"
 )
 
 // A Class says what a region does, as far as colors tell it.
@@ -59,8 +60,10 @@ type Look struct {
 // looks is the palette.
 var looks = [Classes]Look{
 	Computing: {"computing", "computing",
-		[]RGB{0x1C7BF4, 0x6C61FE, 0x727EDC, 0x105EFC, 0x248AD6, 0x627AFE, 0x4A76D3, 0x4968F1, 0x6C6EE4, 0x076DE3},
-		[]RGB{0x75AAFD, 0x0BA3E5, 0x7394E5, 0x4CBEFD, 0x5EADDC, 0x8EB8F0, 0x8D97FC, 0x48A2FF, 0x8EA6DF, 0x18B1FC}},
+		[]RGB{0x1C7BF4, 0x6C61FE, 0x727EDC, 0x105EFC, 0x248AD6, 0x627AFE, 0x4A76D3, 0x4968F1,
+			0x6C6EE4, 0x076DE3, 0x4D83E9, 0x0278D3, 0x5683D2, 0x0888EC, 0x186DFA, 0x4C76EB},
+		[]RGB{0x75AAFD, 0x0BA3E5, 0x7394E5, 0x4CBEFD, 0x5EADDC, 0x8EB8F0, 0x8D97FC, 0x48A2FF,
+			0x8EA6DF, 0x18B1FC, 0x5DA0E1, 0x96A7FD, 0x6FB7E8, 0x709DFC, 0x859DE9, 0x5AAEF3}},
 	PointToPoint: {"mpi-p2p", "MPI point-to-point",
 		[]RGB{0x8032B6, 0x7407DD, 0x9707D3, 0x7751AA},
 		[]RGB{0x855CE2, 0xA23BFE, 0x8675D6, 0x9B5FFF}},
@@ -111,12 +114,28 @@ func (c Class) String() string { return c.Look().Title }
 // numbered is the end of names that are numbered, such as ProfilerStep#17: they have one color.
 var numbered = regexp.MustCompile(`#\d+$`)
 
-// Shade returns which shade of its class a name has.
+// Shade returns which shade of its class a name has. Functions of MPI that are akin share one. Of other names those that share one are
+// told apart by a legend.
 func (c Class) Shade(name string) int {
-	h := fnv.New32a()
+	shades := len(c.Look().Light)
+	switch f := trace.MPIFunctionOf(name); {
+	case c == PointToPoint && f.Class != trace.ClassNone:
+		return p2pShades[f.Class] % shades
+	case c == Collective && f.Op.Pattern() != trace.PatternNone && f.Class != trace.ClassNone:
+		return collectiveShades[f.Op.Pattern()] % shades
+	}
+	h := fnv.New64a()
 	h.Write([]byte(numbered.ReplaceAllString(name, "#")))
-	return int(h.Sum32() % uint32(len(c.Look().Light)))
+	return int(h.Sum64() % 65_521 % uint64(shades)) // a prime: all bits of the sum matter
 }
+
+// p2pShades are the shades of functions that send, receive, do both, and wait.
+var p2pShades = map[trace.CallClass]int{trace.ClassRecv: 1, trace.ClassIrecv: 1, trace.ClassSendrecv: 2, trace.ClassStart: 2,
+	trace.ClassWait: 3, trace.ClassTest: 3, trace.ClassProbe: 3}
+
+// collectiveShades are the shades of patterns of communication.
+var collectiveShades = map[trace.Pattern]int{trace.PatternAllToAll: 1, trace.PatternSparse: 1, trace.PatternOneToAll: 2,
+	trace.PatternAllToOne: 3, trace.PatternScan: 3}
 
 // waitShades are the shades of kinds of wait states; those that are akin share one.
 var waitShades = [waitstate.Kinds]int{

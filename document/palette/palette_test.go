@@ -79,7 +79,7 @@ var themes = map[string]struct {
 
 // TestDistinct states the rules of the package comment.
 func TestDistinct(t *testing.T) {
-	const apart, margin, shades, against = 0.085, 0.015, 0.04, 3.0
+	const apart, margin, shades, against = 0.085, 0.015, 0.03, 3.0
 	for theme, of := range themes {
 		for a := range Classes {
 			list := of.shades(a.Look())
@@ -139,6 +139,16 @@ func TestTable(t *testing.T) {
 func TestShade(t *testing.T) {
 	if Computing.Shade("ProfilerStep#1") != Computing.Shade("ProfilerStep#27") {
 		t.Error("steps differ")
+	}
+	for a, b := range map[string]string{"MPI_Send": "MPI_Recv", "MPI_Irecv": "MPI_Waitall", "mpi_isend_": "MPI_Wait"} {
+		if PointToPoint.Shade(a) == PointToPoint.Shade(b) {
+			t.Errorf("%s and %s share a shade", a, b)
+		}
+	}
+	for a, b := range map[string]string{"MPI_Allreduce": "MPI_Barrier", "MPI_Bcast": "MPI_Reduce", "MPI_Ialltoall": "MPI_Scatter"} {
+		if Collective.Shade(a) == Collective.Shade(b) {
+			t.Errorf("%s and %s share a shade", a, b)
+		}
 	}
 	seen := map[int]bool{}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "relax", "solve", "main", "exchange", "x_solve", "y_solve"} {

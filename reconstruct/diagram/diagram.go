@@ -46,7 +46,7 @@ const (
 // statistics stand on gray ground, and so does what was cut since it repeats what was kept. It decodes the trace
 // once; memory depends on the size of the picture, not on the number of events or ranks, and the picture not on the number of jobs.
 func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
-	d, err := newDiagram(t, waits, o)
+	d, err := newDiagram(ctx, t, waits, o)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +92,14 @@ type diagram struct {
 	rebuilt, cut [][]pattern.Stretch // by location
 }
 
-func newDiagram(t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error) {
+func newDiagram(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error) {
 	first, last := scope.Run(t)
-	d := &diagram{t: t, waits: waits, opts: o, start: first}
+	d := &diagram{t: t, waits: waits, opts: o, start: first, colors: newColors(t.Defs, o.ColorBy)}
 	ranks, err := d.choose()
 	if err != nil {
 		return nil, err
 	}
-	labels, lanes, err := d.arrange(ranks)
+	labels, lanes, err := d.arrange(ctx, ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,6 @@ func newDiagram(t *trace.Trace, waits waits.ByCall, o Options) (*diagram, error)
 			"%[2]v", time.Duration(from), time.Duration(to),
 			time.Duration(length))
 	}
-	d.colors = newColors(t.Defs, o.ColorBy)
 	marked, notes := d.culprits(ranks, from, to)
 	d.timeline, err = plots.NewTimeline(plots.TimelineOptions{
 		Title: o.Title, Subtitle: d.subtitle(ranks, from, to, length, cut), From: from, To: to,

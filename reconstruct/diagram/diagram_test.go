@@ -66,7 +66,7 @@ func (l *scriptLane) Segment(start, end int64, category int, kind plots.Kind) {
 // scriptOf returns what is drawn of a trace, line by line.
 func scriptOf(t *testing.T, tr *trace.Trace, o Options) []string {
 	t.Helper()
-	d, err := newDiagram(tr, waitsOf(t, tr), o)
+	d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestBarsOfRandomPrograms(t *testing.T) {
 		m, _ := samples.Random(seed)
 		tr := statstest.Merged(t, m, merge.Options{Clock: merge.ClockNone})
 		waits := waitsOf(t, tr)
-		d, err := newDiagram(tr, waits, Options{ColorBy: ByRegion})
+		d, err := newDiagram(t.Context(), tr, waits, Options{ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}

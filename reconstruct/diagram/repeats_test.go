@@ -32,7 +32,7 @@ func TestRepeatsOnGrey(t *testing.T) {
 	}
 	for which, src := range map[string]trace.Source{"cut": reduced, "made again": again} {
 		tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
-		d, err := newDiagram(tr, waitsOf(t, tr), Options{ColorBy: ByRegion})
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), Options{ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}

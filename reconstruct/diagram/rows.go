@@ -2,6 +2,7 @@ package diagram
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -123,7 +124,7 @@ func (d *diagram) name(r uint32) []string {
 
 // arrange gives each location that is drawn its row, and each rank the row at which its messages
 // end. Where there are more rows than room, those of a process share one.
-func (d *diagram) arrange(ranks []uint32) (labels []string, lanes []int, err error) {
+func (d *diagram) arrange(ctx context.Context, ranks []uint32) (labels []string, lanes []int, err error) {
 	d.row, d.bars = make([]int, len(d.t.World)), make([]int, len(d.t.Defs.Locations))
 	for i := range d.row {
 		d.row[i] = -1
@@ -131,7 +132,7 @@ func (d *diagram) arrange(ranks []uint32) (labels []string, lanes []int, err err
 	for l := range d.bars {
 		d.bars[l] = -1
 	}
-	rows := d.locations(ranks)
+	rows := d.locations(ctx, ranks)
 	total := 0
 	for _, of := range rows {
 		total += len(of)
@@ -191,7 +192,7 @@ func (d *diagram) room() int {
 
 // locations returns the locations that are drawn of each rank, in order of the ranks; at the end
 // those of no rank.
-func (d *diagram) locations(ranks []uint32) [][]trace.LocationID {
+func (d *diagram) locations(ctx context.Context, ranks []uint32) [][]trace.LocationID {
 	out := make([][]trace.LocationID, len(ranks)+1)
 	place := make([]int, len(d.t.World))
 	for r := range place {
@@ -209,7 +210,8 @@ func (d *diagram) locations(ranks []uint32) [][]trace.LocationID {
 	aside := scope.Aside(d.t)
 	for l, def := range d.t.Defs.Locations {
 		r := d.t.Rank[l]
-		if d.t.Span[l].Events == 0 || aside[l] || !d.draws(def.Kind) || r == trace.None && len(d.opts.Ranks) > 0 {
+		if d.t.Span[l].Events == 0 || aside[l] || !d.draws(def.Kind) || r == trace.None && len(d.opts.Ranks) > 0 ||
+			d.annotates(ctx, trace.LocationID(l)) {
 			continue
 		}
 		switch {
@@ -220,6 +222,24 @@ func (d *diagram) locations(ranks []uint32) [][]trace.LocationID {
 		}
 	}
 	return out
+}
+
+// annotates reports whether a location is a stream that executes nothing: it has annotations only, so that its row would be empty.
+func (d *diagram) annotates(ctx context.Context, l trace.LocationID) bool {
+	if !d.onDevice(l) {
+		return false
+	}
+	for batch, err := range d.t.Source.Events(ctx, l) {
+		if err != nil {
+			return false // who draws it says so
+		}
+		for _, r := range batch.Flow.Region {
+			if d.colors.of(r, true) != none {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // draws reports whether locations of a kind have rows, beside masters.
@@ -308,7 +328,11 @@ func (d *diagram) subtitle(ranks []uint32, from, to, length, cut int64) string {
 	}
 	switch {
 	case d.folded:
-		parts = append(parts, string(d.rows())+" folded to one row a process")
+		what := string(d.rows())
+		if d.rows() == AutoRows {
+			what = "streams"
+		}
+		parts = append(parts, what+" folded to one row a process")
 	case d.rows() != Processes && d.rows() != AutoRows:
 		parts = append(parts, "rows: "+string(d.rows()))
 	}

@@ -1,6 +1,7 @@
 package diagram
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ location 1 r1 rank=1
 		{Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 10}}, 10, 90, "without 10 ns"},
 		{Options{Ranks: []uint32{0}}, 40, 90, "1 of 2 ranks"},
 	} {
-		d, err := newDiagram(tr, waitsOf(t, tr), c.options)
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestFolded(t *testing.T) {
 		height, rows int
 		folded       bool
 	}{{0, 24, false}, {170, 8, true}} {
-		d, err := newDiagram(tr, waitsOf(t, tr), Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,5 +66,42 @@ func TestFolded(t *testing.T) {
 			t.Errorf("%d pixels: %d rows, folded %v; want %d, %v", c.height, last+1, d.folded, c.rows, c.folded)
 		}
 		picture(t, tr, Options{Rows: Threads, Height: c.height, ColorBy: ByRegion})
+	}
+}
+
+// TestFoldedDevices: where rows are crowded, the streams of a process share a row, but not with the process.
+func TestFoldedDevices(t *testing.T) {
+	const ranks = 30
+	var text strings.Builder
+	for r := range ranks {
+		fmt.Fprintf(&text, "process %d rank%d\nlocation %d master process=%d kind=1\n  0 Enter main ; 90 Leave main\n", r, r, 3*r, r)
+		for s := range 2 {
+			fmt.Fprintf(&text, "location %d stream%d process=%d kind=2\n  10 Enter sgemm ; 40 Leave sgemm\n", 3*r+1+s, s, r)
+		}
+	}
+	tr := statstest.Merged(t, tracetest.MustParseSplit(t, text.String()), merge.Options{Clock: merge.ClockNone})
+	for _, c := range []struct {
+		height, rows int
+		note         string
+	}{{0, 3 * ranks, "30 ranks; clock"}, {300, 2 * ranks, "streams folded to one row a process"}} {
+		d, err := newDiagram(t.Context(), tr, waitsOf(t, tr), Options{Height: c.height, ColorBy: ByRegion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inRow := map[int]int{}
+		for l, row := range d.bars {
+			inRow[row]++
+			if host := l%3 == 0; host && inRow[row] != 1 {
+				t.Errorf("%d pixels: the process of location %d shares its row", c.height, l)
+			}
+		}
+		if len(inRow) != c.rows {
+			t.Errorf("%d pixels: %d rows, want %d", c.height, len(inRow), c.rows)
+		}
+		chosen, _ := d.choose()
+		if note := d.subtitle(chosen, 0, 90, 90, 0); !strings.Contains(note, c.note) {
+			t.Errorf("%d pixels: the title says %q, want %q", c.height, note, c.note)
+		}
+		picture(t, tr, Options{Height: c.height, ColorBy: ByRegion})
 	}
 }

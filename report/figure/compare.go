@@ -18,8 +18,9 @@ const changesDrawn = 6
 // changes draws what the places with the largest changes take on both sides.
 func changes(title string, changes []compare.Change) plots.BarsData {
 	d := plots.BarsData{Title: "What changed, " + title, XLabel: "place", Y: plots.Axis{Label: "sum over ranks", Unit: plots.Nanoseconds},
-		Categories: []plots.Category{
-			{Name: "own time", Color: palette.Computing.Look().Light[0]}, {Name: "wait", Color: palette.Waiting.Look().Light[0]}}, Note: "Left of each pair: A, right: B. * more than noise.", Width: 1200}
+		Categories: []plots.Category{{Name: "own time", Color: palette.Computing.Look().Light[0]},
+			{Name: "wait", Color: palette.Waiting.Look().Light[0]}},
+		Note: "Left of each pair: A, right: B. * more than noise.", Width: 1200}
 	for i := range changes {
 		c := &changes[i]
 		if len(d.Groups) == changesDrawn || c.A == c.B {

@@ -24,3 +24,23 @@ func TestSurfacesOfSeveralRuns(t *testing.T) {
 		t.Errorf("surfaces %+v", got)
 	}
 }
+
+// TestOtherLaws: a fit draws the accepted law alone, and says in words how the others did.
+func TestOtherLaws(t *testing.T) {
+	law := func(name fit.Family, accepted bool, dof int) fit.Model {
+		return fit.Model{Family: name, Test: fit.Test{DOF: dof, Accepted: accepted, P: 0.25}}
+	}
+	models := []fit.Model{law("gamma", true, 5), law("weibull", true, 5), law("lognormal", false, 5), law("exponential", false, 0)}
+	for chosen, want := range map[int]string{
+		0:  "Also accepted: weibull (p = 0.25). Rejected: lognormal. Too few calls to judge: exponential.",
+		-1: "No law is accepted. Rejected: lognormal. Too few calls to judge: exponential.",
+	} {
+		r := &fit.Result{Models: models, Chosen: chosen}
+		if chosen < 0 {
+			r.Models = models[2:]
+		}
+		if got := otherLaws(r); got != want {
+			t.Errorf("law %d chosen: %q, want %q", chosen, got, want)
+		}
+	}
+}
