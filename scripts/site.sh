@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# site.sh [DIR]: builds the documentation as a site with search into DIR (default: site, in the repository). Open DIR/index.html, no server is needed.
+# site.sh [DIR]: builds the documentation as a site with search into DIR (default: site, in the repository). No server is needed: open
+# DIR/index.html.
 # A link that leads nowhere is an error. Needs python3 with venv and npm, and their registries the first time: the generator, with the
 # versions in scripts/site/requirements.txt, and what lets search run without a server are kept in the user's cache.
 set -euo pipefail
