@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# site.sh [DIR]: builds the documentation as a site with search into DIR (default: site). Open DIR/index.html, no server is needed.
+# site.sh [DIR]: builds the documentation as a site with search into DIR (default: site, in the repository). No server is needed: open
+# DIR/index.html.
 # A link that leads nowhere is an error. Needs python3 with venv and npm, and their registries the first time: the generator, with the
 # versions in scripts/site/requirements.txt, and what lets search run without a server are kept in the user's cache.
 set -euo pipefail
-mkdir -p "${1:-site}"
-out=$(cd "${1:-site}" && pwd)
-cd "$(dirname "$0")/.."
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "${1:-$root/site}"
+out=$(cd "${1:-$root/site}" && pwd)
+if [ -n "$(ls -A "$out")" ] && ! [ -e "$out/search/search_index.js" ]; then
+  echo "site.sh: $out is neither empty nor a site; what is in it would be lost" >&2
+  exit 1
+fi
+cd "$root"
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/tracekit/site-$(cksum scripts/site/requirements.txt | cut -d' ' -f1)
 if ! [ -e "$venv/complete" ]; then
   python3 -m venv "$venv"
@@ -22,7 +28,7 @@ git ls-files -co --exclude-standard README.md CONTRIBUTING.md LICENSE docs sampl
     mkdir -p "$work/docs/$(dirname "$file")"
     cp "$file" "$work/docs/$file"
   done
-sed -i 's/^```sh test$/```sh/' "$work/docs/README.md" # .ci/run reads the mark
+sed 's/^```sh test$/```sh/' README.md >"$work/docs/README.md" # without the mark that .ci/run reads
 mkdir "$work/docs/assets"
 cp "$venv/package/shim/index.js" "$work/docs/assets/iframe-worker.js"
 cp scripts/site/mkdocs.yml "$work"

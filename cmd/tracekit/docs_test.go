@@ -22,7 +22,7 @@ var blockForm = regexp.MustCompile("(?ms)^```([^\\n]*)\n(.*?)^```$")
 // samples. The block behind a command is what it prints, as far as it is shown: "…" stands for lines that are left out.
 func TestDocumentation(t *testing.T) {
 	root := absolute(t, "../..")
-	for _, page := range userPages(t, root) {
+	for _, page := range pages(t, "README.md", "docs/tutorial.md", "docs/PAPERS.md", "docs/howto/*.md", "docs/reference/*.md") {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.Symlink(filepath.Join(root, "samples"), filepath.Join(dir, "samples")); err != nil {
@@ -70,17 +70,40 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// userPages returns the pages for users whose commands run, those for the whole and those of folders.
-func userPages(t *testing.T, root string) (pages []string) {
-	t.Helper()
-	for _, pattern := range []string{"README.md", "docs/tutorial.md", "docs/PAPERS.md", "docs/howto/*.md", "docs/reference/*.md"} {
-		some, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+// wordForm is a word: what stands between spaces, and bars of tables, and has a letter or a digit.
+var wordForm = regexp.MustCompile(`[^\s|]*[\pL\pN][^\s|]*`)
+
+// TestWords: what users are asked to read stays short, README.md and all pages but those for developers.
+func TestWords(t *testing.T) {
+	all := 0
+	for _, page := range pages(t, "README.md", "docs/*.md", "docs/howto/*.md", "docs/reference/*.md") {
+		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages = append(pages, some...)
+		words := len(wordForm.FindAll(text, -1))
+		if filepath.Base(page) == "README.md" && words > 900 {
+			t.Errorf("README.md has %d words, more than 900", words)
+		}
+		all += words
 	}
-	return pages
+	t.Logf("pages for users have %d words", all)
+	if all > 30_000 {
+		t.Errorf("pages for users have %d words, more than 30,000", all)
+	}
+}
+
+// pages returns the pages of the repository that match some patterns.
+func pages(t *testing.T, patterns ...string) (paths []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		some, err := filepath.Glob(filepath.Join(absolute(t, "../.."), filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, some...)
+	}
+	return paths
 }
 
 // arguments splits a command line at spaces, but not between single quotes.
@@ -158,17 +181,8 @@ func keysOf(form reflect.Type) (keys []string) {
 
 // TestLinks: what the documentation links to is there.
 func TestLinks(t *testing.T) {
-	root := absolute(t, "../..")
-	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "samples/*.md"} {
-		some, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, some...)
-	}
 	link := regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`)
-	for _, page := range pages {
+	for _, page := range pages(t, "*.md", "docs/*.md", "docs/*/*.md", "samples/*.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -173,15 +173,15 @@ func TestRefuses(t *testing.T) {
 		change Change
 		want   string
 	}{
-		{Scale(everywhere, -1), "a factor of -1 makes no sense"},
-		{Scale(everywhere, 1, 4), "there is no rank 4"},
+		{Scale(everywhere, -1), "factor -1 is not valid"},
+		{Scale(everywhere, 1, 4), "no rank 4"},
 		{Cap(everywhere), "overhead was not analyzed"},
 		{Nonblocking(everywhere), "nothing to overlap"},
-		{Order(everywhere), "order cannot be judged"},
-		{m.Network(1000, 1e9), "no message shows what this one is like"},
-		{RankSpeed(1e-18, 0), "longer than times can tell"},
-		{RankSpeed(1e-308, 0), "longer than times can tell"},
-		{Scale(place(t, m, "interior"), 1e300), "longer than times can tell"},
+		{Order(everywhere), "order cannot change"},
+		{m.Network(1000, 1e9), "no message shows the speed of this one"},
+		{RankSpeed(1e-18, 0), "does not fit into 64 bits"},
+		{RankSpeed(1e-308, 0), "does not fit into 64 bits"},
+		{Scale(place(t, m, "interior"), 1e300), "does not fit into 64 bits"},
 	} {
 		if _, err := m.Predict(context.Background(), c.change); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
