@@ -266,14 +266,10 @@ func formatNamed(path string) *format {
 }
 
 // Known lists for people what can be opened.
-func Known() string {
-	phrases := texts(func(f format) string { return f.phrase })
-	last := len(phrases) - 1
-	return strings.Join(phrases[:last], ", ") + ", or " + phrases[last]
-}
+func Known() []string { return texts(func(f format) string { return f.phrase }) }
 
 // Recorded lists for people what other programs record that can be opened.
-func Recorded() string { return strings.Join(texts(func(f format) string { return f.recorded }), ", ") }
+func Recorded() []string { return texts(func(f format) string { return f.recorded }) }
 
 // texts returns a text of those formats that have one.
 func texts(of func(format) string) (texts []string) {

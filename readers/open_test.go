@@ -138,8 +138,8 @@ func TestOpenOther(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ content, want string }{
 		"empty": {"", "the file is empty"},
-		"text":  {"#!/bin/sh\necho not a trace\n", Known()},
-		"zeros": {strings.Repeat("\x00", 10_000), Known()},
+		"text":  {"#!/bin/sh\necho not a trace\n", "info --help"},
+		"zeros": {strings.Repeat("\x00", 10_000), "info --help"},
 	} {
 		path := filepath.Join(dir, name)
 		tracetest.WriteFile(t, path, c.content)

@@ -151,13 +151,13 @@ func companionFormat(path string) *format {
 // hint says why a path cannot be opened, and what might be.
 func hint(path string, info os.FileInfo, traces []string) string {
 	if len(traces) > 0 {
-		return "it holds several traces: open one of " + list(traces)
+		return "it holds several traces; open one of " + list(traces)
 	}
 	if f := companionFormat(path); f != nil && !info.IsDir() {
 		return "it is a part of a trace whose other files are missing: open " + f.phrase
 	}
 	if info.IsDir() {
-		return "there is no trace in it, neither " + Known()
+		return "it contains no trace of a known format; 'tracekit info --help' lists them"
 	}
 	head, err := readHead(path, info)
 	switch {
@@ -172,7 +172,7 @@ func hint(path string, info os.FileInfo, traces []string) string {
 	case isTar(head):
 		return "it is a tar archive: unpack it, and open the trace in it"
 	}
-	return "it is not " + Known()
+	return "its format is unknown; 'tracekit info --help' lists the known formats"
 }
 
 // otherTool says what a file of another tool is that people take for a trace, and what to open in

@@ -62,8 +62,12 @@ func newInfo(io *streams, run func(context.Context, *streams, *infoOptions) erro
 span, clock, notes. It reads only definitions. --counts reads all events and counts them by
 kind, including snapshots, markers and thumbnails of an OTF2 archive.
 
-` + text.Wrap("TRACE is "+readers.Known()+". The format is recognized by content, also in gzip files. "+
-			"Any file of a trace, or a directory with one trace, may be named instead.", helpWidth, 0),
+TRACE is
+
+  ` + strings.Join(readers.Known(), "\n  ") + `
+
+The format is recognized by content, also in gzip files. Any file of a trace, or a directory with
+one trace, may be named instead.`,
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
 		Args: cobra.MinimumNArgs(1),

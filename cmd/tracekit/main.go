@@ -86,8 +86,13 @@ func newRoot(io *streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
 		Short: "Analyze traces of MPI and multi-GPU programs",
-		Long: text.Wrap("tracekit analyzes traces of parallel programs: "+readers.Recorded()+". It shows whether a trace is sound and where the "+
-			"time goes. It names the source line that wastes it, the reason, and what fixing it would save. Start with", helpWidth, 0) + `
+		Long: `tracekit analyzes traces of MPI and multi-GPU programs. It shows whether a trace is sound and where
+the time goes. It names the source line that wastes it, the reason, and what fixing it would save.
+It reads
+
+  ` + strings.Join(readers.Recorded(), "\n  ") + `
+
+Start with
 
     tracekit analyze traces.otf2
 

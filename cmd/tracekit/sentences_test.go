@@ -20,7 +20,7 @@ const longestSentence = 20
 var (
 	sentenceEnd = regexp.MustCompile(`[.;:!?]\s+`)
 	columnGap   = regexp.MustCompile(`\S {2,}\S`)
-	listed      = regexp.MustCompile(`(?m)^ .*$|^TRACE is [^.]*\.otf2[^.]*\.prv[^.]*\.tkf[^.]*`) // examples, programs, formats
+	listed      = regexp.MustCompile(`(?m)^ .*$`) // examples, programs, formats
 )
 
 // sentences holds a text to the longest sentence.

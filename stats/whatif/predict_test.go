@@ -187,7 +187,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
-	if _, err := m.Place("interor"); err == nil || !strings.Contains(err.Error(), `no place is called "interor"; nearest are interior, `) {
+	if _, err := m.Place("interor"); err == nil || !strings.Contains(err.Error(), `no place is named "interor"; nearest are interior, `) {
 		t.Error(err)
 	}
 	for _, text := range []string{"interior", "INTERIOR", "halo.c:80", "interior@halo.c:80", "interior@exchange", "MPI_Waitall",
