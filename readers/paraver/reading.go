@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -307,6 +308,21 @@ func (r *reading) limits() {
 	}
 }
 
+// strangers notes which event types have a number of our own and another label: what they tell is not used.
+func (r *reading) strangers() {
+	if !r.dialect {
+		return
+	}
+	for _, typ := range slices.Sorted(maps.Keys(r.types.all)) {
+		label := r.pcf.typeLabel(typ)
+		_, known := ownType(label)
+		if (typ >= firstOwn && typ <= lastOwn || typ >= firstOwnRegion && typ <= lastOwnRegion) && !known && label != instantsLabel {
+			r.ledger.Add(trace.CodeBadDefinition, nowhere(r.path),
+				fmt.Sprintf("event type %d is one of tracekit's by its number, but not by its label %q", typ, label))
+		}
+	}
+}
+
 // applications notes that the trace holds applications that exchange no messages.
 func (r *reading) applications() {
 	var begin []uint32 // rank of the first task of each
@@ -353,6 +369,7 @@ func (r *reading) finish(ctx context.Context) error {
 	})
 	r.applications()
 	r.limits()
+	r.strangers()
 	if err := r.spool.Finish(ctx, r.options.Jobs); err != nil {
 		return fmt.Errorf("%s: %w", r.path, err)
 	}

@@ -370,3 +370,25 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Error("the same trace is written in two ways")
 	}
 }
+
+// TestDamagedLabels: a label of an event type of ours that is damaged is a finding, as what the type tells is not used.
+func TestDamagedLabels(t *testing.T) {
+	src, err := otf2.Open(t.Context(), "../../samples/archives/torus-6", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	path := filepath.Join(t.TempDir(), "x.prv")
+	write(t, src, path, CreateOptions{})
+	labels := strings.TrimSuffix(path, "prv") + "pcf"
+	sound := string(tracetest.ReadFile(t, labels))
+	for _, label := range []string{"tracekit: zero of the clock", "tracekit: bytes\n", "tracekit: tag"} {
+		if !strings.Contains(sound, label) {
+			t.Fatalf("%q is not written", label)
+		}
+		tracetest.WriteFile(t, labels, strings.Replace(sound, label, "x"+label, 1))
+		if found := openFor(t, path).Findings(); !slices.ContainsFunc(found, func(f trace.Finding) bool { return f.Code == trace.CodeBadDefinition }) {
+			t.Errorf("%q: %v", label, found)
+		}
+	}
+}
