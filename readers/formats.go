@@ -13,6 +13,7 @@ import (
 	"tracekit/readers/nsight"
 	"tracekit/readers/otf2"
 	"tracekit/readers/paraver"
+	"tracekit/readers/perfetto"
 	"tracekit/trace"
 )
 
@@ -85,6 +86,16 @@ var formats = []format{
 			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs,
 				Store: o.Store, Context: o.Context}))
 		},
+	},
+	{
+		name: perfetto.Format, label: "Perfetto", extensions: []string{".pftrace", ".perfetto-trace", ".proto"}, gzipped: true,
+		phrase: "a .pftrace file of Perfetto", recorded: "a trace of Perfetto, rocprof-sys or rocprofv3 (.pftrace)",
+		sniff: perfetto.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: perfetto.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(perfetto.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
 	},
 	{
 		name: jsontrace.Format, label: "JSON", extensions: []string{".json"}, gzipped: true,

@@ -340,6 +340,9 @@ func (n *nester) close() {
 // putAttrs attaches the attributes of the record at hand to the next event.
 func (n *nester) putAttrs() {
 	for _, a := range n.attrs {
+		if n.s.Attribute != nil {
+			a.id = n.s.Attribute(a.id)
+		}
 		n.batch.AddAttr(n.ids.attribute(a))
 	}
 }

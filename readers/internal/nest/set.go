@@ -44,6 +44,9 @@ type Set struct {
 	// Type returns the type in which the values of a member of a metric are delivered; nil: the recorded one.
 	Type func(metric trace.MetricID, member int) trace.ValueType
 
+	// Attribute returns as what an attribute is delivered; nil: as it was recorded.
+	Attribute func(trace.AttributeID) trace.AttributeID
+
 	tracks   int
 	overlaps *spool.Spool // slices that are not in the first sub-track of their track
 	layers   atomic.Int64 // sub-tracks behind the first ones, with those that are one too many

@@ -39,6 +39,9 @@ import (
 const (
 	AttrCorrelation trace.AttributeID = iota
 	AttrBytes
+	AttrFlowOut // this and the next ones: in traces with flows alone
+	AttrFlowStep
+	AttrFlowIn
 	attributes
 )
 
@@ -68,6 +71,7 @@ type File struct {
 	comms     map[string]uint32
 	groups    []Comm
 	processes []*Process
+	flows     flows
 	lost      [limits]uint64
 }
 
@@ -78,6 +82,7 @@ const (
 	lostMetrics
 	lostTracks
 	lostComms
+	lostFlows
 	limits
 )
 
@@ -93,7 +98,8 @@ const (
 
 var lostTexts = [limits]string{"names; the last ones are called " + otherName, "regions; the last ones are called " + otherName,
 	"counters; values of the last ones are left out", "threads and streams; the last ones are left out",
-	"communicators; the last ones are taken for all ranks"}
+	"communicators; the last ones are taken for all ranks",
+	"arrows; the last ones are left out"}
 
 // NewFile returns an empty file whose events wait in a store.
 func NewFile(path string, store *spill.Store) *File {

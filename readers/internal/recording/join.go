@@ -39,10 +39,20 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 		metrics: make(map[trace.MetricMember]trace.MetricID), nodes: make(map[string]trace.SystemTreeNodeID),
 		comms: make(map[string]trace.CommID), world: trace.None}
 	j.string("")
-	for _, a := range [attributes][2]string{
+	used := AttrFlowOut
+	for _, f := range files {
+		if f.flows.ends > 0 {
+			used = attributes
+		}
+	}
+	texts := [attributes][2]string{
 		AttrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
 		AttrBytes:       {trace.AttributeBytes, "what a device copies or sets"},
-	} {
+		AttrFlowOut:     {trace.AttributeFlowOut, "a flow of this number starts here"},
+		AttrFlowStep:    {trace.AttributeFlowStep, "a flow of this number passes here"},
+		AttrFlowIn:      {trace.AttributeFlowIn, "a flow of this number ends here"},
+	}
+	for _, a := range texts[:used] {
 		j.defs.Attributes = append(j.defs.Attributes, trace.Attribute{Ref: uint64(len(j.defs.Attributes)),
 			Name: j.string(a[0]), Description: j.string(a[1]), Type: trace.TypeUint64})
 	}
@@ -50,6 +60,9 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 	var tracks [][]*nest.Track
 	for _, f := range files {
 		f.settle()
+		if err := f.flows.settle(ctx, f); err != nil {
+			return nil, err
+		}
 		sets, tracks = append(sets, f.Set), append(tracks, nested(f.tracks()))
 	}
 	if err := nest.SurveyAll(ctx, jobs, sets, tracks); err != nil {

@@ -1,0 +1,111 @@
+// Package protobuf walks over the fields of protocol buffers without their schema. It allocates
+// nothing, and believes no length that a message states.
+package protobuf
+
+import (
+	"encoding/binary"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A Message is walked over field by field. Number, Type, Value and Data are those of the field that
+// Next found last.
+type Message struct {
+	Number int
+	Type   protowire.Type
+	Value  uint64 // of a number, whatever its type
+	Data   []byte // of text, bytes and messages; nil for numbers
+	Broken bool   // the message ends within a field, or a field cannot be decoded
+	rest   []byte
+	size   int
+}
+
+// Of returns a message before its first field.
+func Of(data []byte) Message { return Message{rest: data, size: len(data)} }
+
+// Next goes to the next field; it returns false at the end, and where the message is broken.
+// Groups, which nothing writes any more, are passed over.
+func (m *Message) Next() bool {
+	for len(m.rest) > 0 {
+		tag, n := uint64(m.rest[0]), 1
+		if tag >= 0x80 {
+			if tag, n = protowire.ConsumeVarint(m.rest); n < 0 {
+				return m.fail()
+			}
+		}
+		if tag>>3 == 0 || tag>>3 > math.MaxInt32 {
+			return m.fail()
+		}
+		m.rest = m.rest[n:]
+		m.Number, m.Type, m.Data = int(tag>>3), protowire.Type(tag&7), nil
+		switch m.Type {
+		case protowire.VarintType:
+			if len(m.rest) > 0 && m.rest[0] < 0x80 {
+				m.Value, n = uint64(m.rest[0]), 1
+			} else {
+				m.Value, n = protowire.ConsumeVarint(m.rest)
+			}
+		case protowire.BytesType:
+			m.Value = 0
+			m.Data, n = protowire.ConsumeBytes(m.rest)
+		case protowire.Fixed64Type:
+			m.Value, n = protowire.ConsumeFixed64(m.rest)
+		case protowire.Fixed32Type:
+			var v uint32
+			v, n = protowire.ConsumeFixed32(m.rest)
+			m.Value = uint64(v)
+		default:
+			if n = protowire.ConsumeFieldValue(protowire.Number(m.Number), m.Type, m.rest); n >= 0 {
+				m.rest = m.rest[n:]
+				continue
+			}
+		}
+		if n < 0 {
+			return m.fail()
+		}
+		m.rest = m.rest[n:]
+		return true
+	}
+	return false
+}
+
+func (m *Message) fail() bool {
+	m.Broken, m.rest = true, nil
+	return false
+}
+
+// At returns how many bytes of the message lie before the next field.
+func (m *Message) At() int { return m.size - len(m.rest) }
+
+// IsNumber reports whether the field is a number.
+func (m *Message) IsNumber() bool { return m.Type != protowire.BytesType }
+
+// Double returns the field as the floating point number that it is.
+func (m *Message) Double() float64 { return math.Float64frombits(m.Value) }
+
+// Numbers appends the numbers of a repeated field: this one, or those that are packed in it.
+func (m *Message) Numbers(to []uint64) []uint64 {
+	if m.IsNumber() {
+		return append(to, m.Value)
+	}
+	for b := m.Data; len(b) > 0; {
+		v, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			break
+		}
+		to, b = append(to, v), b[n:]
+	}
+	return to
+}
+
+// Fixed is Numbers for numbers of eight bytes each.
+func (m *Message) Fixed(to []uint64) []uint64 {
+	if m.IsNumber() {
+		return append(to, m.Value)
+	}
+	for b := m.Data; len(b) >= 8; b = b[8:] {
+		to = append(to, binary.LittleEndian.Uint64(b))
+	}
+	return to
+}
