@@ -95,7 +95,7 @@ func (e *event) parse(data []byte) bool {
 func (e *event) number(m *protobuf.Message) {
 	switch m.Number {
 	case eventType:
-		e.typ = m.Value
+		e.typ = m.Value &^ typeComplete
 	case eventTrack:
 		e.track, e.hasTrack = m.Value, true
 	case eventNameID:
@@ -243,7 +243,11 @@ func (r *reader) event(s *sequence, time int64, data []byte) {
 	if len(e.extraValues) > 0 || len(e.doubles) > 0 {
 		r.extraCounters(s, e, time)
 	}
-	switch e.kind() {
+	typ := e.typ
+	if e.phase != 0 && typ == 0 {
+		typ = e.chrome()
+	}
+	switch typ {
 	case typeBegin:
 		r.slice(s, l, e, time, beginning)
 	case typeEnd:
@@ -257,20 +261,17 @@ func (r *reader) event(s *sequence, time int64, data []byte) {
 	case typeComplete:
 		r.slice(s, l, e, time, e.duration)
 	default:
-		if e.typ != 0 || e.phase != 0 {
+		if len(e.extraValues)+len(e.doubles) == 0 {
 			r.strange++
 		}
 	}
 }
 
-// typeComplete is the type of events of Chrome that have a duration.
-const typeComplete = 100
+// typeComplete stands for events of Chrome that have a duration.
+const typeComplete = 1 << 63
 
-// kind returns the type of an event, which may be that of Chrome.
-func (e *event) kind() uint64 {
-	if e.phase == 0 || e.typ != 0 {
-		return e.typ
-	}
+// chrome returns the type that the phase of an event of Chrome means, 0 if none.
+func (e *event) chrome() uint64 {
 	switch e.phase {
 	case 'B':
 		return typeBegin

@@ -195,14 +195,37 @@ func follows(b []byte, eof bool) bool {
 // sound reports whether a packet can be decoded and says whose it is, as nearly all do.
 func sound(packet []byte) bool {
 	m := protobuf.Of(packet)
-	known := false
+	return tells(&m) && !m.Broken
+}
+
+// begins reports whether bytes are the begin of such a packet.
+func begins(b []byte) bool {
+	m := protobuf.Of(b)
+	if tells(&m) {
+		return true
+	}
+	tag, n := protowire.ConsumeVarint(b[m.Sound():]) // the field that is cut
+	return n > 0 && tag&7 == uint64(protowire.BytesType) && payload(int(tag>>3))
+}
+
+// tells goes through the fields of a packet for one that only packets have.
+func tells(m *protobuf.Message) (known bool) {
 	for m.Next() {
 		switch m.Number {
 		case fieldSequence, fieldTime:
 			known = known || m.Type == protowire.VarintType
-		case fieldTrack, fieldEvent, fieldSnapshot, fieldCompressed, fieldZstd:
-			known = known || m.Type == protowire.BytesType
+		default:
+			known = known || m.Type == protowire.BytesType && payload(m.Number)
 		}
 	}
-	return known && !m.Broken
+	return known
+}
+
+// payload reports whether a field holds what packets are for.
+func payload(number int) bool {
+	switch number {
+	case fieldTrack, fieldEvent, fieldSnapshot, fieldCompressed, fieldZstd, fieldInterned, fieldDefaults:
+		return true
+	}
+	return false
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zlib"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/spool"
@@ -43,24 +44,10 @@ func Sniff(path string, head []byte) bool {
 	case foundPacket:
 		return sound(packet)
 	case foundCut: // the first packet is longer than what is looked at
-		return startsPacket(in.buf[in.pos:])
+		_, n := protowire.ConsumeVarint(in.buf[1:])
+		return n > 0 && begins(in.buf[1+n:])
 	}
 	return false
-}
-
-// startsPacket reports whether bytes are the begin of a packet: its first fields are such that tell one.
-func startsPacket(b []byte) bool {
-	for i := len(b); i > headerBytes; i-- {
-		if sound(b[min(len(b), 1+varintLen(b[1:])):i]) {
-			return true
-		}
-	}
-	return false
-}
-
-func varintLen(b []byte) int {
-	n := bytes.IndexFunc(b, func(c rune) bool { return c < 0x80 })
-	return n + 1
 }
 
 // Files returns the files of a trace: the path itself, or the traces of Perfetto in a directory, in order of name.
@@ -200,6 +187,8 @@ func (r *reader) all(ctx context.Context, plain io.Reader) error {
 	return nil
 }
 
+const noPacket = "a packet that cannot be decoded; reading goes on behind it"
+
 // contextEvery is after how many packets the context is asked.
 const contextEvery = 1 << 12
 
@@ -221,6 +210,10 @@ func (r *reader) run(ctx context.Context, in *input, inner bool) error {
 			}
 			return nil
 		case foundCut:
+			if in.resume(at + 1) {
+				r.find(trace.CodeCorrupt, noPacket)
+				continue
+			}
 			text := "in a packet"
 			if in.err != nil {
 				text = in.err.Error()
@@ -242,7 +235,7 @@ func (r *reader) run(ctx context.Context, in *input, inner bool) error {
 		default:
 			at++
 		}
-		r.find(trace.CodeCorrupt, "a packet that cannot be decoded; reading goes on behind it")
+		r.find(trace.CodeCorrupt, noPacket)
 		if !in.resume(at) {
 			return nil
 		}
@@ -315,7 +308,7 @@ func (r *reader) find(code trace.Code, text string) { r.f.Ledger.Add(code, r.f.P
 
 // broken notes that a part of a packet cannot be decoded; it returns false.
 func (r *reader) broken() bool {
-	r.find(trace.CodeCorrupt, "a packet that cannot be decoded; reading goes on behind it")
+	r.find(trace.CodeCorrupt, noPacket)
 	return false
 }
 

@@ -322,7 +322,7 @@ func (r *reader) settle(l *track) *recording.Track {
 		}
 		row = r.device(p, number).NewStream(stream, order)
 	} else if row = p.NewThread(key.name, asyncOrder); row != nil {
-		row.Async = true
+		row.Async, row.Exact = true, true
 	}
 	r.rows[key] = row
 	return row

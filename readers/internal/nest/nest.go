@@ -70,7 +70,7 @@ const unknownEnd = math.MaxInt64
 
 func newNester(s *Set, l *Track, ids *IDs) *nester {
 	n := &nester{s: s, ids: ids, last: math.MinInt64, flat: l.Flat, outside: func(int64, int64, trace.RegionID, Call) {}}
-	if !l.GPU {
+	if !l.GPU && !l.Exact {
 		n.clip = clipLimit
 	}
 	return n

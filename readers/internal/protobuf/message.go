@@ -19,6 +19,7 @@ type Message struct {
 	Broken bool   // the message ends within a field, or a field cannot be decoded
 	rest   []byte
 	size   int
+	sound  int // where the first field begins that cannot be decoded
 }
 
 // Of returns a message before its first field.
@@ -28,6 +29,7 @@ func Of(data []byte) Message { return Message{rest: data, size: len(data)} }
 // Groups, which nothing writes any more, are passed over.
 func (m *Message) Next() bool {
 	for len(m.rest) > 0 {
+		m.sound = m.size - len(m.rest)
 		tag, n := uint64(m.rest[0]), 1
 		if tag >= 0x80 {
 			if tag, n = protowire.ConsumeVarint(m.rest); n < 0 {
@@ -73,6 +75,14 @@ func (m *Message) Next() bool {
 func (m *Message) fail() bool {
 	m.Broken, m.rest = true, nil
 	return false
+}
+
+// Sound returns how many bytes before the first field that cannot be decoded are sound.
+func (m *Message) Sound() int {
+	if m.Broken {
+		return m.sound
+	}
+	return m.size - len(m.rest)
 }
 
 // At returns how many bytes of the message lie before the next field.
