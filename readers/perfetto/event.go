@@ -38,41 +38,46 @@ const (
 	typeCounter = 4
 )
 
-const (
-	extraLimit = 64 // counters of an event beside its own
-	flowLimit  = 64 // ends of flows of an event
-)
+// listLimit bounds what an event has several of, such as flows.
+const listLimit = 64
 
 // An event is a TrackEvent.
 type event struct {
-	typ          uint64
-	track        uint64
-	hasTrack     bool
-	nameID       uint64
-	categoryID   uint64
-	name         []byte // nil: none
-	category     []byte
-	arguments    int
-	first        []byte // the arguments from the first one on, as the rest of the message
-	value        int64
-	double       float64
-	isDouble     bool
-	hasValue     bool
-	extraTracks  []uint64
-	extraValues  []uint64
-	doubleTracks []uint64
-	doubles      []uint64
-	flows        []uint64
-	lasts        []uint64
-	phase        byte // of Chrome
-	duration     int64
-	hasDuration  bool
+	typ         uint64
+	track       uint64
+	hasTrack    bool
+	nameID      uint64
+	categoryID  uint64
+	name        []byte // nil: none
+	category    []byte
+	arguments   int
+	first       []byte // the arguments from the first one on, as the rest of the message
+	value       int64
+	double      float64
+	isDouble    bool
+	hasValue    bool
+	lists       *lists
+	phase       byte // of Chrome
+	duration    int64
+	hasDuration bool
+}
+
+// lists are what an event has several of.
+type lists struct {
+	used                                                          bool
+	extraTracks, extraValues, doubleTracks, doubles, flows, lasts []uint64
+}
+
+// reset empties the lists.
+func (l *lists) reset() {
+	if l.used {
+		*l = lists{extraTracks: l.extraTracks[:0], extraValues: l.extraValues[:0], doubleTracks: l.doubleTracks[:0],
+			doubles: l.doubles[:0], flows: l.flows[:0], lasts: l.lasts[:0]}
+	}
 }
 
 // parse reads an event; it returns false if it cannot be decoded.
 func (e *event) parse(data []byte) bool {
-	*e = event{extraTracks: e.extraTracks[:0], extraValues: e.extraValues[:0], doubleTracks: e.doubleTracks[:0], doubles: e.doubles[:0],
-		flows: e.flows[:0], lasts: e.lasts[:0]}
 	m := protobuf.Of(data)
 	for at := 0; m.Next(); at = m.At() {
 		switch m.Type {
@@ -137,17 +142,17 @@ func (e *event) repeated(m *protobuf.Message) {
 	var to *[]uint64
 	switch m.Number {
 	case eventExtraTracks:
-		to = &e.extraTracks
+		to = &e.lists.extraTracks
 	case eventExtraValues:
-		to = &e.extraValues
+		to = &e.lists.extraValues
 	case eventDoubleTracks:
-		to = &e.doubleTracks
+		to = &e.lists.doubleTracks
 	case eventDoubleValues:
-		to = &e.doubles
+		to = &e.lists.doubles
 	case eventFlow, eventOldFlow:
-		to = &e.flows
+		to = &e.lists.flows
 	case eventLast, eventOldLast:
-		to = &e.lasts
+		to = &e.lists.lasts
 	default:
 		return
 	}
@@ -156,7 +161,8 @@ func (e *event) repeated(m *protobuf.Message) {
 	} else {
 		*to = m.Numbers(*to)
 	}
-	*to = (*to)[:min(len(*to), extraLimit)]
+	*to = (*to)[:min(len(*to), listLimit)]
+	e.lists.used = true
 }
 
 // legacy reads what Chrome has of events that are begin and end at once.
@@ -225,7 +231,8 @@ func integer(b []byte) (v uint64, ok bool) {
 
 // event takes a TrackEvent of a sequence at a time.
 func (r *reader) event(s *sequence, time int64, data []byte) {
-	e := &r.scratch
+	e := &event{lists: &r.lists}
+	r.lists.reset()
 	if !e.parse(data) {
 		r.broken()
 		return
@@ -240,7 +247,7 @@ func (r *reader) event(s *sequence, time int64, data []byte) {
 		}
 		s.last, s.lastUUID = l, e.track
 	}
-	if len(e.extraValues) > 0 || len(e.doubles) > 0 {
+	if len(e.lists.extraValues) > 0 || len(e.lists.doubles) > 0 {
 		r.extraCounters(s, e, time)
 	}
 	typ := e.typ
@@ -261,7 +268,7 @@ func (r *reader) event(s *sequence, time int64, data []byte) {
 	case typeComplete:
 		r.slice(s, l, e, time, e.duration)
 	default:
-		if len(e.extraValues)+len(e.doubles) == 0 {
+		if len(e.lists.extraValues)+len(e.lists.doubles) == 0 {
 			r.strange++
 		}
 	}
@@ -290,17 +297,17 @@ func (e *event) chrome() uint64 {
 
 // extraCounters takes the counters that an event has beside what it is.
 func (r *reader) extraCounters(s *sequence, e *event, time int64) {
-	on := e.extraTracks
+	on := e.lists.extraTracks
 	if len(on) == 0 {
 		on = s.extras
 	}
-	for i, v := range e.extraValues[:min(len(e.extraValues), len(on))] {
+	for i, v := range e.lists.extraValues[:min(len(e.lists.extraValues), len(on))] {
 		if l := r.track(on[i]); l != nil {
 			r.count(s, l, time, int64(v), 0, false)
 		}
 	}
-	for i, v := range e.doubles[:min(len(e.doubles), len(e.doubleTracks))] {
-		if l := r.track(e.doubleTracks[i]); l != nil {
+	for i, v := range e.lists.doubles[:min(len(e.lists.doubles), len(e.lists.doubleTracks))] {
+		if l := r.track(e.lists.doubleTracks[i]); l != nil {
 			r.count(s, l, time, 0, math.Float64frombits(v), true)
 		}
 	}

@@ -52,7 +52,6 @@ type packet struct {
 
 // parse reads a packet; it returns false if it cannot be decoded.
 func (p *packet) parse(b []byte) bool {
-	*p = packet{}
 	m := protobuf.Of(b)
 	for m.Next() {
 		if m.Type == protowire.BytesType {

@@ -140,8 +140,7 @@ type reader struct {
 	kinds        []kind                    // of regions
 	texts        map[string]uint32
 	textBytes    int
-	scratch      event
-	packet       packet
+	lists        lists
 	attrs        []attribute // of the event at hand
 	args         []uint64
 	later        *spool.Spool
@@ -224,9 +223,9 @@ func (r *reader) run(ctx context.Context, in *input, inner bool) error {
 			r.find(trace.CodeLimitExceeded, fmt.Sprintf("a packet of more than %d MB, which is left out", packetLimit>>20))
 			continue
 		case foundPacket:
-			p := &r.packet
+			var p packet
 			if p.parse(b) {
-				if err := r.take(ctx, p, inner); err != nil {
+				if err := r.take(ctx, &p, inner); err != nil {
 					return err
 				}
 				continue

@@ -58,7 +58,7 @@ func (r *reader) attributes(s *sequence, e *event, time int64, kinds kind) {
 			}
 		}
 	}
-	for i, flow := range [2][]uint64{e.flows, e.lasts} {
+	for i, flow := range [2][]uint64{e.lists.flows, e.lists.lasts} {
 		for _, id := range flow {
 			if a, ok := r.f.FlowEnd(id, time, i == 1); ok {
 				r.attrs = append(r.attrs, attribute{a, id})

@@ -154,7 +154,7 @@ func (r *reader) defaults(s *sequence, data []byte) bool {
 				switch {
 				case event.Number == eventTrack:
 					s.track = event.Value
-				case event.Number == eventExtraTracks && len(s.extras) < extraLimit:
+				case event.Number == eventExtraTracks && len(s.extras) < listLimit:
 					s.extras = event.Numbers(s.extras)
 				}
 			}

@@ -29,50 +29,56 @@ func Of(data []byte) Message { return Message{rest: data, size: len(data)} }
 // Groups, which nothing writes any more, are passed over.
 func (m *Message) Next() bool {
 	for len(m.rest) > 0 {
-		m.sound = m.size - len(m.rest)
-		tag, n := uint64(m.rest[0]), 1
+		b := m.rest
+		tag, n := uint64(b[0]), 1
 		if tag >= 0x80 {
-			if tag, n = protowire.ConsumeVarint(m.rest); n < 0 {
+			if tag, n = protowire.ConsumeVarint(b); n < 0 {
 				return m.fail()
 			}
 		}
 		if tag>>3 == 0 || tag>>3 > math.MaxInt32 {
 			return m.fail()
 		}
-		m.rest = m.rest[n:]
+		b = b[n:]
 		m.Number, m.Type, m.Data = int(tag>>3), protowire.Type(tag&7), nil
 		switch m.Type {
 		case protowire.VarintType:
-			if len(m.rest) > 0 && m.rest[0] < 0x80 {
-				m.Value, n = uint64(m.rest[0]), 1
-			} else {
-				m.Value, n = protowire.ConsumeVarint(m.rest)
+			if len(b) > 0 && b[0] < 0x80 {
+				m.Value, m.rest = uint64(b[0]), b[1:]
+				return true
 			}
+			m.Value, n = protowire.ConsumeVarint(b)
 		case protowire.BytesType:
 			m.Value = 0
-			m.Data, n = protowire.ConsumeBytes(m.rest)
+			if len(b) > 0 && b[0] < 0x80 && len(b) > int(b[0]) {
+				n := 1 + int(b[0])
+				m.Data, m.rest = b[1:n:n], b[n:]
+				return true
+			}
+			m.Data, n = protowire.ConsumeBytes(b)
 		case protowire.Fixed64Type:
-			m.Value, n = protowire.ConsumeFixed64(m.rest)
+			m.Value, n = protowire.ConsumeFixed64(b)
 		case protowire.Fixed32Type:
 			var v uint32
-			v, n = protowire.ConsumeFixed32(m.rest)
+			v, n = protowire.ConsumeFixed32(b)
 			m.Value = uint64(v)
 		default:
-			if n = protowire.ConsumeFieldValue(protowire.Number(m.Number), m.Type, m.rest); n >= 0 {
-				m.rest = m.rest[n:]
+			if n = protowire.ConsumeFieldValue(protowire.Number(m.Number), m.Type, b); n >= 0 {
+				m.rest = b[n:]
 				continue
 			}
 		}
 		if n < 0 {
 			return m.fail()
 		}
-		m.rest = m.rest[n:]
+		m.rest = b[n:]
 		return true
 	}
 	return false
 }
 
 func (m *Message) fail() bool {
+	m.sound = m.size - len(m.rest)
 	m.Broken, m.rest = true, nil
 	return false
 }
