@@ -88,7 +88,7 @@ var layers = [][]string{
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "report/text", "readers/internal/nest", "readers/paraver", "stats/numbers", "formulae"},
 	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
-	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight"},
+	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight", "readers/rocpd", "readers/internal/recording/recordingtest"},
 	{"stats/profile", "readers"},
 	{"stats/critical", "stats/overhead", "stats/replay", "stats/devices", "stats/fileio"},
 	{"stats/delays", "stats/distributed"},
@@ -138,8 +138,9 @@ func TestFormats(t *testing.T) {
 // TestLeaves states which packages know none of ours but those named, and which are for tests alone.
 func TestLeaves(t *testing.T) {
 	only := map[string][]string{"plots": nil, "spill": nil, "stats/fit": nil, "trace": {"spill"}, "codec": {"spill"}}
-	forTests := map[string][]string{"trace/tracetest": {"samples/oracle"}, "stats/statstest": {"samples/oracle"},
-		"trace/tracetest/mutate": {"codec/codectest", "scripts/attack"}} // and tools that are tests themselves
+	const sources = "readers/internal/recording/recordingtest"
+	forTests := map[string][]string{"trace/tracetest": {"samples/oracle", sources}, "stats/statstest": {"samples/oracle"}, sources: nil,
+		"trace/tracetest/mutate": {"codec/codectest", "scripts/attack", sources}} // and tools that are tests themselves
 	for _, p := range packages(t) {
 		allowed, leaf := only[p.dir]
 		for _, dep := range p.imports() {

@@ -47,6 +47,9 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// recorded are small traces of recorders of accelerators, in the forms that are not written.
+var recorded = []string{"nsight/testdata/run", "rocpd/testdata/v3", "rocpd/testdata/v40"}
+
 // foreign returns traces in other formats than OTF2: the goldens of their readers and,
 // where they are, real ones.
 func foreign(t *testing.T) (list []string) {
@@ -74,6 +77,7 @@ func foreign(t *testing.T) (list []string) {
 			}
 		}
 	}
+	list = append(list, recorded...)
 	for _, dir := range tracetest.MoreTraces(t, "paraver", "json") {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			name := strings.TrimSuffix(path, ".gz")

@@ -14,6 +14,7 @@ import (
 	"tracekit/readers/otf2"
 	"tracekit/readers/paraver"
 	"tracekit/readers/perfetto"
+	"tracekit/readers/rocpd"
 	"tracekit/trace"
 )
 
@@ -120,6 +121,16 @@ var formats = []format{
 		files: func(path string, there []string) Files { return Files{Opened: nsight.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(nsight.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
+		name: rocpd.Format, label: "rocpd", extensions: []string{".db"},
+		phrase: "a .db file of rocprofv3 or rocprofiler-systems", recorded: "a rocpd database of rocprofv3 or rocprofiler-systems",
+		sniff: rocpd.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: rocpd.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(rocpd.Open(ctx, paths, o.recording()))
 		},
 		parts: true,
 	},

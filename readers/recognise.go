@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"tracekit/readers/internal/sqlite"
 	"tracekit/trace"
 )
 
@@ -184,6 +185,10 @@ func otherTool(path string, head []byte) string {
 		return "it is a profile of XLA: open the .trace.json.gz beside it"
 	case strings.HasSuffix(name, ".trc"), strings.HasSuffix(name, ".edf"):
 		return "it is a trace of TAU: tau_trace2json makes a JSON file of it and of its other half"
+	case strings.HasSuffix(name, ".nsys-rep"), strings.HasSuffix(name, ".qdrep"):
+		return "it is a report of Nsight Systems in its own form: 'nsys export --type sqlite' makes a file of it that can be opened"
+	case sqlite.Is(head):
+		return "it is an SQLite database, but none of Nsight Systems, rocprofv3 or rocprofiler-systems"
 	case strings.HasSuffix(name, ".mpit"):
 		return "it is an intermediate file of Extrae: mpi2prv makes a .prv file of them"
 	case head[0] == '\n' && bytes.ContainsFunc(head[:min(len(head), 64)], func(r rune) bool { return r < '\t' }):

@@ -55,8 +55,10 @@ func TestBelongs(t *testing.T) {
 	put("chrome.json", "\x0a\x5f2V\x10\x03\x0a\x09\x08\x06")
 	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
 	put("tau.trc", "x")
+	put("run.nsys-rep", "x")
+	put("other.db", "SQLite format 3\x00")
 	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "traceconv json",
-		"vm.xplane.pb": ".trace.json.gz", "tau.trc": "tau_trace2json", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
+		"vm.xplane.pb": ".trace.json.gz", "tau.trc": "tau_trace2json", "run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {

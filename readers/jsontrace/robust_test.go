@@ -52,7 +52,7 @@ func readFile(t testing.TB, data []byte, jobs int, set func(*file)) (*Source, er
 		}
 		return nil, err
 	}
-	checkSource(t, s)
+	tracetest.CheckSource(t, s, s.files[0].own == nil)
 	return s, nil
 }
 
@@ -64,36 +64,6 @@ func tryRead(t testing.TB, data []byte) {
 	t.Helper()
 	if s, err := readData(t, data, 4<<10); err == nil {
 		s.Close()
-	}
-}
-
-// checkSource checks what holds for every trace, however bad its file.
-func checkSource(t testing.TB, s *Source) {
-	t.Helper()
-	if err := s.Defs().Check(); err != nil {
-		t.Fatal(err)
-	}
-	for l := range s.Defs().Locations {
-		var events uint64
-		last := int64(-1 << 63)
-		for b := range tracetest.Batches(t, s, trace.LocationID(l)) {
-			if b.First != events || b.Location != trace.LocationID(l) {
-				t.Fatalf("a batch of location %d begins with event %d, want %d of %d", b.Location, b.First, events, l)
-			}
-			events += uint64(b.Len())
-			for i, time := range b.Flow.Time {
-				if time < last {
-					t.Fatal("times decrease")
-				}
-				last = time
-				if int(b.Flow.Region[i]) >= len(s.Defs().Regions) {
-					t.Fatal("a region that does not exist")
-				}
-			}
-		}
-		if want := s.Defs().Locations[l].Events; s.files[0].own == nil && events != want {
-			t.Fatalf("location %d has %d events, the definitions say %d", l, events, want)
-		}
 	}
 }
 

@@ -92,7 +92,7 @@ func (r *report) device() error {
 		if !known {
 			name := "(kernel without a name)"
 			for i := 9; i >= 7; i-- {
-				if s := r.strings.of(&v[i]); s != "" && (i != 9 || v[9].Is()) {
+				if s := r.strings.Of(&v[i]); s != "" && (i != 9 || v[9].Is()) {
 					name = s
 				}
 			}
@@ -129,7 +129,7 @@ func (r *report) device() error {
 		return err
 	}
 	return r.scan("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", append(where, "graphId"), func(v []sqlite.Value) {
-		r.work(v, r.f.Region(fmt.Sprintf("CUDA graph %d", v[7].Int()), kernel), nil)
+		r.work(v, r.f.Region(fmt.Sprintf("cudaGraph#%d", v[7].Int()), kernel), nil)
 	})
 }
 

@@ -30,10 +30,7 @@ func (r *report) nvtx() error {
 	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId"},
 		func(v []sqlite.Value) {
 			t, domain := r.thread(&v[6]), v[5].Int()
-			name := r.text(&v[3], &v[4])
-			if strings.Contains(name, " = ") {
-				name = numbered.ReplaceAllLiteralString(name, "")
-			}
+			name := operator(r.text(&v[3], &v[4]))
 			if domain != 0 {
 				name = inDomain(t.process.domains[domain], name)
 			}
@@ -61,8 +58,15 @@ func (r *report) nvtx() error {
 		})
 }
 
-// numbered is what PyTorch adds to the names of operators, other numbers in each execution.
-var numbered = regexp.MustCompile(`, (?:seq|op_id) = \d+|, sizes = \[.*\](?:, input_op_ids = \[.*\])?$|, input_op_ids = \[.*\]$`)
+// operator returns the name of a range without what PyTorch adds to those of operators, other numbers in each execution.
+func operator(name string) string {
+	for _, mark := range [...]string{", seq = ", ", op_id = ", ", sizes = ["} {
+		if i := strings.Index(name, mark); i > 0 {
+			name = name[:i]
+		}
+	}
+	return name
+}
 
 // inDomain returns the name of a range for people: those of MPI and NCCL tell where they belong.
 func inDomain(domain, name string) string {
@@ -92,12 +96,9 @@ func (r *report) pushed(t *thread, name string, v []sqlite.Value) {
 // ranges returns the location of a process's ranges that may overlap.
 func (r *report) ranges(p *process) *recording.Track {
 	if p.ranges == nil {
-		l := p.NewThread("async user_annotation", 1<<tidBits)
-		if l == nil {
-			return nil
+		if p.ranges = p.NewThread("async user_annotation", 1<<tidBits); p.ranges != nil {
+			p.ranges.Async, p.ranges.Kind = true, trace.LocationUnknown // no thread
 		}
-		l.Async = true
-		p.ranges = l
 	}
 	return p.ranges
 }
@@ -129,7 +130,7 @@ func (r *report) calls() error {
 			if class == 1 {
 				what = recording.Driver(trace.ParadigmCUDA)
 			}
-			region = r.f.Region(versioned.ReplaceAllLiteralString(r.strings.of(&v[5]), ""), what)
+			region = r.f.Region(versioned.ReplaceAllLiteralString(r.strings.Of(&v[5]), ""), what)
 			if len(regions) < nameLimit {
 				regions[key] = region
 			}
@@ -167,7 +168,7 @@ func (r *report) functions(table, name string, what func(string) recording.What)
 		}
 		region, known := regions[v[3].Int()]
 		if !known {
-			text := r.strings.of(&v[3])
+			text := r.strings.Of(&v[3])
 			region = r.f.Region(text, what(text))
 			if len(regions) < nameLimit {
 				regions[v[3].Int()] = region

@@ -187,7 +187,7 @@ func (m *mpiReader) call(v []sqlite.Value, c nest.Call) (t *thread, fn mpiFuncti
 func (m *mpiReader) function(id *sqlite.Value) mpiFunction {
 	fn, known := m.byName[id.Int()]
 	if !known {
-		name := m.strings.of(id)
+		name := m.strings.Of(id)
 		fn = mpiFunction{trace.MPIFunctionOf(name), m.f.Region(name, recording.Call(name))}
 		if len(m.byName) < nameLimit {
 			m.byName[id.Int()] = fn

@@ -14,63 +14,11 @@ import (
 
 const openEnd = nest.OpenEnd
 
-// rankPattern are the variables of the environment that tell a rank, the surest first. Values of others are not looked at.
-var rankPattern = func() (patterns []*regexp.Regexp) {
-	for _, name := range recording.RankVariables() {
-		patterns = append(patterns, regexp.MustCompile(`(?:^|[\x00\n ])`+name+`=(\d{1,7})(?:[\x00\n ]|$)`))
-	}
-	return patterns
-}()
-
 // rank finds the rank in an environment, if a surer variable has not told it.
 func (r *report) rank(environment []byte, surest *int) {
-	for i, p := range rankPattern[:*surest] {
-		if m := p.FindSubmatch(environment); m != nil {
-			n, _ := strconv.ParseUint(string(m[1]), 10, 32)
-			r.f.Rank, r.f.HasRank, *surest = uint32(n), true, i
-			return
-		}
+	if n, sure := recording.RankIn(environment, *surest); sure < *surest {
+		r.f.Rank, r.f.HasRank, *surest = n, true, sure
 	}
-}
-
-// A stringTable is the table of strings.
-type stringTable struct {
-	dense []string // by identifier, which counts from 0 or 1
-	rest  map[int64]string
-	bytes int
-}
-
-const (
-	stringBytes = 64 << 20 // of memory; strings beyond are not known
-	denseLimit  = 1 << 22  // identifiers
-)
-
-func (s *stringTable) add(id int64, text []byte) bool {
-	if s.bytes += 64 + min(len(text), wire.NameLimit); s.bytes > stringBytes {
-		return false
-	}
-	name := wire.CutName(string(text))
-	if id == int64(len(s.dense)) && id < denseLimit {
-		s.dense = append(s.dense, name)
-		return true
-	}
-	if s.rest == nil {
-		s.rest = make(map[int64]string)
-	}
-	s.rest[id] = name
-	return true
-}
-
-// of returns a string that a value refers to; "" if there is none.
-func (s *stringTable) of(v *sqlite.Value) string {
-	if !v.Is() {
-		return ""
-	}
-	id := v.Int()
-	if id >= 0 && id < int64(len(s.dense)) {
-		return s.dense[id]
-	}
-	return s.rest[id]
 }
 
 // text returns a text that stands in a row, or, if not, that another column refers to.
@@ -78,7 +26,7 @@ func (r *report) text(direct, id *sqlite.Value) string {
 	if direct.Is() {
 		return wire.CutName(direct.String())
 	}
-	return r.strings.of(id)
+	return r.strings.Of(id)
 }
 
 // tidBits are the bits of a global identifier that tell a thread of a process.
@@ -153,7 +101,7 @@ const nameLimit = 1 << 20
 func (r *report) names() error {
 	lost := uint64(0)
 	if err := r.scan("StringIds", []string{"id", "value"}, func(v []sqlite.Value) {
-		if !r.strings.add(v[0].Int(), v[1].Bytes()) {
+		if !r.strings.Add(v[0].Int(), v[1].Bytes()) {
 			lost++
 		}
 	}); err != nil {
@@ -168,7 +116,7 @@ func (r *report) names() error {
 		return err
 	}
 	if err := r.scan("ThreadNames", []string{"globalTid", "nameId", "priority"}, func(v []sqlite.Value) {
-		r.nameThread(uint64(v[0].Int()), r.strings.of(&v[1]), v[2].Int())
+		r.nameThread(uint64(v[0].Int()), r.strings.Of(&v[1]), v[2].Int())
 	}); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ type report struct {
 	ctx       context.Context
 	f         *recording.File
 	db        *sqlite.File
-	strings   stringTable
+	strings   recording.Strings
 	processes map[uint64]*process // by identifier
 	programs  map[uint64]string   // names of processes
 	threads   map[uint64]*thread
@@ -185,7 +185,7 @@ func (r *report) about() error {
 	}); err != nil {
 		return err
 	}
-	surest := len(rankPattern)
+	surest := recording.Unsure
 	if err := r.scan("TARGET_INFO_SYSTEM_ENV", []string{"name", "value"}, func(v []sqlite.Value) {
 		switch v[0].String() {
 		case "Hostname":

@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tracekit/readers/internal/recording"
+	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/readers/internal/sqlite"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -219,10 +220,10 @@ func hold(t *testing.T, src trace.Source, short map[string]string, want *truths)
 	if len(devices) != len(want.Devices) {
 		t.Errorf("%d devices, want %d", len(devices), len(want.Devices))
 	}
-	if repeated := count(src, trace.CodeRedundantRecord); repeated != want.Repeated {
+	if repeated := recordingtest.Count(src, trace.CodeRedundantRecord); repeated != want.Repeated {
 		t.Errorf("%d calls are repeated, want %d", repeated, want.Repeated)
 	}
-	if n := count(src, trace.CodeCorrupt) + count(src, trace.CodeTruncated) + count(src, trace.CodeOverlap); n > 0 {
+	if n := recordingtest.Count(src, trace.CodeCorrupt) + recordingtest.Count(src, trace.CodeTruncated) + recordingtest.Count(src, trace.CodeOverlap); n > 0 {
 		t.Errorf("findings %v", src.Findings())
 	}
 	if want.UTC == nil != (defs.Clock.Realtime == ^uint64(0)) {
@@ -272,14 +273,4 @@ func holdDevice(t *testing.T, defs *trace.Defs, visits []visit, number int, want
 	if diff := gocmp.Diff(w.Bytes, bytes); diff != "" {
 		t.Errorf("device %d, bytes (-want +got):\n%s", number, diff)
 	}
-}
-
-// count returns how often something was found.
-func count(src trace.Source, code trace.Code) (n uint64) {
-	for _, f := range src.Findings() {
-		if f.Code == code {
-			n += f.Count
-		}
-	}
-	return n
 }

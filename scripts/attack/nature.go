@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,6 +28,8 @@ func byNature(name string, data []byte, mended bool) string {
 		return "Paraver"
 	case (strings.HasSuffix(name, ".pcf") || strings.HasSuffix(name, ".row")) && isLabels(data):
 		return "labels"
+	case (strings.HasSuffix(name, ".sqlite") || strings.HasSuffix(name, ".db")) && isSQLite(data):
+		return "SQLite"
 	case mended:
 		return "mended"
 	}
@@ -88,6 +91,16 @@ func isParaver(data []byte) bool {
 		}
 	}
 	return true
+}
+
+// isSQLite reports whether a database is as long as it says, in pages that are whole: its pages have no checksums.
+func isSQLite(data []byte) bool {
+	const header = 100
+	if len(data) < header || !bytes.HasPrefix(data, []byte("SQLite format 3\x00")) {
+		return false
+	}
+	page := int(binary.BigEndian.Uint16(data[16:]))
+	return page >= 512 && len(data) == page*int(binary.BigEndian.Uint32(data[28:]))
 }
 
 // isLabels reports whether a file is text, of whole lines.

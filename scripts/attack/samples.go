@@ -58,6 +58,12 @@ var made = []struct {
 	{"tkf stat", "x.tkf", []string{"compress", "--mode", "stat", "--durations", "law", "-o"}},
 }
 
+// recorded are the traces of recorders of accelerators, as they lie with their readers.
+var recorded = []struct{ format, dir, open string }{
+	{"nsight", "nsight/testdata/run", "."}, {"nsight", "nsight/testdata/run", "report0.sqlite"},
+	{"rocpd", "rocpd/testdata/v3", "."}, {"rocpd", "rocpd/testdata/v40", "."}, {"rocpd", "rocpd/testdata/v41", "7.db"},
+}
+
 // findSamples returns the samples of the repository: its archives in every format, and the
 // traces of the readers' goldens that are sound. It makes copies below work.
 func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
@@ -99,6 +105,11 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 			return nil, err
 		}
 		if err := add(name, "parts", dir, "x.parquet"); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range recorded {
+		if err := add(filepath.Base(r.dir), r.format, filepath.Join(root, "readers", filepath.FromSlash(r.dir)), r.open); err != nil {
 			return nil, err
 		}
 	}

@@ -274,3 +274,6 @@ func (f *File) Value(l *Track, time int64, id trace.MetricID, v float64) {
 	l.Moment()
 	l.Stream.AddMetric(time, id, []trace.ValueType{f.meters[id].typ}, []uint64{bits})
 }
+
+// Said returns the text of a number that Text gave.
+func (f *File) Said(id uint32) string { return f.list[id] }

@@ -14,10 +14,29 @@ import (
 )
 
 // rankVariables are the variables of the environment by which launchers tell a process its rank, the surest first.
-var rankVariables = []string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID", "RANK"}
+var rankVariables = [...]string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID", "RANK"}
 
-// RankVariables returns the names of the variables of the environment that tell a process its rank, the surest first.
-func RankVariables() []string { return slices.Clone(rankVariables) }
+// Unsure is how sure a rank is that nothing tells.
+const Unsure = len(rankVariables)
+
+var rankPatterns = func() (patterns [Unsure]*regexp.Regexp) {
+	for i, name := range rankVariables {
+		patterns[i] = regexp.MustCompile(`(?:^|[\x00\n ",{])` + name + `"? ?[=:] ?"?(\d{1,7})(?:[\x00\n ",}]|$)`)
+	}
+	return patterns
+}()
+
+// RankIn returns the rank that an environment tells by a variable that is surer than surest: the less, the surer; surest if none does.
+// Nothing else of the environment is looked at, since it may hold what is secret.
+func RankIn(environment []byte, surest int) (rank uint32, sure int) {
+	for i, p := range rankPatterns[:surest] {
+		if m := p.FindSubmatch(environment); m != nil {
+			n, _ := strconv.ParseUint(string(m[1]), 10, 32)
+			return uint32(n), i
+		}
+	}
+	return 0, surest
+}
 
 // Natural compares names in which numbers count as such: rank2 comes before rank10.
 func Natural(a, b string) int {

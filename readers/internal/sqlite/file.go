@@ -103,8 +103,9 @@ func (f *File) open() error {
 	}
 	f.pages = uint32(pages)
 	f.owners = make([]uint32, f.pages+1)
-	if announced := binary.BigEndian.Uint32(h[28:]); announced > f.pages && bytes.Equal(h[24:28], h[92:96]) {
-		f.found(Truncated, f.size, fmt.Sprintf("%d of %d pages are there", f.pages, announced))
+	announced := int64(binary.BigEndian.Uint32(h[28:]))
+	if there := f.size / int64(f.page); announced > there && bytes.Equal(h[24:28], h[92:96]) { // else the number is an old one
+		f.found(Truncated, f.size, fmt.Sprintf("%d of %d pages are there", there, announced))
 	}
 	f.unsaved(h[18] == 2 || h[19] == 2)
 	f.schema()

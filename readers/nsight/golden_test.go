@@ -1,0 +1,100 @@
+package nsight
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/document/waitstate"
+	"tracekit/merge"
+	"tracekit/readers/internal/recording"
+	"tracekit/readers/internal/recording/recordingtest"
+	"tracekit/stats/analysis"
+	"tracekit/stats/statstest"
+)
+
+var (
+	update = flag.Bool("update", false, "write the goldens")
+	opener = recordingtest.Opener(Open)
+)
+
+// run are the small exports that testdata/make.py writes.
+const run = "testdata/run"
+
+// TestGolden states what becomes of all that exports hold.
+func TestGolden(t *testing.T) {
+	got := recordingtest.Render(t, opener.Open(t, recording.Options{}, run))
+	recordingtest.Golden(t, got, "testdata/run.txt", *update)
+	for _, secret := range []string{"SECRET", "sesame"} {
+		if strings.Contains(got, secret) {
+			t.Errorf("the trace has %q of the environment", secret)
+		}
+	}
+}
+
+// The trace is the same whatever the number of goroutines and the order of the files.
+func TestDeterminism(t *testing.T) {
+	want := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: 1}, run))
+	for jobs := 1; jobs < 4; jobs++ {
+		got := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs}, run+"/report1.sqlite", run+"/report0.sqlite"))
+		if got != want {
+			t.Errorf("%d jobs: %s", jobs, cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestPlanted states that the analysis finds what testdata/make.py says.
+func TestPlanted(t *testing.T) {
+	tr, a := statstest.Analyzed(t, opener.Open(t, recording.Options{}, run), merge.Options{}, analysis.Options{})
+	if a.Messages.Count != 2 || a.Messages.Bytes != 816 || a.Messages.UnmatchedSends+a.Messages.UnmatchedReceives != 0 {
+		t.Errorf("messages %+v, want 2 of 816 bytes", a.Messages)
+	}
+	// The receive begins 8,000 ns before the send does.
+	if got := a.WaitStates[waitstate.LateSender].TimeNs; got != 8000 {
+		t.Errorf("late sender %d ns, want 8000", got)
+	}
+	// Rank 0 waits 2,000 ns for rank 1 in MPI_Allreduce.
+	if got := a.WaitStates[waitstate.AtNxN].TimeNs; got != 2000 {
+		t.Errorf("wait at N×N %d ns, want 2000", got)
+	}
+	if tr.Defs.Clock.Realtime != 1_700_000_000_000_010_000 {
+		t.Errorf("the trace begins at %d ns since 1970", tr.Defs.Clock.Realtime)
+	}
+	if name := tr.Defs.String(tr.Defs.Comms[1].Name); name != "NCCL communicator ab54a98ceb1f0ad2" {
+		t.Errorf("communicator %s", name)
+	}
+}
+
+// data returns the bytes of a small export.
+func data(t testing.TB) []byte {
+	t.Helper()
+	data, err := os.ReadFile(run + "/report0.sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestDamage(t *testing.T) { opener.Damage(t, "a.sqlite", data(t)) }
+
+// FuzzRead: whatever the file, nothing panics and every promise holds.
+func FuzzRead(f *testing.F) { opener.Fuzz(f, "a.sqlite", data(f)) }
+
+// What is no export is refused, and so is a database of something else.
+func TestNotATrace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sqlite")
+	other := bytes.ReplaceAll(data(t), []byte("StringIds"), []byte("OtherName"))
+	for _, data := range [][]byte{nil, []byte("SQLite format 3\x00"), bytes.Repeat([]byte("SQLite format 3\x00"), 100), other} {
+		if s := opener.Try(t, path, data); s != nil {
+			t.Errorf("%d bytes are read", len(data))
+		}
+		if Sniff(path, data) {
+			t.Errorf("%d bytes are recognised", len(data))
+		}
+	}
+}
