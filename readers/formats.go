@@ -15,6 +15,7 @@ import (
 	"tracekit/readers/paraver"
 	"tracekit/readers/perfetto"
 	"tracekit/readers/rocpd"
+	"tracekit/readers/xplane"
 	"tracekit/trace"
 )
 
@@ -87,6 +88,16 @@ var formats = []format{
 			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs,
 				Store: o.Store, Context: o.Context}))
 		},
+	},
+	{
+		name: xplane.Format, label: "XPlane", extensions: []string{".pb"},
+		phrase: "an .xplane.pb file of XLA", recorded: "a profile of XLA, as JAX and TensorFlow write it (.xplane.pb)",
+		sniff: xplane.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: xplane.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(xplane.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
 	},
 	{
 		name: perfetto.Format, label: "Perfetto", extensions: []string{".pftrace", ".perfetto-trace", ".proto"}, gzipped: true,

@@ -19,7 +19,7 @@ var whats = map[string]recording.What{
 	"hip_runtime_api": recording.Runtime(trace.ParadigmHIP), "hip_compiler_api": recording.Runtime(trace.ParadigmHIP),
 	"rocm_hsa_api": recording.Driver(trace.ParadigmHIP), "hsa_api": recording.Driver(trace.ParadigmHIP),
 	"rocm_marker_api": recording.Annotation, "marker_api": recording.Annotation, "user_annotation": recording.Annotation,
-	"gpu_user_annotation": recording.Annotation, "overhead": recording.Measurement,
+	"rccl_api": recording.Annotation, "rocm_rccl_api": recording.Annotation, "gpu_user_annotation": recording.Annotation, "overhead": recording.Measurement,
 	"kernel": recording.Kernel(trace.ParadigmCUDA), "gpu_memcpy": recording.Copy(trace.ParadigmCUDA),
 	"gpu_memset": recording.Memset(trace.ParadigmCUDA), "cuda_runtime": recording.Runtime(trace.ParadigmCUDA),
 	"cuda_driver": recording.Driver(trace.ParadigmCUDA),

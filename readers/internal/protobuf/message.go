@@ -18,12 +18,12 @@ type Message struct {
 	Data   []byte // of text, bytes and messages; nil for numbers
 	Broken bool   // the message ends within a field, or a field cannot be decoded
 	rest   []byte
-	size   int
+	all    []byte
 	sound  int // where the first field begins that cannot be decoded
 }
 
 // Of returns a message before its first field.
-func Of(data []byte) Message { return Message{rest: data, size: len(data)} }
+func Of(data []byte) Message { return Message{rest: data, all: data} }
 
 // Next goes to the next field; it returns false at the end, and where the message is broken.
 // Groups, which nothing writes any more, are passed over.
@@ -78,7 +78,7 @@ func (m *Message) Next() bool {
 }
 
 func (m *Message) fail() bool {
-	m.sound = m.size - len(m.rest)
+	m.sound = len(m.all) - len(m.rest)
 	m.Broken, m.rest = true, nil
 	return false
 }
@@ -88,11 +88,28 @@ func (m *Message) Sound() int {
 	if m.Broken {
 		return m.sound
 	}
-	return m.size - len(m.rest)
+	return len(m.all) - len(m.rest)
+}
+
+// Cut returns the field that the end of a broken message cuts, with what there is of its data; ok is false if it is no such field.
+func (m *Message) Cut() (number int, data []byte, ok bool) {
+	if !m.Broken {
+		return 0, nil, false
+	}
+	b := m.all[m.sound:]
+	tag, n := protowire.ConsumeVarint(b)
+	if n < 0 || protowire.Type(tag&7) != protowire.BytesType {
+		return 0, nil, false
+	}
+	size, k := protowire.ConsumeVarint(b[n:])
+	if k < 0 || size <= uint64(len(b)-n-k) {
+		return 0, nil, false
+	}
+	return int(tag >> 3), b[n+k:], true
 }
 
 // At returns how many bytes of the message lie before the next field.
-func (m *Message) At() int { return m.size - len(m.rest) }
+func (m *Message) At() int { return len(m.all) - len(m.rest) }
 
 // IsNumber reports whether the field is a number.
 func (m *Message) IsNumber() bool { return m.Type != protowire.BytesType }

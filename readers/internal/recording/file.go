@@ -42,6 +42,7 @@ const (
 	AttrFlowOut // this and the next ones: in traces with flows alone
 	AttrFlowStep
 	AttrFlowIn
+	AttrOperation // in traces of XLA alone, with those of flows
 	attributes
 )
 
@@ -55,6 +56,7 @@ type File struct {
 	HasEpoch   bool
 	Rank       uint32 // of the only process that is a rank
 	HasRank    bool
+	Operations bool // some events have AttrOperation
 	Set        *nest.Set
 	Ledger     trace.Ledger
 	Creator    string
@@ -136,39 +138,51 @@ type What struct {
 	Category string // as PyTorch calls it
 	Role     trace.RegionRole
 	Paradigm trace.Paradigm
+	File     string // of the source code; "": not known
+	Line     uint32 // where the function begins; 0: not known
 }
 
 // What devices and their runtimes do, by the paradigm of the runtime.
-func Kernel(p trace.Paradigm) What { return What{"kernel", trace.RoleKernel, p} }
+func Kernel(p trace.Paradigm) What {
+	return What{Category: "kernel", Role: trace.RoleKernel, Paradigm: p}
+}
 
 // Copy is the copying of memory by a device.
-func Copy(p trace.Paradigm) What { return What{"gpu_memcpy", trace.RoleDataTransfer, p} }
+func Copy(p trace.Paradigm) What {
+	return What{Category: "gpu_memcpy", Role: trace.RoleDataTransfer, Paradigm: p}
+}
 
 // Memset is the setting of memory by a device.
-func Memset(p trace.Paradigm) What { return What{"gpu_memset", trace.RoleKernel, p} }
+func Memset(p trace.Paradigm) What {
+	return What{Category: "gpu_memset", Role: trace.RoleKernel, Paradigm: p}
+}
 
 // Runtime is a call of the runtime.
-func Runtime(p trace.Paradigm) What { return What{"cuda_runtime", trace.RoleFunction, p} }
+func Runtime(p trace.Paradigm) What {
+	return What{Category: "cuda_runtime", Role: trace.RoleFunction, Paradigm: p}
+}
 
 // Driver is a call of the interface below the runtime.
-func Driver(p trace.Paradigm) What { return What{"cuda_driver", trace.RoleFunction, p} }
+func Driver(p trace.Paradigm) What {
+	return What{Category: "cuda_driver", Role: trace.RoleFunction, Paradigm: p}
+}
 
 // The other things that regions are.
 var (
-	Annotation  = What{"user_annotation", trace.RoleArtificial, trace.ParadigmUser}
-	Function    = What{"", trace.RoleFunction, trace.ParadigmUser}
-	Measurement = What{"overhead", trace.RoleFunction, trace.ParadigmMeasurement}
+	Annotation  = What{Category: "user_annotation", Role: trace.RoleArtificial, Paradigm: trace.ParadigmUser}
+	Function    = What{Category: "", Role: trace.RoleFunction, Paradigm: trace.ParadigmUser}
+	Measurement = What{Category: "overhead", Role: trace.RoleFunction, Paradigm: trace.ParadigmMeasurement}
 )
 
 // Call returns what a call of a library is, by its name: of MPI, of pthread, or another function.
 func Call(name string) What {
 	if fn := trace.MPIFunctionOf(name); fn.Class != trace.ClassNone {
-		return What{"mpi", fn.Role(), trace.ParadigmMPI}
+		return What{Category: "mpi", Role: fn.Role(), Paradigm: trace.ParadigmMPI}
 	}
 	if role := trace.ConstructRole(trace.ParadigmPthread, name); role != trace.RoleFunction {
-		return What{"osrt", role, trace.ParadigmPthread}
+		return What{Category: "osrt", Role: role, Paradigm: trace.ParadigmPthread}
 	}
-	return What{"osrt", trace.RoleFunction, trace.ParadigmUser}
+	return What{Category: "osrt", Role: trace.RoleFunction, Paradigm: trace.ParadigmUser}
 }
 
 type regionKey struct {

@@ -29,3 +29,16 @@ func (f *File) Communication(id trace.RegionID) nest.Call {
 	}
 	return nest.Call{Operation: op, Peer: trace.RootNone}
 }
+
+// Communicator returns the region of a device's work that communicates, whatever its name: what it communicates, if that is known, is
+// as the names of kernels tell it.
+func (f *File) Communicator(name string, what What, op nest.Operation) trace.RegionID {
+	if op == nest.OpUnnamed {
+		what.Role = trace.RoleCollOther
+	}
+	id := f.Region(name, what)
+	if f.described[id].op == nest.OpNone {
+		f.described[id].op = op
+	}
+	return id
+}
