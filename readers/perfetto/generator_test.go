@@ -3,40 +3,13 @@ package perfetto
 import (
 	"bytes"
 	"compress/zlib"
-	"math"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"tracekit/readers/internal/protobuf/protobuftest"
 )
 
-// A fixed is a number of eight bytes.
-type fixed uint64
+func message(fields ...any) []byte { return protobuftest.Message(fields...) }
 
-// message writes fields: pairs of number and value, of which nil ones are left out.
-func message(fields ...any) (b []byte) {
-	for i := 0; i < len(fields); i += 2 {
-		number := protowire.Number(fields[i].(int))
-		switch v := fields[i+1].(type) {
-		case nil:
-		case int:
-			b = protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), uint64(v))
-		case uint64:
-			b = protowire.AppendVarint(protowire.AppendTag(b, number, protowire.VarintType), v)
-		case float64:
-			b = protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), math.Float64bits(v))
-		case fixed:
-			b = protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), uint64(v))
-		case string:
-			b = protowire.AppendString(protowire.AppendTag(b, number, protowire.BytesType), v)
-		case []byte:
-			if v != nil {
-				b = protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
-			}
-		default:
-			panic(v)
-		}
-	}
-	return b
-}
+type fixed = protobuftest.Fixed
 
 // A generator writes packets.
 type generator struct{ bytes.Buffer }
