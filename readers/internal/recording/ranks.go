@@ -166,6 +166,13 @@ func (j *joiner) ranks() {
 	for r := range byRank {
 		j.size = max(j.size, r+1)
 	}
+	for _, f := range j.files {
+		for _, c := range f.groups { // of ranks that are not in the trace, too
+			if j.size > 0 && c.Size <= worldLimit {
+				j.size = max(j.size, c.Size)
+			}
+		}
+	}
 }
 
 // communicators defines the world and all other communicators.
