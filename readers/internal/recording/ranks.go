@@ -194,6 +194,10 @@ func (j *joiner) communicators() {
 			}
 		}
 	}
+	if missing := slices.Index(members, trace.None); missing >= 0 {
+		n := len(slices.DeleteFunc(slices.Clone(members), func(l uint32) bool { return l != trace.None }))
+		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(), fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))
+	}
 	j.members("MPI ranks", trace.GroupCommLocations, members)
 	j.world = j.members("MPI_COMM_WORLD", trace.GroupComm, all)
 	j.comm("MPI_COMM_WORLD", j.world)
