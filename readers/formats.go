@@ -110,6 +110,15 @@ var formats = []format{
 		parts: true,
 	},
 	{
+		name: rocpd.JSONFormat, label: "rocprofv3 JSON",
+		phrase: "a JSON file of rocprofv3",
+		sniff:  rocpd.SniffJSON,
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(rocpd.OpenJSON(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
 		name: jsontrace.Format, label: "JSON", extensions: []string{".json"}, gzipped: true,
 		phrase: "a JSON file of Chrome trace events", recorded: "a JSON trace of Chrome's format, PyTorch or dftracer",
 		sniff: jsontrace.Sniff,

@@ -29,8 +29,8 @@ package nsight
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tracekit/readers/internal/recording"
@@ -47,7 +47,7 @@ const extension = ".sqlite"
 // Sniff reports whether a path is an export, or a directory with exports, sound or not; head is how its file begins, nil for a directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
-		return len(recording.FilesIn(path, extension, 0, isExport)) > 0
+		return slices.ContainsFunc(recording.FilesIn(path, extension, 0), isExport)
 	}
 	return sqlite.Is(head) && isExport(path)
 }
@@ -82,15 +82,7 @@ func FilesOf(path string, there []string) (files []string) {
 
 // Open reads one trace from exports, or from directories of them. An error wraps trace.ErrNotATrace if one is none.
 func Open(ctx context.Context, paths []string, o recording.Options) (*recording.Source, error) {
-	var files []string
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			files = append(files, recording.FilesIn(path, extension, 0, isExport)...)
-		} else {
-			files = append(files, path)
-		}
-	}
-	return recording.Open(ctx, Format, files, o, read)
+	return recording.Open(ctx, Format, recording.Files(paths, extension, 0), o, read)
 }
 
 // A report is an export while it is read.

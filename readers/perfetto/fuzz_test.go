@@ -1,19 +1,19 @@
 package perfetto
 
 import (
-	"bytes"
-	"context"
-	"errors"
+	"path/filepath"
 	"testing"
 
-	"tracekit/readers/internal/recording"
+	"tracekit/readers/internal/protobuf/protobuftest"
+	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
-// FuzzRead states that no bytes break what a source promises, and that the same bytes give the same trace.
-func FuzzRead(f *testing.F) {
-	g := &generator{}
+// seeds returns a trace with something of all that is read, plain and with compressed packets.
+func seeds() (g, compressed *generator) {
+	g = &generator{}
 	g.snapshot(1, clockBoottime, 1000, clockMonotonic, 900, clockRealtime, 1_700_000_000_000_000_000)
 	g.process(1, 10, "app")
 	g.thread(2, 1, 10, 10, "main")
@@ -30,35 +30,41 @@ func FuzzRead(f *testing.F) {
 	g.begin(1100, 4, "request", "")
 	g.event(typeInstant, 1150, 4, "mark", "")
 	g.event(typeCounter, 1150, 5, "", "", eventCounter, 4)
-	f.Add(g.Bytes())
-	compressed := &generator{}
+	compressed = &generator{}
 	compressed.packet(fieldCompressed, deflated(g.Bytes()))
-	f.Add(compressed.Bytes())
-	f.Add(tracetest.Gzip(g.Bytes()))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		first, err := fuzzed(t, data)
-		second, again := fuzzed(t, data)
-		if first != second || (err == nil) != (again == nil) {
-			t.Errorf("twice the same bytes gave\n%s%v\nand\n%s%v", first, err, second, again)
-		}
-	})
+	return g, compressed
 }
 
-// fuzzed renders what bytes are as a trace.
-func fuzzed(t *testing.T, data []byte) (string, error) {
-	src, err := recording.Open(t.Context(), Format, []string{"x"}, recording.Options{Jobs: 1}, func(ctx context.Context, f *recording.File) error {
-		return newReader(f).all(ctx, bytes.NewReader(data))
-	})
-	if err != nil {
-		if !errors.Is(err, trace.ErrNotATrace) {
-			t.Fatalf("an error that is not the file's: %v", err)
+// opener opens traces of Perfetto.
+var opener = recordingtest.Opener(Open)
+
+// TestDamaged reads a trace that is cut, or of which bits are flipped.
+func TestDamaged(t *testing.T) {
+	plain, compressed := seeds()
+	whole := plain.Bytes()
+	ends := protobuftest.Ends(whole)
+	path := filepath.Join(t.TempDir(), "x.pftrace")
+	for cut := range whole {
+		s := opener.Try(t, path, whole[:cut])
+		if s == nil {
+			continue
 		}
-		return "", err
+		if found := recordingtest.Count(s, trace.CodeTruncated) > 0; found == ends[cut] {
+			t.Errorf("cut at %d of %d: found %v", cut, len(whole), found)
+		}
+		s.Close()
 	}
-	defer src.Close()
-	if err := src.Defs().Check(); err != nil {
-		t.Fatal(err)
+	for _, data := range [][]byte{whole, compressed.Bytes()} {
+		for _, flipped := range mutate.Flips(data, 300, 0x81) {
+			if s := opener.Try(t, path, flipped); s != nil {
+				s.Close()
+			}
+		}
 	}
-	Sniff("x", data)
-	return tracetest.MustFormat(t, src), nil
+}
+
+// FuzzRead states that no bytes break what a source promises.
+func FuzzRead(f *testing.F) {
+	plain, compressed := seeds()
+	opener.Fuzz(f, "x.pftrace", plain.Bytes(), compressed.Bytes(), tracetest.Gzip(plain.Bytes()))
 }

@@ -29,7 +29,7 @@ var extensions = []string{".pftrace", ".perfetto-trace", ".proto"}
 // Sniff reports whether a path is a trace of Perfetto, or a directory with such; head is how its file begins, nil for a directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
-		return len(Files(path)) > 0
+		return slices.ContainsFunc(filesIn(path), isTrace)
 	}
 	plain, err := wire.Uncompressed(bytes.NewReader(head))
 	if err != nil {
@@ -50,14 +50,16 @@ func Sniff(path string, head []byte) bool {
 	return false
 }
 
-// Files returns the files of a trace: the path itself, or the traces of Perfetto in a directory, in order of name.
-func Files(path string) (files []string) {
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return []string{path}
-	}
+// filesIn returns what are traces in a directory by their names, in order of name. Other files have the name .proto as well: these must
+// be traces.
+func filesIn(dir string) (files []string) {
 	for _, extension := range extensions {
 		for _, packed := range []string{"", ".gz", ".zst"} {
-			files = append(files, recording.FilesIn(path, extension+packed, 0, isTrace)...)
+			for _, path := range recording.FilesIn(dir, extension+packed, 0) {
+				if extension != ".proto" || isTrace(path) {
+					files = append(files, path)
+				}
+			}
 		}
 	}
 	slices.SortStableFunc(files, recording.Natural)
@@ -92,7 +94,11 @@ func isTrace(path string) bool {
 func Open(ctx context.Context, paths []string, o recording.Options) (*recording.Source, error) {
 	var files []string
 	for _, path := range paths {
-		files = append(files, Files(path)...)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			files = append(files, filesIn(path)...)
+		} else {
+			files = append(files, path)
+		}
 	}
 	return recording.Open(ctx, Format, files, o, read)
 }

@@ -1,8 +1,6 @@
 package xplane
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,8 +10,10 @@ import (
 
 	"tracekit/readers/internal/protobuf/protobuftest"
 	"tracekit/readers/internal/recording"
+	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"tracekit/trace/tracetest/mutate"
 )
 
 func message(fields ...any) []byte { return protobuftest.Message(fields...) }
@@ -248,7 +248,7 @@ func TestDamage(t *testing.T) {
 	}{
 		"cut":      {data[:len(data)*2/3], 6, "truncated 1"},
 		"event":    {slices.Concat(h.plane(), data), all + 2, "corrupt 1"},
-		"broken":   {append(slices.Clone(data), 0xFF), all, "corrupt 1"},
+		"broken":   {append(slices.Clone(data), 0x0F, 0x01), all, "corrupt 1"},
 		"in lines": {data[:60], 0, "truncated 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -288,33 +288,30 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// FuzzRead states that no bytes break what a source promises, and that the same bytes give the same trace.
-func FuzzRead(f *testing.F) {
-	f.Add(profile())
-	f.Add(tpu())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		first, err := fuzzed(t, data)
-		second, again := fuzzed(t, data)
-		if first != second || (err == nil) != (again == nil) {
-			t.Errorf("twice the same bytes gave\n%s%v\nand\n%s%v", first, err, second, again)
+// opener opens profiles.
+var opener = recordingtest.Opener(Open)
+
+// TestDamaged reads a profile that is cut, or of which bits are flipped.
+func TestDamaged(t *testing.T) {
+	whole := profile()
+	ends := protobuftest.Ends(whole)
+	path := filepath.Join(t.TempDir(), "x"+extension)
+	for cut := range whole {
+		s := opener.Try(t, path, whole[:cut])
+		if s == nil {
+			continue
 		}
-	})
+		if found := recordingtest.Count(s, trace.CodeTruncated) > 0; found == ends[cut] {
+			t.Errorf("cut at %d of %d: found %v", cut, len(whole), found)
+		}
+		s.Close()
+	}
+	for _, flipped := range mutate.Flips(whole, 600, 0x81) {
+		if s := opener.Try(t, path, flipped); s != nil {
+			s.Close()
+		}
+	}
 }
 
-func fuzzed(t *testing.T, data []byte) (string, error) {
-	Sniff("x", data)
-	src, err := recording.Open(t.Context(), Format, []string{"x"}, recording.Options{Jobs: 1}, func(ctx context.Context, f *recording.File) error {
-		return newReader(f).all(ctx, data)
-	})
-	if err != nil {
-		if !errors.Is(err, trace.ErrNotATrace) {
-			t.Fatalf("an error that is not the file's: %v", err)
-		}
-		return "", err
-	}
-	defer src.Close()
-	if err := src.Defs().Check(); err != nil {
-		t.Fatal(err)
-	}
-	return tracetest.MustFormat(t, src), nil
-}
+// FuzzRead states that no bytes break what a source promises.
+func FuzzRead(f *testing.F) { opener.Fuzz(f, "x"+extension, profile(), tpu()) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ const (
 // Sniff reports whether a path is a profile of XLA, or a directory with such; head is how its file begins, nil for a directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
-		return len(files(path)) > 0
+		return slices.ContainsFunc(recording.FilesIn(path, extension, levels), isProfile)
 	}
 	if len(head) < 4 || head[0] != spacePlane<<3|byte(protowire.BytesType) {
 		return false
@@ -66,9 +65,7 @@ func isPlane(name []byte) bool {
 	return false
 }
 
-// files returns the profiles in a directory or below it.
-func files(dir string) []string { return recording.FilesIn(dir, extension, levels, isProfile) }
-
+// isProfile reports whether a file is a profile.
 func isProfile(path string) bool {
 	f, _, err := wire.OpenRegular(path)
 	if err != nil {
@@ -93,15 +90,7 @@ func FilesOf(path string, there []string) (of []string) {
 // Open reads one trace from profiles, or from directories of them: one file of each host. An error wraps trace.ErrNotATrace if one is
 // no profile.
 func Open(ctx context.Context, paths []string, o recording.Options) (*recording.Source, error) {
-	var all []string
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			all = append(all, files(path)...)
-		} else {
-			all = append(all, path)
-		}
-	}
-	return recording.Open(ctx, Format, all, o, read)
+	return recording.Open(ctx, Format, recording.Files(paths, extension, levels), o, read)
 }
 
 // read reads a file.

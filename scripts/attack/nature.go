@@ -116,6 +116,8 @@ func byNatureOf(name, other string) string {
 	case ext != filepath.Ext(other):
 	case ext == ".json":
 		return "JSON"
+	case ext == ".sqlite" || ext == ".db":
+		return "SQLite"
 	case (ext == ".def" || ext == ".evt") && filepath.Dir(name) == filepath.Dir(other):
 		return "OTF2"
 	}

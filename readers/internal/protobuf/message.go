@@ -97,12 +97,19 @@ func (m *Message) Cut() (number int, data []byte, ok bool) {
 		return 0, nil, false
 	}
 	b := m.all[m.sound:]
+	const longest = 10 // bytes of a number
 	tag, n := protowire.ConsumeVarint(b)
-	if n < 0 || protowire.Type(tag&7) != protowire.BytesType {
+	if n < 0 {
+		return 0, nil, len(b) < longest
+	}
+	if protowire.Type(tag&7) != protowire.BytesType {
 		return 0, nil, false
 	}
 	size, k := protowire.ConsumeVarint(b[n:])
-	if k < 0 || size <= uint64(len(b)-n-k) {
+	switch {
+	case k < 0:
+		return int(tag >> 3), nil, len(b)-n < longest
+	case size <= uint64(len(b)-n-k):
 		return 0, nil, false
 	}
 	return int(tag >> 3), b[n+k:], true

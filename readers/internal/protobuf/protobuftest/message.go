@@ -36,3 +36,17 @@ func Message(fields ...any) (b []byte) {
 	}
 	return b
 }
+
+// Ends returns where the fields of a message end. A message that is cut there is sound.
+func Ends(data []byte) map[int]bool {
+	ends := map[int]bool{0: true}
+	for at := 0; at < len(data); {
+		n := protowire.ConsumeFieldValue(1, protowire.BytesType, data[at+1:])
+		if n < 0 {
+			panic("protobuftest: a field that is no message, or cut")
+		}
+		at += 1 + n
+		ends[at] = true
+	}
+	return ends
+}
