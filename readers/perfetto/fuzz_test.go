@@ -22,7 +22,8 @@ func seeds() (g, compressed *generator) {
 	g.counter(5, 1, "sent", 3, 3, 5, 1)
 	g.packet(fieldSequence, 5, fieldFlags, flagCleared, fieldDefaults, message(fieldClock, clockMonotonic, fieldEvent, message(eventTrack, 2)),
 		fieldInterned, message(internedNames, message(1, 1, 2, "hipLaunchKernel"), internedCategories, message(1, 1, 2, "hip_api")))
-	g.packet(fieldTime, 950, fieldSequence, 5, fieldFlags, flagNeeded, fieldEvent, message(eventType, typeBegin, eventNameID, 1, eventCategoryID, 1,
+	g.packet(fieldTime, 950, fieldSequence, 5, fieldFlags, flagNeeded, fieldEvent, message(eventType, typeBegin,
+		eventNameID, 1, eventCategoryID, 1,
 		eventFlow, fixed(7), eventArgument, number("corr_id", 3)))
 	g.packet(fieldTime, 960, fieldSequence, 5, fieldFlags, flagNeeded, fieldEvent, message(eventType, typeEnd))
 	g.begin(1100, 3, "kernel", "kernel_dispatch", eventLast, fixed(7))

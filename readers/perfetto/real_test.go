@@ -150,7 +150,8 @@ func compareTruths(t *testing.T, path string, want truths) {
 		t.Error(d)
 	}
 	const boot = 5_000_000_000_000
-	if c := src.Defs().Clock; c.GlobalOffset < boot+want.Epoch || c.GlobalOffset > boot+want.Epoch+1e9 || c.Realtime != uint64(c.GlobalOffset) {
+	if c := src.Defs().Clock; c.GlobalOffset < boot+want.Epoch || c.GlobalOffset > boot+want.Epoch+1e9 ||
+		c.Realtime != uint64(c.GlobalOffset) {
 		t.Error("clock", c)
 	}
 	if p := src.Info().Properties["packets"]; p != fmt.Sprint(want.Packets) {

@@ -19,8 +19,9 @@ var whats = map[string]recording.What{
 	"hip_runtime_api": recording.Runtime(trace.ParadigmHIP), "hip_compiler_api": recording.Runtime(trace.ParadigmHIP),
 	"rocm_hsa_api": recording.Driver(trace.ParadigmHIP), "hsa_api": recording.Driver(trace.ParadigmHIP),
 	"rocm_marker_api": recording.Annotation, "marker_api": recording.Annotation, "user_annotation": recording.Annotation,
-	"rccl_api": recording.Annotation, "rocm_rccl_api": recording.Annotation, "gpu_user_annotation": recording.Annotation, "overhead": recording.Measurement,
-	"kernel": recording.Kernel(trace.ParadigmCUDA), "gpu_memcpy": recording.Copy(trace.ParadigmCUDA),
+	"rccl_api": recording.Annotation, "rocm_rccl_api": recording.Annotation, "gpu_user_annotation": recording.Annotation,
+	"overhead": recording.Measurement,
+	"kernel":   recording.Kernel(trace.ParadigmCUDA), "gpu_memcpy": recording.Copy(trace.ParadigmCUDA),
 	"gpu_memset": recording.Memset(trace.ParadigmCUDA), "cuda_runtime": recording.Runtime(trace.ParadigmCUDA),
 	"cuda_driver": recording.Driver(trace.ParadigmCUDA),
 }
@@ -47,7 +48,8 @@ func whatOf(name, category string) recording.What {
 }
 
 // copyNames are what rocprof calls the directions of copies, and what PyTorch does.
-var copyNames = strings.NewReplacer("MEMORY_COPY_", "", "Copy", "", "HOST", "H", "DEVICE", "D", "Host", "H", "Device", "D", "_TO_", "to", "To", "to")
+var copyNames = strings.NewReplacer("MEMORY_COPY_", "", "Copy", "", "HOST", "H", "DEVICE", "D", "Host", "H", "Device", "D",
+	"_TO_", "to", "To", "to")
 
 // nameOf returns the name of a region: those of copies are the same whatever recorded them.
 func nameOf(name string, what recording.What) string {
@@ -162,5 +164,6 @@ const (
 	argumentBytes
 )
 
-var arguments = map[string]argument{"corr_id": argumentCorrelation, "correlation": argumentCorrelation, "correlation_id": argumentCorrelation,
-	"bytes": argumentBytes, "size": argumentBytes}
+var arguments = map[string]argument{"corr_id": argumentCorrelation, "correlation": argumentCorrelation,
+	"correlation_id": argumentCorrelation,
+	"bytes":          argumentBytes, "size": argumentBytes}

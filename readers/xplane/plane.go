@@ -171,7 +171,7 @@ func (p *plane) addLine(data []byte) {
 }
 
 // entry reads an entry of a table: its key and value.
-func entry(data []byte) (key uint64, value []byte) {
+func (p *plane) entry(data []byte) (key uint64, value []byte) {
 	m := protobuf.Of(data)
 	for m.Next() {
 		switch m.Number {
@@ -181,11 +181,14 @@ func entry(data []byte) (key uint64, value []byte) {
 			value = m.Data
 		}
 	}
+	if m.Broken {
+		p.r.broken(p.at)
+	}
 	return key, value
 }
 
 func (p *plane) addEvent(data []byte) {
-	key, value := entry(data)
+	key, value := p.entry(data)
 	if len(p.events) >= metadataLimit {
 		p.r.limited("names of events in a plane; the last ones are not known")
 		return
@@ -204,11 +207,14 @@ func (p *plane) addEvent(data []byte) {
 			}
 		}
 	}
+	if m.Broken {
+		p.r.broken(p.at)
+	}
 	p.events[key] = e
 }
 
 func (p *plane) addStat(data []byte) {
-	key, value := entry(data)
+	key, value := p.entry(data)
 	if len(p.stats) >= metadataLimit {
 		p.r.limited("names of statistics in a plane; the last ones are not known")
 		return
@@ -218,6 +224,9 @@ func (p *plane) addStat(data []byte) {
 		if m.Number == 2 {
 			p.stats[key] = statMetadata{m.Data, stats[string(m.Data)]}
 		}
+	}
+	if m.Broken {
+		p.r.broken(p.at)
 	}
 }
 
@@ -241,6 +250,9 @@ func (p *plane) stat(data []byte) (what stat, v value) {
 		case statReturn:
 			v.text = p.stats[m.Value].name
 		}
+	}
+	if m.Broken {
+		p.r.broken(p.at)
 	}
 	return what, v
 }

@@ -49,7 +49,8 @@ func (w *writer) event(name string, offset, duration int, stats ...any) []byte {
 			b = append(b, message(eventStat, message(statName, id, statReturn, w.number(w.stats, planeStatNames, v)))...)
 		}
 	}
-	return message(lineEvent, append(message(eventName, w.number(w.events, planeEventNames, name), eventOffset, offset, eventDuration, duration), b...))
+	return message(lineEvent, append(message(eventName, w.number(w.events, planeEventNames, name), eventOffset, offset,
+		eventDuration, duration), b...))
 }
 
 func (w *writer) line(name string, time int, events ...[]byte) {
@@ -126,7 +127,8 @@ func profile() []byte {
 	d.line("Stream #16(MemcpyD2H)", 10, d.event("MemcpyD2H", 10_000, 4_000, "memcpy_details", "kind_src:device size:4096 dest:0 async:1"))
 	d.line("Steps", 10, d.event("7", 0, 50_000))
 	d.line("XLA Ops", 10, d.event("fusion.1", 5_000, 4_000, "bytes_accessed", 100), d.event("send", 1_000, 2_000))
-	d.lines = append(d.lines, message(planeLine, append(message(lineName, "XLA Ops"), message(lineEvent, message(eventName, 1, eventSum, 4))...))...)
+	sums := message(lineEvent, message(eventName, 1, eventSum, 4))
+	d.lines = append(d.lines, message(planeLine, append(message(lineName, "XLA Ops"), sums...))...)
 	other := newWriter("#Chip0 Misc")
 	other.line("x", 10, other.event("y", 1, 1))
 	task := newWriter("Task Environment")
@@ -180,7 +182,8 @@ TPU 0/XLA Ops: fusion.1 1-3 bytes 4096 hlo_op fusion.1
 `, "redundant_record 1")
 }
 
-// tpu returns a profile whose times are those since its begin, which it does not tell, and whose table of events has what all events of a name have in common.
+// tpu returns a profile whose times are those since its begin, which it does not tell, and whose table of events has
+// what all events of a name have in common.
 func tpu() []byte {
 	h := newWriter("/host:CPU")
 	h.line("python", 0, h.event("step", 0, 5_000))
@@ -271,7 +274,8 @@ func TestNames(t *testing.T) {
 			t.Error(operation, got)
 		}
 	}
-	for details, bytes := range map[string]uint64{"kind:H2D size:512 dest:0": 512, "size:7": 7, "kind:x": 0, " size:99999999999999999999999": 999999999999999999} {
+	for details, bytes := range map[string]uint64{"kind:H2D size:512 dest:0": 512, "size:7": 7, "kind:x": 0,
+		" size:99999999999999999999999": 999999999999999999} {
 		if got := sizeOf([]byte(details)); got != bytes {
 			t.Error(details, got)
 		}

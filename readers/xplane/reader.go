@@ -346,6 +346,7 @@ func (r *reader) tell() {
 		r.f.Ledger.AddN(trace.CodeUnknownRecord, r.foreign[name], whole, "events of the plane "+name)
 	}
 	r.f.Ledger.AddN(trace.CodeUnknownRecord, r.sums, whole, "sums of events, without times")
-	r.f.Ledger.AddN(trace.CodeRedundantRecord, r.repeated, whole, "lines of devices that repeat the work of their streams: steps, modules, operations")
+	r.f.Ledger.AddN(trace.CodeRedundantRecord, r.repeated, whole,
+		"lines of devices that repeat the work of their streams: steps, modules, operations")
 	r.f.Ledger.AddN(trace.CodeDanglingReference, r.unnamed, whole, "names of events")
 }

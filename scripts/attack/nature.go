@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
 	"unicode"
 	"unicode/utf8"
 )
@@ -30,6 +32,8 @@ func byNature(name string, data []byte, mended bool) string {
 		return "labels"
 	case (strings.HasSuffix(name, ".sqlite") || strings.HasSuffix(name, ".db")) && isSQLite(data):
 		return "SQLite"
+	case (strings.HasSuffix(name, ".pftrace") || strings.HasSuffix(name, ".pb")) && isMessage(data, true):
+		return "protobuf"
 	case mended:
 		return "mended"
 	}
@@ -101,6 +105,25 @@ func isSQLite(data []byte) bool {
 	}
 	page := int(binary.BigEndian.Uint16(data[16:]))
 	return page >= 512 && len(data) == page*int(binary.BigEndian.Uint32(data[28:]))
+}
+
+// isMessage reports whether a file is a protocol buffer of whole fields, and so are, if within, its parts, which have the number 1.
+func isMessage(data []byte, within bool) bool {
+	for len(data) > 0 {
+		number, typ, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return false
+		}
+		size := protowire.ConsumeFieldValue(number, typ, data[n:])
+		if size < 0 {
+			return false
+		}
+		if part, _ := protowire.ConsumeBytes(data[n:]); within && number == 1 && (typ != protowire.BytesType || !isMessage(part, false)) {
+			return false
+		}
+		data = data[n+size:]
+	}
+	return true
 }
 
 // isLabels reports whether a file is text, of whole lines.
