@@ -91,7 +91,7 @@ var formats = []format{
 	},
 	{
 		name: xplane.Format, label: "XPlane", extensions: []string{".pb"},
-		phrase: "an .xplane.pb file of XLA", recorded: "a profile of XLA, as JAX and TensorFlow write it (.xplane.pb)",
+		phrase: "an .xplane.pb file of XLA", recorded: "a profile of XLA (JAX, TensorFlow)",
 		sniff: xplane.Sniff,
 		files: func(path string, there []string) Files { return Files{Opened: xplane.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
@@ -101,7 +101,7 @@ var formats = []format{
 	},
 	{
 		name: perfetto.Format, label: "Perfetto", extensions: []string{".pftrace", ".perfetto-trace", ".proto"}, gzipped: true,
-		phrase: "a .pftrace file of Perfetto", recorded: "a trace of Perfetto, rocprof-sys or rocprofv3 (.pftrace)",
+		phrase: "a .pftrace file of Perfetto", recorded: "a trace of Perfetto",
 		sniff: perfetto.Sniff,
 		files: func(path string, there []string) Files { return Files{Opened: perfetto.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {

@@ -79,7 +79,7 @@ func written(rank int) []byte {
 
 // TestGolden states what becomes of all that traces hold.
 func TestGolden(t *testing.T) {
-	for rank, name := range []string{"perfetto-trace-0.pftrace", "perfetto-trace-1.pftrace"} {
+	for rank, name := range []string{"rank0.pftrace", "rank1.pftrace"} {
 		path := filepath.Join(run, name)
 		data := written(rank)
 		if *update {
@@ -93,7 +93,7 @@ func TestGolden(t *testing.T) {
 	recordingtest.Golden(t, got, "testdata/run.txt", *update)
 	for _, jobs := range []int{1, 3} {
 		again := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs},
-			run+"/perfetto-trace-1.pftrace", run+"/perfetto-trace-0.pftrace"))
+			run+"/rank1.pftrace", run+"/rank0.pftrace"))
 		if d := cmp.Diff(got, again); d != "" {
 			t.Errorf("%d jobs: %s", jobs, d)
 		}

@@ -59,7 +59,7 @@ func written(host int) []byte {
 
 // TestGolden states what becomes of all that profiles hold.
 func TestGolden(t *testing.T) {
-	for host, name := range []string{"node0.xplane.pb", "node1.xplane.pb"} {
+	for host, name := range []string{"worker0.xplane.pb", "worker1.xplane.pb"} {
 		path := filepath.Join(run, name)
 		data := written(host)
 		if *update {
@@ -72,7 +72,7 @@ func TestGolden(t *testing.T) {
 	got := recordingtest.Render(t, opener.Open(t, recording.Options{}, run))
 	recordingtest.Golden(t, got, "testdata/run.txt", *update)
 	for _, jobs := range []int{1, 3} {
-		again := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs}, run+"/node1.xplane.pb", run+"/node0.xplane.pb"))
+		again := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs}, run+"/worker1.xplane.pb", run+"/worker0.xplane.pb"))
 		if d := cmp.Diff(got, again); d != "" {
 			t.Errorf("%d jobs: %s", jobs, d)
 		}

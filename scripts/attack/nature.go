@@ -141,6 +141,8 @@ func byNatureOf(name, other string) string {
 		return "JSON"
 	case ext == ".sqlite" || ext == ".db":
 		return "SQLite"
+	case ext == ".pftrace" || ext == ".pb":
+		return "protobuf"
 	case (ext == ".def" || ext == ".evt") && filepath.Dir(name) == filepath.Dir(other):
 		return "OTF2"
 	}
