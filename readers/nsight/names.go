@@ -62,7 +62,6 @@ type thread struct {
 	id      uint64
 	process *process
 	track   *recording.Track // nil: there are too many
-	regions map[regionKey]trace.RegionID
 }
 
 // thread returns the thread of a global identifier.
