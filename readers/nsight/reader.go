@@ -98,7 +98,6 @@ type report struct {
 	streams   map[streamKey]*recording.Track
 	last      *thread // that was looked for
 	lone      *process
-	hardware  map[int64]string // names of GPUs by identifier
 	nccl      ncclRanges
 	rows      uint64 // that repeat others
 	negative  uint64 // events that end before they begin
@@ -114,7 +113,7 @@ func read(ctx context.Context, f *recording.File) error {
 	changed := db.Watch()
 	r := &report{ctx: ctx, f: f, db: db, processes: make(map[uint64]*process), programs: make(map[uint64]string),
 		threads: make(map[uint64]*thread), named: make(map[uint64]threadName), streams: make(map[streamKey]*recording.Track),
-		hardware: make(map[int64]string), nccl: newNcclRanges()}
+		nccl: newNcclRanges()}
 	if !isExport(f.Path) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
@@ -160,9 +159,9 @@ func (r *report) about() error {
 	meta := func(v []sqlite.Value) {
 		switch v[0].String() {
 		case "EXPORT_PRODUCT_VERSION":
-			f.Creator = "Nsight Systems " + v[1].String()
+			f.Creator = "Nsight Systems " + f.Keep(v[1].Bytes())
 		case "EXPORT_SCHEMA_VERSION":
-			f.Version = v[1].String()
+			f.Version = f.Keep(v[1].Bytes())
 		}
 	}
 	for _, table := range []string{"EXPORT_META_DATA", "META_DATA_EXPORT"} {
@@ -181,7 +180,7 @@ func (r *report) about() error {
 	if err := r.scan("TARGET_INFO_SYSTEM_ENV", []string{"name", "value"}, func(v []sqlite.Value) {
 		switch v[0].String() {
 		case "Hostname":
-			f.Host = v[1].String()
+			f.Host = f.Keep(v[1].Bytes())
 		case "DeviceEnvironment":
 			r.rank(v[1].Bytes(), &surest)
 		}
@@ -196,8 +195,7 @@ func (r *report) about() error {
 		return err
 	}
 	return r.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(v []sqlite.Value) {
-		r.hardware[v[0].Int()] = v[1].String()
-		f.Properties[fmt.Sprintf("GPU %d", v[0].Int())] = v[1].String()
+		f.Describe(fmt.Sprintf("GPU %d", v[0].Int()), v[1].Bytes())
 	})
 }
 

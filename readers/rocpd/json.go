@@ -283,6 +283,9 @@ func (r *jsonReader) process(number int) func(key string) error {
 	}
 }
 
+// maxKinds bounds the kinds of records.
+const maxKinds = 1 << 10
+
 // records reads the records of a kind.
 func (r *jsonReader) records(t *tool, kind string) error {
 	take := t.record(kind)
@@ -306,7 +309,11 @@ func (r *jsonReader) strings(t *tool, kind string) error {
 		return r.elements(func() error {
 			var k jsonKind
 			err := r.decode(&k)
-			if len(t.kinds) < rowLimit {
+			k.Kind = r.f.Keep([]byte(k.Kind))
+			for i, name := range k.Operations {
+				k.Operations[i] = r.f.Keep([]byte(name))
+			}
+			if len(t.kinds) < maxKinds {
 				t.kinds = append(t.kinds, k)
 			}
 			return err
@@ -350,7 +357,7 @@ func (r *jsonReader) definition(t *tool, key string) error {
 			}
 			err := r.decode(&c)
 			if len(t.counters) < rowLimit {
-				t.counters[c.ID.Handle] = c.Name
+				t.counters[c.ID.Handle] = r.f.Keep([]byte(c.Name))
 			}
 			return err
 		})

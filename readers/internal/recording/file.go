@@ -28,6 +28,7 @@ package recording
 
 import (
 	"math"
+	"strings"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/wire"
@@ -61,6 +62,7 @@ type File struct {
 	names     map[string]uint32
 	list      []string
 	bytes     int // of names
+	kept      int // bytes that Keep has given
 	regions   map[regionKey]trace.RegionID
 	described []region
 	metrics   map[string]trace.MetricID
@@ -68,6 +70,7 @@ type File struct {
 	comms     map[string]uint32
 	groups    []Comm
 	processes []*Process
+	devices   int
 	lost      [limits]uint64
 }
 
@@ -77,6 +80,7 @@ const (
 	lostRegions
 	lostMetrics
 	lostTracks
+	lostKept
 	lostComms
 	limits
 )
@@ -92,7 +96,7 @@ const (
 )
 
 var lostTexts = [limits]string{"names; the last ones are called " + otherName, "regions; the last ones are called " + otherName,
-	"counters; values of the last ones are left out", "threads and streams; the last ones are left out",
+	"counters; values of the last ones are left out", "threads and streams; the last ones are left out", "names of processes, threads and counters; the last ones are not known",
 	"communicators; the last ones are taken for all ranks"}
 
 // NewFile returns an empty file whose events wait in a store.
@@ -110,7 +114,7 @@ func (f *File) Place(offset int64) trace.Place {
 
 // Text returns the number of a text, as instants have it.
 func (f *File) Text(s string) uint32 {
-	s = wire.CutName(s)
+	s = strings.ToValidUTF8(wire.CutName(s), "\uFFFD")
 	if id, ok := f.names[s]; ok {
 		return id
 	}
@@ -123,6 +127,30 @@ func (f *File) Text(s string) uint32 {
 	f.names[s] = id
 	f.bytes += len(s) + 64
 	return id
+}
+
+// Room reports whether there is room for more processes, devices and tracks: what is added without belongs to nobody, and readers
+// should not keep it.
+func (f *File) Room() bool {
+	return f.Set.Room() && len(f.processes) < worldLimit && f.devices < worldLimit
+}
+
+// Keep returns a name that a reader keeps beside the file's texts, cut if it is long; "" once these names have taken nameLimit.
+func (f *File) Keep(name []byte) string {
+	const longest = 1 << 10
+	name = name[:min(len(name), longest)]
+	if f.kept += len(name) + 16; f.kept > nameLimit {
+		f.lost[lostKept]++
+		return ""
+	}
+	return strings.ToValidUTF8(string(name), "\uFFFD")
+}
+
+// Describe keeps a property of the recording, if there are few.
+func (f *File) Describe(key string, value []byte) {
+	if len(f.Properties) < 64 {
+		f.Properties[key] = f.Keep(value)
+	}
 }
 
 // A What says what the visits of a region are.
