@@ -243,7 +243,8 @@ func (r *report) sampled(gpu int64) *recording.Track {
 func (r *report) memory() error {
 	const allocate, free = 0, 1
 	used := make(map[*recording.Track]int64)
-	return r.scan("CUDA_GPU_MEMORY_USAGE_EVENTS", []string{"start", "globalPid", "deviceId", "bytes", "memoryOperationType"}, func(v []sqlite.Value) {
+	columns := []string{"start", "globalPid", "deviceId", "bytes", "memoryOperationType"}
+	return r.scan("CUDA_GPU_MEMORY_USAGE_EVENTS", columns, func(v []sqlite.Value) {
 		p := r.process(uint64(v[1].Int()) >> tidBits)
 		l, known := p.memory[v[2].Int()]
 		if !known && r.f.Room() {

@@ -44,7 +44,7 @@ const Format = "nsight"
 // extension is that of exported files, by which those in a directory are told.
 const extension = ".sqlite"
 
-// Sniff reports whether a path is an export, or a directory with exports, sound or not; head is how its file begins, nil for a directory.
+// Sniff reports whether a path is an export, or a directory with exports, sound or not. head is how the file begins, nil for a directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
 		return slices.ContainsFunc(recording.FilesIn(path, extension, 0), isExport)
@@ -73,7 +73,7 @@ func isExport(path string) bool {
 // FilesOf returns the files of the trace that a path stands for, of those that are there.
 func FilesOf(path string, there []string) (files []string) {
 	for _, name := range there {
-		if name == path && strings.HasSuffix(name, extension) || strings.HasSuffix(name, extension) && filepath.ToSlash(filepath.Dir(name)) == path {
+		if strings.HasSuffix(name, extension) && (name == path || filepath.ToSlash(filepath.Dir(name)) == path) {
 			files = append(files, name)
 		}
 	}
@@ -117,7 +117,8 @@ func read(ctx context.Context, f *recording.File) error {
 	if !isExport(f.Path) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
-	for _, step := range []func() error{r.about, r.names, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics, r.leftOut} {
+	for _, step := range []func() error{r.about, r.names, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics,
+		r.leftOut} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -95,9 +95,14 @@ const (
 	otherName   = "(other names)"
 )
 
-var lostTexts = [limits]string{"names; the last ones are called " + otherName, "regions; the last ones are called " + otherName,
-	"counters; values of the last ones are left out", "threads and streams; the last ones are left out", "names of processes, threads and counters; the last ones are not known",
-	"communicators; the last ones are taken for all ranks"}
+var lostTexts = [limits]string{
+	lostNames:   "names; the last ones are called " + otherName,
+	lostRegions: "regions; the last ones are called " + otherName,
+	lostMetrics: "counters; values of the last ones are left out",
+	lostTracks:  "threads and streams; the last ones are left out",
+	lostKept:    "names of processes, threads and counters; the last ones are not known",
+	lostComms:   "communicators; the last ones are taken for all ranks",
+}
 
 // NewFile returns an empty file whose events wait in a store.
 func NewFile(path string, store *spill.Store) *File {
@@ -256,7 +261,8 @@ type Comm struct {
 	Size      uint32              // with Members: 0 if it is not known
 }
 
-// Comm returns the number of a communicator with a key, the same in all files, made by describe if it is new. Number 0 is that of all ranks.
+// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new. Number 0 is that of
+// all ranks.
 func (f *File) Comm(key string, describe func() Comm) uint32 {
 	if id, ok := f.comms[key]; ok {
 		return id
