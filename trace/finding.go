@@ -103,7 +103,7 @@ func Codes() []CodeInfo {
 		{CodeEmptyLocation, SeverityInfo, "a location has no events"},
 		{CodeUnfinalised, SeverityLoss, "the archive was not closed by its writer; the end of the run may be missing"},
 		{CodeTrailingData, SeverityInfo, "there are bytes after the end of a file; they were ignored"},
-		{CodeUnknownRecord, SeverityInfo, "records of a kind that is newer than this program were skipped"},
+		{CodeUnknownRecord, SeverityInfo, "records of a kind that this program does not read were skipped"},
 		{CodeUnknownDefinition, SeverityInfo, "definitions of a kind that is newer than this program were skipped"},
 		{CodeDuplicateDefinition, SeverityError, "an identifier is defined twice; the first definition is used"},
 		{CodeDanglingReference, SeverityLoss, "something refers to a definition that does not exist"},

@@ -156,6 +156,11 @@ func (r *jsonReader) members(member func(key string) error) error {
 	if err != nil || open != json.Delim('{') {
 		return r.over(open, err)
 	}
+	return r.rest(member)
+}
+
+// rest is members of an object whose begin was taken.
+func (r *jsonReader) rest(member func(key string) error) error {
 	for r.d.More() {
 		key, err := r.token()
 		if err != nil {
@@ -165,11 +170,11 @@ func (r *jsonReader) members(member func(key string) error) error {
 			return err
 		}
 	}
-	_, err = r.token()
+	_, err := r.token()
 	return err
 }
 
-// elements calls element for each element of an array, or for an object alone.
+// elements calls element for each element of an array. What is no array is gone over.
 func (r *jsonReader) elements(element func() error) error {
 	open, err := r.token()
 	if err != nil || open != json.Delim('[') {
@@ -217,18 +222,27 @@ func (r *jsonReader) document() error {
 	if err != nil || key != jsonMember {
 		return errForm
 	}
-	number := 0
-	if err := r.elements(func() error {
-		number++
-		return r.process(number - 1)
-	}); err != nil {
+	if err := r.processes(); err != nil {
 		return err
 	}
-	for r.d.More() { // other members
-		if _, err := r.token(); err != nil {
-			return err
+	return r.rest(func(string) error { return r.skip() })
+}
+
+// processes reads what is of each process: an array, or the object of a single one.
+func (r *jsonReader) processes() error {
+	open, err := r.token()
+	switch {
+	case err == nil && open == json.Delim('{'):
+		return r.rest(r.process(0))
+	case err != nil || open != json.Delim('['):
+		return r.over(open, err)
+	}
+	for number := 0; r.d.More(); number++ {
+		read := r.skip
+		if number < maxSets {
+			read = func() error { return r.members(r.process(number)) }
 		}
-		if err := r.skip(); err != nil {
+		if err := read(); err != nil {
 			return err
 		}
 	}
@@ -236,16 +250,13 @@ func (r *jsonReader) document() error {
 	return err
 }
 
-// process reads what is of one process.
-func (r *jsonReader) process(number int) error {
-	if number >= maxSets {
-		return r.skip()
-	}
+// process returns what reads the members of a process.
+func (r *jsonReader) process(number int) func(key string) error {
 	if number == len(r.tools) {
 		r.tools = append(r.tools, newTool(r.f))
 	}
 	t := r.tools[number]
-	return r.members(func(key string) error {
+	return func(key string) error {
 		switch {
 		case r.happened && key == "buffer_records":
 			return r.members(func(kind string) error { return r.records(t, kind) })
@@ -269,8 +280,11 @@ func (r *jsonReader) process(number int) error {
 			return r.definition(t, key)
 		}
 		return r.skip()
-	})
+	}
 }
+
+// maxKinds bounds the kinds of records.
+const maxKinds = 1 << 10
 
 // records reads the records of a kind.
 func (r *jsonReader) records(t *tool, kind string) error {
@@ -295,7 +309,11 @@ func (r *jsonReader) strings(t *tool, kind string) error {
 		return r.elements(func() error {
 			var k jsonKind
 			err := r.decode(&k)
-			if len(t.kinds) < rowLimit {
+			k.Kind = r.f.Keep([]byte(k.Kind))
+			for i, name := range k.Operations {
+				k.Operations[i] = r.f.Keep([]byte(name))
+			}
+			if len(t.kinds) < maxKinds {
 				t.kinds = append(t.kinds, k)
 			}
 			return err
@@ -339,7 +357,7 @@ func (r *jsonReader) definition(t *tool, key string) error {
 			}
 			err := r.decode(&c)
 			if len(t.counters) < rowLimit {
-				t.counters[c.ID.Handle] = c.Name
+				t.counters[c.ID.Handle] = r.f.Keep([]byte(c.Name))
 			}
 			return err
 		})

@@ -43,7 +43,8 @@ const (
 	metadata  = prefix + "metadata"
 )
 
-// Sniff reports whether a path is such a database, or a directory with some, sound or not; head is how its file begins, nil for a directory.
+// Sniff reports whether a path is such a database, or a directory with some, sound or not. head is how the file begins, nil for a
+// directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
 		return slices.ContainsFunc(recording.FilesIn(path, extension, levels), isDatabase)

@@ -106,14 +106,14 @@ func (t *tool) about(m *jsonMetadata) {
 	}
 	if len(words) > 0 && words[0] != "" {
 		command, _, _ := strings.Cut(words[0], " ")
-		t.process.Name = path.Base(command)
+		t.process.Name = t.f.Keep([]byte(path.Base(command)))
 	}
 	if rank, sure := recording.RankIn(m.Environment, recording.Unsure); sure < recording.Unsure {
 		t.process.Rank, t.process.HasRank = rank, true
 	}
-	t.f.Host = m.Node.Hostname
-	if m.Node.Hostname+m.Node.Machine != "" {
-		t.f.Clock = "the start of " + m.Node.Hostname + " " + m.Node.Machine
+	t.f.Host = t.f.Keep([]byte(m.Node.Hostname))
+	if machine := t.f.Host + " " + t.f.Keep([]byte(m.Node.Machine)); machine != " " {
+		t.f.Clock = "the start of " + machine
 	}
 }
 
@@ -125,7 +125,7 @@ func (t *tool) agent(a *jsonAgent) {
 	}
 	t.agents[a.ID.Handle] = agent{a.Type == device, a.Number}
 	if a.Type == device && a.Product != "" {
-		t.f.Properties[fmt.Sprintf("GPU %d", a.Number)] = a.Product
+		t.f.Describe(fmt.Sprintf("GPU %d", a.Number), []byte(a.Product))
 	}
 }
 
@@ -171,7 +171,7 @@ func (t *tool) names(x *jsonRecord) (kind, operation string) {
 // thread returns the thread of a number, nil if there are too many.
 func (t *tool) thread(id int64) *recording.Track {
 	l, ok := t.threads[id]
-	if !ok {
+	if !ok && t.f.Room() {
 		l = t.process.NewThread(fmt.Sprintf("thread %d", id), id)
 		t.threads[id] = l
 	}

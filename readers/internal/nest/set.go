@@ -70,6 +70,9 @@ func (s *Set) Add(l *Track) bool {
 	return true
 }
 
+// Room reports whether a track can be added.
+func (s *Set) Room() bool { return s.tracks < TrackLimit }
+
 // Crowded reports whether sub-tracks are more than the limit allows: Resurvey decides which are left out.
 func (s *Set) Crowded() bool { return s.tracks+int(s.layers.Load()) > TrackLimit }
 

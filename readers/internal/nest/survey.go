@@ -22,7 +22,8 @@ func (l *Track) Find(ledger *trace.Ledger, at trace.Place, in string) {
 	ledger.AddN(trace.CodeUnmatchedLeave, count.unmatched, at, in+", by an E without B")
 	ledger.AddN(trace.CodeLimitExceeded, count.lost, at, in+", slices that overlap on too many layers; they are left out")
 	ledger.AddN(trace.CodeLimitExceeded, count.broken, at, in+", slices that a B or an E cuts; they get another end")
-	ledger.AddN(trace.CodeLimitExceeded, count.deep, at, in+fmt.Sprintf(", slices inside %d others; the innermost of these ends before", trace.MaxDepth))
+	ledger.AddN(trace.CodeLimitExceeded, count.deep, at,
+		in+fmt.Sprintf(", slices inside %d others; the innermost of these ends before", trace.MaxDepth))
 	ledger.AddN(trace.CodeOpenRegion, count.open, at, in+", by a B without E; closed with what encloses it")
 }
 

@@ -28,6 +28,7 @@ package recording
 
 import (
 	"math"
+	"strings"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/wire"
@@ -66,6 +67,7 @@ type File struct {
 	names     map[string]uint32
 	list      []string
 	bytes     int // of names
+	kept      int // bytes that Keep has given
 	regions   map[regionKey]trace.RegionID
 	described []region
 	metrics   map[string]trace.MetricID
@@ -74,6 +76,7 @@ type File struct {
 	groups    []Comm
 	processes []*Process
 	flows     flows
+	devices   int
 	lost      [limits]uint64
 }
 
@@ -83,6 +86,7 @@ const (
 	lostRegions
 	lostMetrics
 	lostTracks
+	lostKept
 	lostComms
 	lostFlows
 	limits
@@ -98,10 +102,15 @@ const (
 	otherName   = "(other names)"
 )
 
-var lostTexts = [limits]string{"names; the last ones are called " + otherName, "regions; the last ones are called " + otherName,
-	"counters; values of the last ones are left out", "threads and streams; the last ones are left out",
-	"communicators; the last ones are taken for all ranks",
-	"arrows; the last ones are left out"}
+var lostTexts = [limits]string{
+	lostNames:   "names; the last ones are called " + otherName,
+	lostRegions: "regions; the last ones are called " + otherName,
+	lostMetrics: "counters; values of the last ones are left out",
+	lostTracks:  "threads and streams; the last ones are left out",
+	lostKept:    "names of processes, threads and counters; the last ones are not known",
+	lostComms:   "communicators; the last ones are taken for all ranks",
+	lostFlows:   "arrows; the last ones are left out",
+}
 
 // NewFile returns an empty file whose events wait in a store.
 func NewFile(path string, store *spill.Store) *File {
@@ -118,7 +127,7 @@ func (f *File) Place(offset int64) trace.Place {
 
 // Text returns the number of a text, as instants have it.
 func (f *File) Text(s string) uint32 {
-	s = wire.CutName(s)
+	s = strings.ToValidUTF8(wire.CutName(s), "\uFFFD")
 	if id, ok := f.names[s]; ok {
 		return id
 	}
@@ -131,6 +140,30 @@ func (f *File) Text(s string) uint32 {
 	f.names[s] = id
 	f.bytes += len(s) + 64
 	return id
+}
+
+// Room reports whether there is room for more processes, devices and tracks: what is added without belongs to nobody, and readers
+// should not keep it.
+func (f *File) Room() bool {
+	return f.Set.Room() && len(f.processes) < worldLimit && f.devices < worldLimit
+}
+
+// Keep returns a name that a reader keeps beside the file's texts, cut if it is long; "" once these names have taken nameLimit.
+func (f *File) Keep(name []byte) string {
+	const longest = 1 << 10
+	name = name[:min(len(name), longest)]
+	if f.kept += len(name) + 16; f.kept > nameLimit {
+		f.lost[lostKept]++
+		return ""
+	}
+	return strings.ToValidUTF8(string(name), "\uFFFD")
+}
+
+// Describe keeps a property of the recording, if there are few.
+func (f *File) Describe(key string, value []byte) {
+	if len(f.Properties) < 64 {
+		f.Properties[key] = f.Keep(value)
+	}
 }
 
 // A What says what the visits of a region are.
@@ -248,7 +281,8 @@ type Comm struct {
 	Size      uint32              // with Members: 0 if it is not known
 }
 
-// Comm returns the number of a communicator with a key, the same in all files, made by describe if it is new. Number 0 is that of all ranks.
+// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new. Number 0 is that of
+// all ranks.
 func (f *File) Comm(key string, describe func() Comm) uint32 {
 	if id, ok := f.comms[key]; ok {
 		return id

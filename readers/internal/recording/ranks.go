@@ -196,7 +196,8 @@ func (j *joiner) communicators() {
 	}
 	if missing := slices.Index(members, trace.None); missing >= 0 {
 		n := len(slices.DeleteFunc(slices.Clone(members), func(l uint32) bool { return l != trace.None }))
-		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(), fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))
+		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(),
+			fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))
 	}
 	j.members("MPI ranks", trace.GroupCommLocations, members)
 	j.world = j.members("MPI_COMM_WORLD", trace.GroupComm, all)
@@ -293,6 +294,7 @@ func (j *joiner) members(name string, kind trace.GroupKind, members []uint32) tr
 
 func (j *joiner) comm(name string, group trace.GroupID) trace.CommID {
 	id := trace.CommID(len(j.defs.Comms))
-	j.defs.Comms = append(j.defs.Comms, trace.Comm{Ref: uint64(id), Name: j.string(name), Group: group, Remote: trace.None, Parent: trace.None})
+	j.defs.Comms = append(j.defs.Comms, trace.Comm{Ref: uint64(id), Name: j.string(name), Group: group, Remote: trace.None,
+		Parent: trace.None})
 	return id
 }
