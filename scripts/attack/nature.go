@@ -32,7 +32,7 @@ func byNature(name string, data []byte, mended bool) string {
 		return "labels"
 	case (strings.HasSuffix(name, ".sqlite") || strings.HasSuffix(name, ".db")) && isSQLite(data):
 		return "SQLite"
-	case (strings.HasSuffix(name, ".pftrace") || strings.HasSuffix(name, ".pb")) && isMessage(data, true):
+	case isProtobuf(name) && isMessage(data, true):
 		return "protobuf"
 	case mended:
 		return "mended"
@@ -107,6 +107,12 @@ func isSQLite(data []byte) bool {
 	return page >= 512 && len(data) == page*int(binary.BigEndian.Uint32(data[28:]))
 }
 
+// isProtobuf reports whether a file is a trace of Perfetto or a profile of XLA by its name. Such a file does not say how many others
+// its trace has: one that is gone is missed only if it is not of the last rank.
+func isProtobuf(name string) bool {
+	return strings.HasSuffix(name, ".pftrace") || strings.HasSuffix(name, ".pb")
+}
+
 // isMessage reports whether a file is a protocol buffer of whole fields, and so are, if within, its parts, which have the number 1.
 func isMessage(data []byte, within bool) bool {
 	for len(data) > 0 {
@@ -141,7 +147,7 @@ func byNatureOf(name, other string) string {
 		return "JSON"
 	case ext == ".sqlite" || ext == ".db":
 		return "SQLite"
-	case ext == ".pftrace" || ext == ".pb":
+	case isProtobuf(name):
 		return "protobuf"
 	case (ext == ".def" || ext == ".evt") && filepath.Dir(name) == filepath.Dir(other):
 		return "OTF2"
