@@ -23,7 +23,8 @@ import (
 // of several recorders.
 func TestRecorders(t *testing.T) {
 	want := ""
-	for _, files := range []string{"pytorch/*.json", "nsight/*.sqlite", "rocpd/*/*.db", "rocprofv3/*.json"} {
+	for _, files := range []string{"pytorch/*.json", "nsight/*.sqlite", "rocpd/*/*.db", "rocprofv3/*.json", "perfetto/*.pftrace",
+		"xplane/*.xplane.pb"} {
 		t.Run(filepath.Dir(files), func(t *testing.T) {
 			paths, err := filepath.Glob(filepath.Join("testdata", "recorders", filepath.FromSlash(files)))
 			if err != nil || len(paths) != 2 {

@@ -265,7 +265,8 @@ var deviceRows = []struct {
 	device  bool // the first number is that of the device
 }{
 	{regexp.MustCompile(`^HIP Activity Stream (\d{1,9})`), "stream", false},
-	{regexp.MustCompile(`^HIP Activity Device (\d{1,9}),? (?:Stream|Queue) (\d{1,9})`), "stream", true},
+	{regexp.MustCompile(`^HIP Activity Device (\d{1,9}), Stream (\d{1,9})`), "stream", true},
+	{regexp.MustCompile(`^HIP Activity Device (\d{1,9}), Queue (\d{1,9})`), "queue", true},
 	{regexp.MustCompile(`^STREAM \[(\d{1,9})\]`), "stream", false},
 	{regexp.MustCompile(`^GPU Kernel Dispatch \[(\d{1,9})\] Queue (\d{1,9})`), "queue", true},
 	{regexp.MustCompile(`^COMPUTE [^\[]*\[(\d{1,9})\] QUEUE \[(\d{1,9})\]`), "queue", true},

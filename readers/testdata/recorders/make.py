@@ -1,10 +1,10 @@
-"""Writes one made-up program as four recorders would have recorded it: the profiler of PyTorch, Nsight Systems, rocprofv3 as a
-database (rocpd) and as JSON.
+"""Writes one made-up program as several recorders would have recorded it: the profiler of PyTorch, Nsight Systems, rocprofv3 as a
+database (rocpd) and as JSON, Perfetto as rocprof-sys uses it, XLA's profiler.
 
 usage: python3 make.py     (in testdata/recorders)
 
 Two ranks with a GPU each, four steps. In each step the main thread launches a kernel and a reduction on stream 1, which last longer on
-rank 1, and a copy on stream 2, and waits for the device. Calls of CUDA have the names of HIP there, and in the other two those of CUDA.
+rank 1, and a copy on stream 2, and waits for the device. Calls have the names of HIP where the recorder is one for AMD, and else those of CUDA.
 """
 import json
 import os
@@ -187,6 +187,84 @@ def rocprofv3(rank):
         f.write("\n")
 
 
+def varint(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def message(*fields):
+    """A protocol buffer of pairs of number and value."""
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        else:
+            data = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(data)) + data
+    return out
+
+
+def perfetto(rank):
+    ranges, calls, work = program(rank)
+    pid, boot = 100 + rank, 5_000_000_000
+    packets = [[(6, message((1, message((1, 6), (2, boot))), (1, message((1, 1), (2, EPOCH)))))],
+               [(60, message((1, 1), (3, message((1, pid), (6, "solver")))))],
+               [(60, message((1, 2), (5, 1), (4, message((1, pid), (2, pid), (5, "main")))))]]
+    packets += [[(60, message((1, 10 + n), (5, 1), (2, f"HIP Activity Device {rank}, Stream {n}")))] for n in (1, 2)]
+
+    def slice(track, category, name, b, e, *arguments):
+        more = [(4, message((10, key), (3, value))) for key, value in arguments if value is not None]
+        packets.append([(8, boot + b), (11, message((9, 1), (11, track), (22, category), (23, name), *more))])
+        packets.append([(8, boot + e), (11, message((9, 2), (11, track)))])
+
+    inner = {b: (name, b, e) for name, b, e in ranges}
+    for name, b, e, n in calls:  # the ends of a thread's slices stand behind what lies in them
+        if b in inner:
+            if packets[-1][0][0] == 8 and b != ranges[0][1]:
+                packets.append([(8, boot + last), (11, message((9, 2), (11, 2)))])
+            step, begin, last = inner[b]
+            packets.append([(8, boot + begin), (11, message((9, 1), (11, 2), (22, "rocm_marker_api"), (23, step)))])
+        slice(2, "rocm_hip_api", "hip" + name, b, e, ("corr_id", n))
+    packets.append([(8, boot + last), (11, message((9, 2), (11, 2)))])
+    for kind, name, st, b, e, n, size in work:
+        slice(10 + st, "rocm_kernel_dispatch" if kind == "kernel" else "rocm_memory_copy",
+              name if kind == "kernel" else "MEMORY_COPY_HOST_TO_DEVICE", b, e, ("corr_id", n), ("size", size))
+    with open(path(f"perfetto/rank{rank}.pftrace"), "wb") as f:
+        f.write(b"".join(message((1, message(*p, (10, 1)))) for p in packets))
+
+
+def xplane(rank):
+    ranges, calls, work = program(rank)
+    stats = {name: n + 1 for n, name in enumerate(("correlation_id", "step_num", "memcpy_details", "profile_start_time"))}
+
+    def plane(title, lines, *own):
+        names = {}
+
+        def event(name, b, e, *values):
+            key = names.setdefault(name, len(names) + 1)
+            told = [(4, message((1, stats[stat]), (5 if isinstance(v, str) else 4, v))) for stat, v in values]
+            return (4, message((1, key), (2, b * 1000), (3, (e - b) * 1000), *told))
+
+        lines = [(3, message((2, name), *[event(*x) for x in events])) for name, events in lines]
+        tables = [(table, message((1, n), (2, message((1, n), (2, name))))) for table, of in ((4, names), (5, stats)) for name, n in of.items()]
+        return (1, message((2, title), *lines, *tables, *own))
+
+    streams = {}
+    for kind, name, st, b, e, n, size in work:
+        line, values = f"Stream #{st}({'Kernel' if kind == 'kernel' else 'MemcpyH2D'})", [("correlation_id", n)]
+        if size:
+            values.append(("memcpy_details", f"kind_src:host kind_dst:device size:{size} dest:0 async:1"))
+        streams.setdefault(line, []).append((name if kind == "kernel" else "MemcpyH2D", b, e, *values))
+    host = [("train", b, e, ("step_num", n)) for n, (name, b, e) in enumerate(ranges)]
+    host += [("cuda" + name, b, e, ("correlation_id", n)) for name, b, e, n in calls]
+    with open(path(f"xplane/rank{rank}.xplane.pb"), "wb") as f:
+        f.write(message(plane(f"/device:GPU:{rank}", streams.items()), plane("/host:CPU", [("main", host)]),
+                        plane("Task Environment", [], (6, message((1, stats["profile_start_time"]), (3, EPOCH))))))
+
+
 for rank in range(2):
-    for write in (pytorch, nsight, rocpd, rocprofv3):
+    for write in (pytorch, nsight, rocpd, rocprofv3, perfetto, xplane):
         write(rank)
