@@ -77,7 +77,8 @@ func (p pkg) imports() []string {
 // layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
 var layers = [][]string{
 	{"tempfile"},
-	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output", "stats/fit",
+	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output",
+		"readers/internal/protobuf", "readers/internal/protobuf/protobuftest", "stats/fit",
 		"trace/tracetest/mutate"},
 	{"trace", "codec", "readers/internal/sqlite"},
 	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir",
@@ -88,7 +89,8 @@ var layers = [][]string{
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "document/palette", "report/text", "readers/internal/nest", "readers/paraver", "stats/numbers", "formulae"},
 	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
-	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight", "readers/rocpd", "readers/internal/recording/recordingtest"},
+	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane",
+		"readers/internal/recording/recordingtest"},
 	{"stats/profile", "readers"},
 	{"stats/critical", "stats/overhead", "stats/replay", "stats/devices", "stats/fileio"},
 	{"stats/delays", "stats/distributed"},
@@ -139,7 +141,8 @@ func TestFormats(t *testing.T) {
 func TestLeaves(t *testing.T) {
 	only := map[string][]string{"plots": nil, "spill": nil, "stats/fit": nil, "trace": {"spill"}, "codec": {"spill"}}
 	const sources = "readers/internal/recording/recordingtest"
-	forTests := map[string][]string{"trace/tracetest": {"samples/oracle", sources}, "stats/statstest": {"samples/oracle"}, sources: nil,
+	forTests := map[string][]string{"readers/internal/protobuf/protobuftest": nil,
+		"trace/tracetest": {"samples/oracle", sources}, "stats/statstest": {"samples/oracle"}, sources: nil,
 		"trace/tracetest/mutate": {"codec/codectest", "scripts/attack", sources}} // and tools that are tests themselves
 	for _, p := range packages(t) {
 		allowed, leaf := only[p.dir]

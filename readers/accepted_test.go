@@ -48,7 +48,8 @@ func TestAccepted(t *testing.T) {
 }
 
 // recorded are small traces of recorders of accelerators, in the forms that are not written.
-var recorded = []string{"nsight/testdata/run", "rocpd/testdata/v3", "rocpd/testdata/v40"}
+var recorded = []string{"nsight/testdata/run", "rocpd/testdata/v3", "rocpd/testdata/v40", "rocpd/testdata/json/7_results.json",
+	"perfetto/testdata/run", "xplane/testdata/run"}
 
 // foreign returns traces in other formats than OTF2: the goldens of their readers and,
 // where they are, real ones.

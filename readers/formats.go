@@ -13,7 +13,9 @@ import (
 	"tracekit/readers/nsight"
 	"tracekit/readers/otf2"
 	"tracekit/readers/paraver"
+	"tracekit/readers/perfetto"
 	"tracekit/readers/rocpd"
+	"tracekit/readers/xplane"
 	"tracekit/trace"
 )
 
@@ -86,6 +88,35 @@ var formats = []format{
 			return writer(paraver.Create(path, info, defs, paraver.CreateOptions{Plain: o.Plain, Force: o.Force, Jobs: o.Jobs,
 				Store: o.Store, Context: o.Context}))
 		},
+	},
+	{
+		name: xplane.Format, label: "XPlane", extensions: []string{".pb"},
+		phrase: "an .xplane.pb file of XLA", recorded: "a profile of XLA (JAX, TensorFlow)",
+		sniff: xplane.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: xplane.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(xplane.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
+		name: perfetto.Format, label: "Perfetto", extensions: []string{".pftrace", ".perfetto-trace", ".proto"}, gzipped: true,
+		phrase: "a .pftrace file of Perfetto", recorded: "a trace of Perfetto",
+		sniff: perfetto.Sniff,
+		files: func(path string, there []string) Files { return Files{Opened: perfetto.FilesOf(path, there)} },
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(perfetto.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
+		name: rocpd.JSONFormat, label: "rocprofv3 JSON",
+		phrase: "a JSON file of rocprofv3",
+		sniff:  rocpd.SniffJSON,
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(rocpd.OpenJSON(ctx, paths, o.recording()))
+		},
+		parts: true,
 	},
 	{
 		name: jsontrace.Format, label: "JSON", extensions: []string{".json"}, gzipped: true,

@@ -182,8 +182,6 @@ func otherTool(path string, head []byte) string {
 	switch {
 	case strings.HasSuffix(name, ".cubex"):
 		return "it is a profile of Cube, which has no events: measure with SCOREP_ENABLE_TRACING=true, and open traces.otf2"
-	case strings.HasSuffix(name, ".xplane.pb"):
-		return "it is a profile of XLA: open the .trace.json.gz beside it"
 	case strings.HasSuffix(name, ".trc"), strings.HasSuffix(name, ".edf"):
 		return "it is a trace of TAU: tau_trace2json makes a JSON file of it and of its other half"
 	case strings.HasSuffix(name, ".nsys-rep"), strings.HasSuffix(name, ".qdrep"):
@@ -194,7 +192,7 @@ func otherTool(path string, head []byte) string {
 		return "it is an intermediate file of Extrae: mpi2prv makes a .prv file of them"
 	case head[0] == '\n' && bytes.ContainsFunc(head[:min(len(head), 64)], func(r rune) bool { return r < '\t' }):
 		// Its first record is field 1 of a protocol buffer; no text has such characters.
-		return "it looks like a trace of Perfetto in its own form: 'traceconv json' makes a JSON file of it"
+		return "it looks like a protocol buffer, but it is neither a trace of Perfetto nor a profile of XLA"
 	}
 	return ""
 }

@@ -37,8 +37,11 @@ func TestBelongs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
+	put("app.pftrace", "\x0a\x02\x50\x01")
 	for name, format := range map[string]string{"one": "paraver", "one/run.pcf": "paraver", "one/run.row": "paraver",
-		"archive/traces.def": "otf2", "archive/traces/0.evt": "otf2", "archive/traces": "otf2", "outer": "otf2", "big.json": "json"} {
+		"archive/traces.def": "otf2", "archive/traces/0.evt": "otf2", "archive/traces": "otf2", "outer": "otf2", "big.json": "json",
+		"vm.xplane.pb": "xplane", "app.pftrace": "perfetto"} {
 		s, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if err != nil {
 			t.Error(err)
@@ -53,12 +56,14 @@ func TestBelongs(t *testing.T) {
 	put("t.tar", strings.Repeat("\x00", 257)+"ustar\x00"+strings.Repeat("\x00", 700))
 	put("profile.cubex", strings.Repeat("\x00", 257)+"ustar\x00"+strings.Repeat("\x00", 700))
 	put("chrome.json", "\x0a\x5f2V\x10\x03\x0a\x09\x08\x06")
-	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
+	put("model.pb", "\x0a\x05\x0a\x03abc")
 	put("tau.trc", "x")
 	put("run.nsys-rep", "x")
 	put("other.db", "SQLite format 3\x00")
-	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "traceconv json",
-		"vm.xplane.pb": ".trace.json.gz", "tau.trc": "tau_trace2json", "run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
+	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "no packet of Perfetto",
+		"model.pb": "it looks like a protocol buffer", "tau.trc": "tau_trace2json",
+		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
+		"two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {

@@ -1,15 +1,8 @@
 package jsontrace
 
 import (
-	"bufio"
-	"bytes"
-	"compress/bzip2"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 
 	"tracekit/readers/internal/wire"
 	"tracekit/trace"
@@ -90,30 +83,11 @@ func (in *input) peek(skip byte) (c byte, ok bool) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// uncompressed returns the text of a file that may be compressed by gzip (in one or
-// several members), zstd, bzip2 or xz, which is seen from its first bytes.
+// uncompressed returns the text of a file that may be compressed, see wire.Uncompressed.
 func uncompressed(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(r, 64<<10)
-	head, _ := b.Peek(6)
-	var out io.Reader
-	var err error
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		out, err = gzip.NewReader(b)
-	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20)); err == nil {
-			out = z.IOReadCloser()
-		}
-	case bytes.HasPrefix(head, []byte("BZh")):
-		out = bzip2.NewReader(b)
-	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
-		out, err = xz.NewReader(b)
-	default:
-		return b, nil
-	}
+	plain, err := wire.Uncompressed(r)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 	}
-	return wire.Decompressed(out), nil
+	return plain, nil
 }

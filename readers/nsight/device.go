@@ -25,14 +25,10 @@ func (r *report) stream(v []sqlite.Value) (p *process, l *recording.Track) {
 		p = r.process(key.process)
 	}
 	l, ok := r.streams[key]
-	if ok {
+	if ok || !r.f.Room() {
 		return p, l
 	}
-	d := p.devices[key.device]
-	if d == nil {
-		d = p.NewDevice(key.device)
-		p.devices[key.device] = d
-	}
+	d := r.deviceOf(p, key.device)
 	name := fmt.Sprintf("stream %d", key.stream)
 	if context, taken := p.streams[[2]int64{key.device, key.stream}]; taken && context != key.context {
 		name = fmt.Sprintf("stream %d (context %d)", key.stream, key.context)
@@ -42,6 +38,18 @@ func (r *report) stream(v []sqlite.Value) (p *process, l *recording.Track) {
 	l = d.NewStream(name, key.stream)
 	r.streams[key] = l
 	return p, l
+}
+
+// deviceOf returns a device of a process.
+func (r *report) deviceOf(p *process, number int64) *recording.Device {
+	d := p.devices[number]
+	if d == nil {
+		room := r.f.Room()
+		if d = p.NewDevice(number); room {
+			p.devices[number] = d
+		}
+	}
+	return d
 }
 
 // owner returns the process of device work that names none: the only one with threads, else one that has nothing else.
@@ -179,7 +187,7 @@ func (r *report) counters() error {
 	names := make(map[[2]int64]string)
 	if err := r.scan("TARGET_INFO_GPU_METRICS", []string{"typeId", "metricId", "metricName"}, func(v []sqlite.Value) {
 		if len(names) < nameLimit {
-			names[[2]int64{v[0].Int(), v[1].Int()}] = v[2].String()
+			names[[2]int64{v[0].Int(), v[1].Int()}] = r.f.Keep(v[2].Bytes())
 		}
 	}); err != nil {
 		return err
@@ -193,7 +201,7 @@ func (r *report) counters() error {
 			tracks[gpu] = l
 		}
 		name, ok := names[[2]int64{v[1].Int(), v[2].Int()}]
-		if !ok {
+		if !ok || name == "" {
 			name = fmt.Sprintf("metric %d", v[2].Int())
 		}
 		if id, ok := r.f.Metric(name, unitOf(name), trace.MetricAbsolutePoint, trace.TypeInt64); ok && l != nil && v[0].Is() {
@@ -235,19 +243,15 @@ func (r *report) sampled(gpu int64) *recording.Track {
 func (r *report) memory() error {
 	const allocate, free = 0, 1
 	used := make(map[*recording.Track]int64)
-	return r.scan("CUDA_GPU_MEMORY_USAGE_EVENTS", []string{"start", "globalPid", "deviceId", "bytes", "memoryOperationType"}, func(v []sqlite.Value) {
+	columns := []string{"start", "globalPid", "deviceId", "bytes", "memoryOperationType"}
+	return r.scan("CUDA_GPU_MEMORY_USAGE_EVENTS", columns, func(v []sqlite.Value) {
 		p := r.process(uint64(v[1].Int()) >> tidBits)
 		l, known := p.memory[v[2].Int()]
-		if !known {
+		if !known && r.f.Room() {
 			if p.memory == nil {
 				p.memory = make(map[int64]*recording.Track)
 			}
-			d := p.devices[v[2].Int()]
-			if d == nil {
-				d = p.NewDevice(v[2].Int())
-				p.devices[v[2].Int()] = d
-			}
-			l = d.NewSampler("memory")
+			l = r.deviceOf(p, v[2].Int()).NewSampler("memory")
 			p.memory[v[2].Int()] = l
 		}
 		id, ok := r.f.Metric("device memory in use", "B", trace.MetricAbsoluteNext, trace.TypeInt64)

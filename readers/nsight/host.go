@@ -36,8 +36,8 @@ func (r *report) nvtx() error {
 			}
 			switch v[2].Int() {
 			case nvtxDomain:
-				if len(t.process.domains) < nameLimit {
-					t.process.domains[domain] = r.text(&v[3], &v[4])
+				if name := r.f.Keep([]byte(r.text(&v[3], &v[4]))); name != "" {
+					t.process.domains[domain] = name
 				}
 			case nvtxThread:
 				r.nameThread(t.id, r.text(&v[3], &v[4]), 1<<30)

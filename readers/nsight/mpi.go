@@ -3,6 +3,7 @@ package nsight
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,7 +152,8 @@ func (m *mpiReader) comm(p *process, handle, uid *sqlite.Value, at int64) uint32
 		c.uid, c.hasUID = uid.Int(), true
 	}
 	describe := func() recording.Comm {
-		return recording.Comm{Name: fmt.Sprintf("communicator %d", handle.Int()), World: c.members, Size: uint32(max(0, min(c.size, trace.None-1)))}
+		return recording.Comm{Name: fmt.Sprintf("communicator %d", handle.Int()), World: c.members,
+			Size: uint32(max(0, min(c.size, trace.None-1)))}
 	}
 	switch {
 	case c.hasUID && len(rows) > 0:
@@ -198,7 +200,8 @@ func (m *mpiReader) function(id *sqlite.Value) mpiFunction {
 
 // messages reads calls that send or receive.
 func (m *mpiReader) messages() error {
-	return m.scan("MPI_P2P_EVENTS", []string{"start", "end", "globalTid", "textId", "commHandle", "commUid", "tag", "remoteRank", "size", "requestHandle"},
+	return m.scan("MPI_P2P_EVENTS",
+		[]string{"start", "end", "globalTid", "textId", "commHandle", "commUid", "tag", "remoteRank", "size", "requestHandle"},
 		func(v []sqlite.Value) {
 			fn, begin, c := m.function(&v[3]), v[0].Int(), nest.Call{}
 			p := m.thread(&v[2]).process
@@ -231,7 +234,8 @@ func (m *mpiReader) messages() error {
 			case !first && fn.Class == trace.ClassSendrecv && sends: // its second row is the receive
 				t.track.Stream.Tie = nest.TieFile
 				t.track.Comm = true
-				t.track.Stream.AddP2P(trace.P2PRow{Time: nest.AddTime(begin, max(0, dur)), Kind: trace.KindMpiRecv, Peer: peer, Comm: trace.CommID(comm), Tag: tag, Bytes: bytes})
+				t.track.Stream.AddP2P(trace.P2PRow{Time: nest.AddTime(begin, max(0, dur)), Kind: trace.KindMpiRecv, Peer: peer,
+					Comm: trace.CommID(comm), Tag: tag, Bytes: bytes})
 			case first && !blocking && (sends || receives):
 				m.wait(t, begin, recordP2P, uint64(v[9].Int()), uint64(fn.Class), uint64(peer), uint64(comm), uint64(tag), bytes)
 			}
@@ -240,7 +244,8 @@ func (m *mpiReader) messages() error {
 
 // collectives reads collective calls.
 func (m *mpiReader) collectives() error {
-	return m.scan("MPI_COLLECTIVES_EVENTS", []string{"start", "end", "globalTid", "textId", "commHandle", "commUid", "rootRank", "size", "recvSize", "requestHandle"},
+	return m.scan("MPI_COLLECTIVES_EVENTS",
+		[]string{"start", "end", "globalTid", "textId", "commHandle", "commUid", "rootRank", "size", "recvSize", "requestHandle"},
 		func(v []sqlite.Value) {
 			fn, begin, c := m.function(&v[3]), v[0].Int(), nest.Call{}
 			comm := m.comm(m.thread(&v[2]).process, &v[4], &v[5], begin)
@@ -326,21 +331,11 @@ func (m *mpiReader) complete() error {
 				}
 			}
 		}
-		for _, handle := range slices.Sorted(mapKeys(p.open)) {
+		for _, handle := range slices.Sorted(maps.Keys(p.open)) {
 			m.settle(p, handle)
 		}
 	}
 	return nil
-}
-
-func mapKeys[V any](m map[uint64]V) func(yield func(uint64) bool) {
-	return func(yield func(uint64) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // start begins a request.
@@ -357,7 +352,8 @@ func (m *mpiReader) start(p *process, t *thread, time int64, kind trace.Kind, ha
 		q.kind = trace.KindNonBlockingCollectiveComplete
 		q.coll = trace.CollRow{Kind: q.kind, Op: trace.CollectiveOp(args[0]), Comm: trace.CommID(args[1]), Root: uint32(args[2]),
 			Sent: args[3], Received: args[4], Request: number}
-		l.Stream.AddColl(trace.CollRow{Time: time, Kind: trace.KindNonBlockingCollectiveRequest, Comm: trace.None, Root: trace.None, Request: number})
+		l.Stream.AddColl(trace.CollRow{Time: time, Kind: trace.KindNonBlockingCollectiveRequest, Comm: trace.None, Root: trace.None,
+			Request: number})
 	} else {
 		q.row = trace.P2PRow{Peer: uint32(args[1]), Comm: trace.CommID(args[2]), Tag: uint32(args[3]), Bytes: args[4], Request: number}
 		if trace.CallClass(args[0]) == trace.ClassIsend {

@@ -49,10 +49,12 @@ type process struct {
 func (r *report) process(key uint64) *process {
 	p := r.processes[key]
 	if p == nil {
-		pid := int64(key & (1<<tidBits - 1))
+		pid, room := int64(key&(1<<tidBits-1)), r.f.Room()
 		p = &process{Process: r.f.NewProcess(r.programs[key], pid), domains: make(map[int64]string),
 			devices: make(map[int64]*recording.Device), streams: make(map[[2]int64]int64), open: make(map[uint64][]pendingRequest)}
-		r.processes[key] = p
+		if room {
+			r.processes[key] = p
+		}
 	}
 	return p
 }
@@ -62,7 +64,6 @@ type thread struct {
 	id      uint64
 	process *process
 	track   *recording.Track // nil: there are too many
-	regions map[regionKey]trace.RegionID
 }
 
 // thread returns the thread of a global identifier.
@@ -79,8 +80,10 @@ func (r *report) thread(v *sqlite.Value) *thread {
 		if name == "" {
 			name = fmt.Sprintf("thread %d", tid)
 		}
-		t = &thread{id: id, process: p, track: p.NewThread(name, tid)}
-		r.threads[id] = t
+		room := r.f.Room()
+		if t = (&thread{id: id, process: p, track: p.NewThread(name, tid)}); room {
+			r.threads[id] = t
+		}
 	}
 	r.last = t
 	return t
@@ -110,7 +113,7 @@ func (r *report) names() error {
 	r.f.Ledger.AddN(trace.CodeLimitExceeded, lost, r.f.Place(-1), "strings; the last ones are not known")
 	if err := r.scan("PROCESSES", []string{"globalPid", "name"}, func(v []sqlite.Value) {
 		if len(r.programs) < nameLimit {
-			r.programs[uint64(v[0].Int())>>tidBits] = wire.CutName(v[1].String())
+			r.programs[uint64(v[0].Int())>>tidBits] = r.f.Keep(v[1].Bytes())
 		}
 	}); err != nil {
 		return err
@@ -138,6 +141,7 @@ func (r *report) nameThread(id uint64, name string, priority int64) {
 	}
 	old, ok := r.named[id]
 	if (!ok && len(r.named) < nameLimit || ok && priority > old.priority) && name != "" {
+		name = r.f.Keep([]byte(name))
 		r.named[id] = threadName{name, priority}
 		if t := r.threads[id]; t != nil && t.track != nil {
 			t.track.Name = name

@@ -133,7 +133,8 @@ func (n *ncclRanges) call(f *recording.File, p *process, region trace.RegionID, 
 
 // note tells of what was more than is kept.
 func (n *ncclRanges) note(f *recording.File) {
-	f.Ledger.AddN(trace.CodeLimitExceeded, n.lost, f.Place(-1), "calls of NCCL, or calls out of order; the sizes of their kernels are not known")
+	f.Ledger.AddN(trace.CodeLimitExceeded, n.lost, f.Place(-1),
+		"calls of NCCL, or calls out of order; the sizes of their kernels are not known")
 }
 
 // payloadFields returns the numbers of a payload, by the names of its fields.

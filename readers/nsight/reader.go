@@ -29,8 +29,8 @@ package nsight
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tracekit/readers/internal/recording"
@@ -44,10 +44,10 @@ const Format = "nsight"
 // extension is that of exported files, by which those in a directory are told.
 const extension = ".sqlite"
 
-// Sniff reports whether a path is an export, or a directory with exports, sound or not; head is how its file begins, nil for a directory.
+// Sniff reports whether a path is an export, or a directory with exports, sound or not. head is how the file begins, nil for a directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
-		return len(recording.FilesIn(path, extension, 0, isExport)) > 0
+		return slices.ContainsFunc(recording.FilesIn(path, extension, 0), isExport)
 	}
 	return sqlite.Is(head) && isExport(path)
 }
@@ -73,7 +73,7 @@ func isExport(path string) bool {
 // FilesOf returns the files of the trace that a path stands for, of those that are there.
 func FilesOf(path string, there []string) (files []string) {
 	for _, name := range there {
-		if name == path && strings.HasSuffix(name, extension) || strings.HasSuffix(name, extension) && filepath.ToSlash(filepath.Dir(name)) == path {
+		if strings.HasSuffix(name, extension) && (name == path || filepath.ToSlash(filepath.Dir(name)) == path) {
 			files = append(files, name)
 		}
 	}
@@ -82,15 +82,7 @@ func FilesOf(path string, there []string) (files []string) {
 
 // Open reads one trace from exports, or from directories of them. An error wraps trace.ErrNotATrace if one is none.
 func Open(ctx context.Context, paths []string, o recording.Options) (*recording.Source, error) {
-	var files []string
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			files = append(files, recording.FilesIn(path, extension, 0, isExport)...)
-		} else {
-			files = append(files, path)
-		}
-	}
-	return recording.Open(ctx, Format, files, o, read)
+	return recording.Open(ctx, Format, recording.Files(paths, extension, 0), o, read)
 }
 
 // A report is an export while it is read.
@@ -106,7 +98,6 @@ type report struct {
 	streams   map[streamKey]*recording.Track
 	last      *thread // that was looked for
 	lone      *process
-	hardware  map[int64]string // names of GPUs by identifier
 	nccl      ncclRanges
 	rows      uint64 // that repeat others
 	negative  uint64 // events that end before they begin
@@ -122,11 +113,12 @@ func read(ctx context.Context, f *recording.File) error {
 	changed := db.Watch()
 	r := &report{ctx: ctx, f: f, db: db, processes: make(map[uint64]*process), programs: make(map[uint64]string),
 		threads: make(map[uint64]*thread), named: make(map[uint64]threadName), streams: make(map[streamKey]*recording.Track),
-		hardware: make(map[int64]string), nccl: newNcclRanges()}
+		nccl: newNcclRanges()}
 	if !isExport(f.Path) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
-	for _, step := range []func() error{r.about, r.names, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics, r.leftOut} {
+	for _, step := range []func() error{r.about, r.names, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics,
+		r.leftOut} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -168,9 +160,9 @@ func (r *report) about() error {
 	meta := func(v []sqlite.Value) {
 		switch v[0].String() {
 		case "EXPORT_PRODUCT_VERSION":
-			f.Creator = "Nsight Systems " + v[1].String()
+			f.Creator = "Nsight Systems " + f.Keep(v[1].Bytes())
 		case "EXPORT_SCHEMA_VERSION":
-			f.Version = v[1].String()
+			f.Version = f.Keep(v[1].Bytes())
 		}
 	}
 	for _, table := range []string{"EXPORT_META_DATA", "META_DATA_EXPORT"} {
@@ -189,7 +181,7 @@ func (r *report) about() error {
 	if err := r.scan("TARGET_INFO_SYSTEM_ENV", []string{"name", "value"}, func(v []sqlite.Value) {
 		switch v[0].String() {
 		case "Hostname":
-			f.Host = v[1].String()
+			f.Host = f.Keep(v[1].Bytes())
 		case "DeviceEnvironment":
 			r.rank(v[1].Bytes(), &surest)
 		}
@@ -204,8 +196,7 @@ func (r *report) about() error {
 		return err
 	}
 	return r.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(v []sqlite.Value) {
-		r.hardware[v[0].Int()] = v[1].String()
-		f.Properties[fmt.Sprintf("GPU %d", v[0].Int())] = v[1].String()
+		f.Describe(fmt.Sprintf("GPU %d", v[0].Int()), v[1].Bytes())
 	})
 }
 

@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 func data(t testing.TB) (all [][]byte) {
 	t.Helper()
 	for _, path := range versions {
-		for _, file := range recording.FilesIn(path, extension, levels, isDatabase) {
+		for _, file := range recording.FilesIn(path, extension, levels) {
 			data, err := os.ReadFile(filepath.FromSlash(file))
 			if err != nil {
 				t.Fatal(err)

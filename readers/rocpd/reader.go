@@ -23,9 +23,9 @@ package rocpd
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tracekit/readers/internal/recording"
@@ -43,10 +43,11 @@ const (
 	metadata  = prefix + "metadata"
 )
 
-// Sniff reports whether a path is such a database, or a directory with some, sound or not; head is how its file begins, nil for a directory.
+// Sniff reports whether a path is such a database, or a directory with some, sound or not. head is how the file begins, nil for a
+// directory.
 func Sniff(path string, head []byte) bool {
 	if head == nil {
-		return len(recording.FilesIn(path, extension, levels, isDatabase)) > 0
+		return slices.ContainsFunc(recording.FilesIn(path, extension, levels), isDatabase)
 	}
 	return sqlite.Is(head) && isDatabase(path)
 }
@@ -73,15 +74,7 @@ func FilesOf(name string, there []string) (files []string) {
 
 // Open reads one trace from databases, or from directories of them. An error wraps trace.ErrNotATrace if one is none.
 func Open(ctx context.Context, paths []string, o recording.Options) (*recording.Source, error) {
-	var files []string
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			files = append(files, recording.FilesIn(path, extension, levels, isDatabase)...)
-		} else {
-			files = append(files, path)
-		}
-	}
-	return recording.Open(ctx, Format, files, o, read)
+	return recording.Open(ctx, Format, recording.Files(paths, extension, levels), o, read)
 }
 
 // suffixes returns how the names of the sets of tables end.

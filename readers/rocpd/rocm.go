@@ -88,8 +88,10 @@ func newProcess(p *recording.Process) *process {
 func (p *process) device(number int64) *recording.Device {
 	d := p.devices[number]
 	if d == nil {
-		d = p.NewDevice(number)
-		p.devices[number] = d
+		room := p.Room()
+		if d = p.NewDevice(number); room {
+			p.devices[number] = d
+		}
 	}
 	return d
 }
@@ -98,7 +100,7 @@ func (p *process) device(number int64) *recording.Device {
 func (p *process) stream(device, stream int64, name func() string) *recording.Track {
 	key := streamKey{device, stream}
 	l, ok := p.streams[key]
-	if !ok {
+	if !ok && p.Room() {
 		l = p.device(device).NewStream(name(), stream)
 		p.streams[key] = l
 	}
@@ -109,7 +111,7 @@ func (p *process) stream(device, stream int64, name func() string) *recording.Tr
 func (p *process) sampler(device int64) *recording.Track {
 	l, ok := p.samplers[device]
 	switch {
-	case ok:
+	case ok || !p.Room():
 	case device < 0:
 		l = p.NewSampler("samples")
 		p.samplers[device] = l

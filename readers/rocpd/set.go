@@ -29,6 +29,7 @@ type set struct {
 	threadRows map[int64]threadRow
 	threads    map[[2]int64]*thread // by process and thread
 	list       []*thread
+	nobody     *thread
 	agents     map[int64]agent
 	streams    recording.Strings
 	queues     recording.Strings
@@ -120,7 +121,7 @@ func (s *set) definitions() error {
 	}{
 		{"metadata", []string{"tag", "value"}, func(v []sqlite.Value) {
 			if v[0].String() == "schema_version" {
-				s.f.Version = v[1].String()
+				s.f.Version = s.f.Keep(v[1].Bytes())
 			}
 		}},
 		{"string", []string{"id", "string"}, func(v []sqlite.Value) {
@@ -130,13 +131,13 @@ func (s *set) definitions() error {
 		}},
 		{"info_category", []string{"id", "name"}, func(v []sqlite.Value) { s.categories.Add(v[0].Int(), v[1].Bytes()) }},
 		{"info_node", []string{"hostname", "machine_id"}, func(v []sqlite.Value) {
-			s.f.Host, machine = v[0].String(), v[1].String()
+			s.f.Host, machine = s.f.Keep(v[0].Bytes()), s.f.Keep(v[1].Bytes())
 			s.f.Clock = "the start of " + s.f.Host + " " + machine
 		}},
 		{"info_process", []string{"id", "pid", "command", "environment"}, s.process},
 		{"info_thread", []string{"id", "pid", "tid", "name"}, func(v []sqlite.Value) {
 			if len(s.threadRows) < rowLimit {
-				s.threadRows[v[0].Int()] = threadRow{v[1].Int(), v[2].Int(), v[3].String()}
+				s.threadRows[v[0].Int()] = threadRow{v[1].Int(), v[2].Int(), s.f.Keep(v[3].Bytes())}
 			}
 		}},
 		{"info_agent", []string{"id", "type", "type_index", "product_name"}, func(v []sqlite.Value) {
@@ -144,7 +145,7 @@ func (s *set) definitions() error {
 				a := agent{v[1].String() == "GPU", v[2].Int()}
 				s.agents[v[0].Int()] = a
 				if a.gpu {
-					s.f.Properties[fmt.Sprintf("GPU %d", a.number)] = v[3].String()
+					s.f.Describe(fmt.Sprintf("GPU %d", a.number), v[3].Bytes())
 				}
 			}
 		}},
@@ -156,7 +157,7 @@ func (s *set) definitions() error {
 			}
 		}},
 		{"info_pmc", []string{"id", "name", "units", "agent_id"}, func(v []sqlite.Value) {
-			c := counter{v[1].String(), v[2].String(), -1}
+			c := counter{s.f.Keep(v[1].Bytes()), s.f.Keep(v[2].Bytes()), -1}
 			if a := s.agents[v[3].Int()]; a.gpu && v[3].Is() {
 				c.device = a.number
 			}
@@ -189,7 +190,7 @@ func (s *set) process(v []sqlite.Value) {
 	if len(s.commands) == rowLimit {
 		return
 	}
-	command, _, _ := strings.Cut(v[2].String(), " ")
+	command, _, _ := strings.Cut(s.f.Keep(v[2].Bytes()), " ")
 	s.commands[v[0].Int()] = processRow{v[1].Int(), path.Base(command)}
 	if rank, sure := recording.RankIn(v[3].Bytes(), recording.Unsure); sure < recording.Unsure {
 		p := s.processOf(v[0].Int())
@@ -205,8 +206,10 @@ func (s *set) processOf(id int64) *process {
 		if !ok {
 			row.pid = id
 		}
-		p = newProcess(s.f.NewProcess(row.command, row.pid))
-		s.processes[id] = p
+		room := s.f.Room()
+		if p = newProcess(s.f.NewProcess(row.command, row.pid)); room {
+			s.processes[id] = p
+		}
 	}
 	return p
 }
@@ -224,11 +227,23 @@ func (s *set) thread(process, id int64) *thread {
 		if name == "" {
 			name = fmt.Sprintf("thread %d", row.tid)
 		}
+		if !s.f.Room() {
+			return s.crowd()
+		}
 		t = &thread{process: p, track: p.NewThread(name, row.tid), number: uint64(len(s.list))}
 		s.threads[[2]int64{process, id}] = t
 		s.list = append(s.list, t)
 	}
 	return t
+}
+
+// crowd returns the thread of all that are too many, which has no track.
+func (s *set) crowd() *thread {
+	if s.nobody == nil {
+		s.nobody = &thread{process: newProcess(s.f.NewProcess("", 0)), number: uint64(len(s.list))}
+		s.list = append(s.list, s.nobody)
+	}
+	return s.nobody
 }
 
 // placed are the columns that say where and when something happened, in all versions.

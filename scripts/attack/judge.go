@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tracekit/trace/tracetest/mutate"
 )
 
 // An outcome says what came of a run.
@@ -159,6 +161,8 @@ func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 		if why := byNatureOf(name, j.plan.sample.files[j.plan.other].name); why != "" {
 			return natural, why
 		}
+	} else if j.plan.member == &mutate.Files[0] && isProtobuf(name) {
+		return natural, "protobuf"
 	}
 	return bad, "changed answer without a finding"
 }

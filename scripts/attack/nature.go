@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
 	"unicode"
 	"unicode/utf8"
 )
@@ -30,6 +32,8 @@ func byNature(name string, data []byte, mended bool) string {
 		return "labels"
 	case (strings.HasSuffix(name, ".sqlite") || strings.HasSuffix(name, ".db")) && isSQLite(data):
 		return "SQLite"
+	case isProtobuf(name) && isMessage(data, true):
+		return "protobuf"
 	case mended:
 		return "mended"
 	}
@@ -103,6 +107,31 @@ func isSQLite(data []byte) bool {
 	return page >= 512 && len(data) == page*int(binary.BigEndian.Uint32(data[28:]))
 }
 
+// isProtobuf reports whether a file is a trace of Perfetto or a profile of XLA by its name. Such a file does not say how many others
+// its trace has: one that is gone is missed only if it is not of the last rank.
+func isProtobuf(name string) bool {
+	return strings.HasSuffix(name, ".pftrace") || strings.HasSuffix(name, ".pb")
+}
+
+// isMessage reports whether a file is a protocol buffer of whole fields, and so are, if within, its parts, which have the number 1.
+func isMessage(data []byte, within bool) bool {
+	for len(data) > 0 {
+		number, typ, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return false
+		}
+		size := protowire.ConsumeFieldValue(number, typ, data[n:])
+		if size < 0 {
+			return false
+		}
+		if part, _ := protowire.ConsumeBytes(data[n:]); within && number == 1 && (typ != protowire.BytesType || !isMessage(part, false)) {
+			return false
+		}
+		data = data[n+size:]
+	}
+	return true
+}
+
 // isLabels reports whether a file is text, of whole lines.
 func isLabels(data []byte) bool {
 	control := func(c rune) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' || c == 0x7F }
@@ -116,6 +145,10 @@ func byNatureOf(name, other string) string {
 	case ext != filepath.Ext(other):
 	case ext == ".json":
 		return "JSON"
+	case ext == ".sqlite" || ext == ".db":
+		return "SQLite"
+	case isProtobuf(name):
+		return "protobuf"
 	case (ext == ".def" || ext == ".evt") && filepath.Dir(name) == filepath.Dir(other):
 		return "OTF2"
 	}

@@ -62,6 +62,9 @@ var made = []struct {
 var recorded = []struct{ format, dir, open string }{
 	{"nsight", "nsight/testdata/run", "."}, {"nsight", "nsight/testdata/run", "report0.sqlite"},
 	{"rocpd", "rocpd/testdata/v3", "."}, {"rocpd", "rocpd/testdata/v40", "."}, {"rocpd", "rocpd/testdata/v41", "7.db"},
+	{"rocprofv3", "rocpd/testdata/json", "7_results.json"},
+	{"perfetto", "perfetto/testdata/run", "."}, {"perfetto", "perfetto/testdata/run", "rank0.pftrace"},
+	{"xplane", "xplane/testdata/run", "."}, {"xplane", "xplane/testdata/run", "worker0.xplane.pb"},
 }
 
 // findSamples returns the samples of the repository: its archives in every format, and the

@@ -70,7 +70,7 @@ const unknownEnd = math.MaxInt64
 
 func newNester(s *Set, l *Track, ids *IDs) *nester {
 	n := &nester{s: s, ids: ids, last: math.MinInt64, flat: l.Flat, outside: func(int64, int64, trace.RegionID, Call) {}}
-	if !l.GPU {
+	if !l.GPU && !l.Exact {
 		n.clip = clipLimit
 	}
 	return n
@@ -340,6 +340,9 @@ func (n *nester) close() {
 // putAttrs attaches the attributes of the record at hand to the next event.
 func (n *nester) putAttrs() {
 	for _, a := range n.attrs {
+		if n.s.Attribute != nil {
+			a.id = n.s.Attribute(a.id)
+		}
 		n.batch.AddAttr(n.ids.attribute(a))
 	}
 }

@@ -5,7 +5,7 @@
 //
 // Slices of a track are sorted by time, the longest first, then by order of adding; begins and
 // ends come before slices at equal times and keep their order. A slice that outlasts the one
-// around it by at most 1 µs ends with it, except on accelerators. Of two that overlap by more the
+// around it by at most 1 µs ends with it, except on accelerators and where times are exact. Of two that overlap by more the
 // later goes to a sub-track, which is a location of its own, or the earlier if the later is at
 // least twice as long, as an annotation is that begins within the call that opens it. What was
 // wrong is counted in the Survey of each track.
@@ -44,6 +44,9 @@ type Set struct {
 	// Type returns the type in which the values of a member of a metric are delivered; nil: the recorded one.
 	Type func(metric trace.MetricID, member int) trace.ValueType
 
+	// Attribute returns as what an attribute is delivered; nil: as it was recorded.
+	Attribute func(trace.AttributeID) trace.AttributeID
+
 	tracks   int
 	overlaps *spool.Spool // slices that are not in the first sub-track of their track
 	layers   atomic.Int64 // sub-tracks behind the first ones, with those that are one too many
@@ -66,6 +69,9 @@ func (s *Set) Add(l *Track) bool {
 	s.tracks++
 	return true
 }
+
+// Room reports whether a track can be added.
+func (s *Set) Room() bool { return s.tracks < TrackLimit }
 
 // Crowded reports whether sub-tracks are more than the limit allows: Resurvey decides which are left out.
 func (s *Set) Crowded() bool { return s.tracks+int(s.layers.Load()) > TrackLimit }

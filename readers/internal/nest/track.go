@@ -10,6 +10,7 @@ import (
 type Track struct {
 	Number  trace.LocationID // in the set
 	GPU     bool             // holds what an accelerator executes, which is never clipped
+	Exact   bool             // begin and end are not rounded: nothing is clipped
 	Async   bool             // slices may overlap: the longer of two is not preferred
 	Flat    bool             // no slice is part of another one
 	stacked bool             // the last slice came as begin or end

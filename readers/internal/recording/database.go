@@ -32,19 +32,31 @@ func OpenDatabase(f *File) (*sqlite.File, error) {
 	return nil, fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 }
 
-// FilesIn returns the files in a directory, and in those that it has so many levels down, whose names end so and which are what is looked
-// for, in order of name.
-func FilesIn(dir, extension string, levels int, is func(path string) bool) (paths []string) {
+// FilesIn returns what lies in a directory, and in those that it has so many levels down, whose names end so, in order of name: also
+// what is damaged or no file, for opening it tells.
+func FilesIn(dir, extension string, levels int) (paths []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
-		case e.IsDir() && levels > 0:
-			paths = append(paths, FilesIn(path, extension, levels-1, is)...)
-		case e.Type().IsRegular() && strings.HasSuffix(strings.ToLower(e.Name()), extension) && is(path):
+		case strings.HasSuffix(strings.ToLower(e.Name()), extension):
 			paths = append(paths, path)
+		case e.IsDir() && levels > 0:
+			paths = append(paths, FilesIn(path, extension, levels-1)...)
 		}
 	}
 	slices.SortStableFunc(paths, Natural)
 	return paths
+}
+
+// Files returns paths with the files in those that are directories.
+func Files(paths []string, extension string, levels int) (files []string) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			files = append(files, FilesIn(path, extension, levels)...)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return files
 }

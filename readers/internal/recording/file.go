@@ -28,6 +28,7 @@ package recording
 
 import (
 	"math"
+	"strings"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/wire"
@@ -39,6 +40,10 @@ import (
 const (
 	AttrCorrelation trace.AttributeID = iota
 	AttrBytes
+	AttrFlowOut // this and the next ones: in traces with flows alone
+	AttrFlowStep
+	AttrFlowIn
+	AttrOperation // in traces of XLA alone, with those of flows
 	attributes
 )
 
@@ -52,6 +57,7 @@ type File struct {
 	HasEpoch   bool
 	Rank       uint32 // of the only process that is a rank
 	HasRank    bool
+	Operations bool // some events have AttrOperation
 	Set        *nest.Set
 	Ledger     trace.Ledger
 	Creator    string
@@ -61,6 +67,7 @@ type File struct {
 	names     map[string]uint32
 	list      []string
 	bytes     int // of names
+	kept      int // bytes that Keep has given
 	regions   map[regionKey]trace.RegionID
 	described []region
 	metrics   map[string]trace.MetricID
@@ -68,6 +75,8 @@ type File struct {
 	comms     map[string]uint32
 	groups    []Comm
 	processes []*Process
+	flows     flows
+	devices   int
 	lost      [limits]uint64
 }
 
@@ -77,7 +86,9 @@ const (
 	lostRegions
 	lostMetrics
 	lostTracks
+	lostKept
 	lostComms
+	lostFlows
 	limits
 )
 
@@ -91,9 +102,15 @@ const (
 	otherName   = "(other names)"
 )
 
-var lostTexts = [limits]string{"names; the last ones are called " + otherName, "regions; the last ones are called " + otherName,
-	"counters; values of the last ones are left out", "threads and streams; the last ones are left out",
-	"communicators; the last ones are taken for all ranks"}
+var lostTexts = [limits]string{
+	lostNames:   "names; the last ones are called " + otherName,
+	lostRegions: "regions; the last ones are called " + otherName,
+	lostMetrics: "counters; values of the last ones are left out",
+	lostTracks:  "threads and streams; the last ones are left out",
+	lostKept:    "names of processes, threads and counters; the last ones are not known",
+	lostComms:   "communicators; the last ones are taken for all ranks",
+	lostFlows:   "arrows; the last ones are left out",
+}
 
 // NewFile returns an empty file whose events wait in a store.
 func NewFile(path string, store *spill.Store) *File {
@@ -110,7 +127,7 @@ func (f *File) Place(offset int64) trace.Place {
 
 // Text returns the number of a text, as instants have it.
 func (f *File) Text(s string) uint32 {
-	s = wire.CutName(s)
+	s = strings.ToValidUTF8(wire.CutName(s), "\uFFFD")
 	if id, ok := f.names[s]; ok {
 		return id
 	}
@@ -125,44 +142,80 @@ func (f *File) Text(s string) uint32 {
 	return id
 }
 
+// Room reports whether there is room for more processes, devices and tracks: what is added without belongs to nobody, and readers
+// should not keep it.
+func (f *File) Room() bool {
+	return f.Set.Room() && len(f.processes) < worldLimit && f.devices < worldLimit
+}
+
+// Keep returns a name that a reader keeps beside the file's texts, cut if it is long; "" once these names have taken nameLimit.
+func (f *File) Keep(name []byte) string {
+	const longest = 1 << 10
+	name = name[:min(len(name), longest)]
+	if f.kept += len(name) + 16; f.kept > nameLimit {
+		f.lost[lostKept]++
+		return ""
+	}
+	return strings.ToValidUTF8(string(name), "\uFFFD")
+}
+
+// Describe keeps a property of the recording, if there are few.
+func (f *File) Describe(key string, value []byte) {
+	if len(f.Properties) < 64 {
+		f.Properties[key] = f.Keep(value)
+	}
+}
+
 // A What says what the visits of a region are.
 type What struct {
 	Category string // as PyTorch calls it
 	Role     trace.RegionRole
 	Paradigm trace.Paradigm
+	File     string // of the source code; "": not known
+	Line     uint32 // where the function begins; 0: not known
 }
 
 // What devices and their runtimes do, by the paradigm of the runtime.
-func Kernel(p trace.Paradigm) What { return What{"kernel", trace.RoleKernel, p} }
+func Kernel(p trace.Paradigm) What {
+	return What{Category: "kernel", Role: trace.RoleKernel, Paradigm: p}
+}
 
 // Copy is the copying of memory by a device.
-func Copy(p trace.Paradigm) What { return What{"gpu_memcpy", trace.RoleDataTransfer, p} }
+func Copy(p trace.Paradigm) What {
+	return What{Category: "gpu_memcpy", Role: trace.RoleDataTransfer, Paradigm: p}
+}
 
 // Memset is the setting of memory by a device.
-func Memset(p trace.Paradigm) What { return What{"gpu_memset", trace.RoleKernel, p} }
+func Memset(p trace.Paradigm) What {
+	return What{Category: "gpu_memset", Role: trace.RoleKernel, Paradigm: p}
+}
 
 // Runtime is a call of the runtime.
-func Runtime(p trace.Paradigm) What { return What{"cuda_runtime", trace.RoleFunction, p} }
+func Runtime(p trace.Paradigm) What {
+	return What{Category: "cuda_runtime", Role: trace.RoleFunction, Paradigm: p}
+}
 
 // Driver is a call of the interface below the runtime.
-func Driver(p trace.Paradigm) What { return What{"cuda_driver", trace.RoleFunction, p} }
+func Driver(p trace.Paradigm) What {
+	return What{Category: "cuda_driver", Role: trace.RoleFunction, Paradigm: p}
+}
 
 // The other things that regions are.
 var (
-	Annotation  = What{"user_annotation", trace.RoleArtificial, trace.ParadigmUser}
-	Function    = What{"", trace.RoleFunction, trace.ParadigmUser}
-	Measurement = What{"overhead", trace.RoleFunction, trace.ParadigmMeasurement}
+	Annotation  = What{Category: "user_annotation", Role: trace.RoleArtificial, Paradigm: trace.ParadigmUser}
+	Function    = What{Category: "", Role: trace.RoleFunction, Paradigm: trace.ParadigmUser}
+	Measurement = What{Category: "overhead", Role: trace.RoleFunction, Paradigm: trace.ParadigmMeasurement}
 )
 
 // Call returns what a call of a library is, by its name: of MPI, of pthread, or another function.
 func Call(name string) What {
 	if fn := trace.MPIFunctionOf(name); fn.Class != trace.ClassNone {
-		return What{"mpi", fn.Role(), trace.ParadigmMPI}
+		return What{Category: "mpi", Role: fn.Role(), Paradigm: trace.ParadigmMPI}
 	}
 	if role := trace.ConstructRole(trace.ParadigmPthread, name); role != trace.RoleFunction {
-		return What{"osrt", role, trace.ParadigmPthread}
+		return What{Category: "osrt", Role: role, Paradigm: trace.ParadigmPthread}
 	}
-	return What{"osrt", trace.RoleFunction, trace.ParadigmUser}
+	return What{Category: "osrt", Role: trace.RoleFunction, Paradigm: trace.ParadigmUser}
 }
 
 type regionKey struct {
@@ -228,7 +281,8 @@ type Comm struct {
 	Size      uint32              // with Members: 0 if it is not known
 }
 
-// Comm returns the number of a communicator with a key, the same in all files, made by describe if it is new. Number 0 is that of all ranks.
+// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new. Number 0 is that of
+// all ranks.
 func (f *File) Comm(key string, describe func() Comm) uint32 {
 	if id, ok := f.comms[key]; ok {
 		return id

@@ -39,17 +39,38 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 		metrics: make(map[trace.MetricMember]trace.MetricID), nodes: make(map[string]trace.SystemTreeNodeID),
 		comms: make(map[string]trace.CommID), world: trace.None}
 	j.string("")
-	for _, a := range [attributes][2]string{
+	used := AttrFlowOut
+	for _, f := range files {
+		switch {
+		case f.Operations:
+			used = attributes
+		case f.flows.ends > 0:
+			used = max(used, AttrOperation)
+		}
+	}
+	texts := [attributes][2]string{
 		AttrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
 		AttrBytes:       {trace.AttributeBytes, "what a device copies or sets"},
-	} {
+		AttrFlowOut:     {trace.AttributeFlowOut, "a flow of this number starts here"},
+		AttrFlowStep:    {trace.AttributeFlowStep, "a flow of this number passes here"},
+		AttrFlowIn:      {trace.AttributeFlowIn, "a flow of this number ends here"},
+		AttrOperation:   {"hlo_op", "the operation of XLA that a device works at"},
+	}
+	for i, a := range texts[:used] {
+		typ := trace.TypeUint64
+		if trace.AttributeID(i) == AttrOperation {
+			typ = trace.TypeString
+		}
 		j.defs.Attributes = append(j.defs.Attributes, trace.Attribute{Ref: uint64(len(j.defs.Attributes)),
-			Name: j.string(a[0]), Description: j.string(a[1]), Type: trace.TypeUint64})
+			Name: j.string(a[0]), Description: j.string(a[1]), Type: typ})
 	}
 	var sets []*nest.Set
 	var tracks [][]*nest.Track
 	for _, f := range files {
 		f.settle()
+		if err := f.flows.settle(ctx, f); err != nil {
+			return nil, err
+		}
 		sets, tracks = append(sets, f.Set), append(tracks, nested(f.tracks()))
 	}
 	if err := nest.SurveyAll(ctx, jobs, sets, tracks); err != nil {
@@ -126,7 +147,8 @@ func (j *joiner) file(f *File) {
 
 func (j *joiner) region(f *File, r region) trace.RegionID {
 	name := j.string(f.list[r.name])
-	def := trace.Region{Name: name, Canonical: name, Description: j.string(r.Category), Role: r.Role, Paradigm: r.Paradigm, File: j.string("")}
+	def := trace.Region{Name: name, Canonical: name, Description: j.string(r.Category), Role: r.Role, Paradigm: r.Paradigm,
+		File: j.string(r.File), BeginLine: r.Line}
 	// The canonical name lets the analyses of MPI see what the kernel does.
 	if mpi := r.op.MPIName(); mpi != "" {
 		def.Canonical, def.Paradigm = j.string(mpi), trace.ParadigmMPI

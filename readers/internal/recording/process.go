@@ -45,14 +45,26 @@ type Track struct {
 // NewProcess adds a process.
 func (f *File) NewProcess(name string, pid int64) *Process {
 	p := &Process{Name: name, Pid: pid, file: f, world: trace.None, main: trace.None}
-	f.processes = append(f.processes, p)
+	if f.Room() {
+		f.processes = append(f.processes, p)
+	} else {
+		f.lost[lostTracks]++
+	}
 	return p
 }
+
+// Room is that of the process's file.
+func (p *Process) Room() bool { return p.file.Room() }
 
 // NewDevice adds a device of a process.
 func (p *Process) NewDevice(number int64) *Device {
 	d := &Device{Name: fmt.Sprintf("GPU %d", number), Number: number, file: p.file}
-	p.devices = append(p.devices, d)
+	if p.file.Room() {
+		p.devices = append(p.devices, d)
+		p.file.devices++
+	} else {
+		p.file.lost[lostTracks]++
+	}
 	p.Works = true
 	return d
 }

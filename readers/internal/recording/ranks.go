@@ -166,6 +166,13 @@ func (j *joiner) ranks() {
 	for r := range byRank {
 		j.size = max(j.size, r+1)
 	}
+	for _, f := range j.files {
+		for _, c := range f.groups { // of ranks that are not in the trace, too
+			if j.size > 0 && c.Size <= worldLimit {
+				j.size = max(j.size, c.Size)
+			}
+		}
+	}
 }
 
 // communicators defines the world and all other communicators.
@@ -186,6 +193,11 @@ func (j *joiner) communicators() {
 				members[p.world] = uint32(p.main)
 			}
 		}
+	}
+	if missing := slices.Index(members, trace.None); missing >= 0 {
+		n := len(slices.DeleteFunc(slices.Clone(members), func(l uint32) bool { return l != trace.None }))
+		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(),
+			fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))
 	}
 	j.members("MPI ranks", trace.GroupCommLocations, members)
 	j.world = j.members("MPI_COMM_WORLD", trace.GroupComm, all)
@@ -282,6 +294,7 @@ func (j *joiner) members(name string, kind trace.GroupKind, members []uint32) tr
 
 func (j *joiner) comm(name string, group trace.GroupID) trace.CommID {
 	id := trace.CommID(len(j.defs.Comms))
-	j.defs.Comms = append(j.defs.Comms, trace.Comm{Ref: uint64(id), Name: j.string(name), Group: group, Remote: trace.None, Parent: trace.None})
+	j.defs.Comms = append(j.defs.Comms, trace.Comm{Ref: uint64(id), Name: j.string(name), Group: group, Remote: trace.None,
+		Parent: trace.None})
 	return id
 }

@@ -58,7 +58,7 @@ func Open(ctx context.Context, format string, paths []string, o Options, read fu
 			if errs[i] = read(gctx, f); errs[i] == nil {
 				errs[i] = f.Set.Spool.Finish(gctx, max(1, o.Jobs/min(len(paths), maxFiles)))
 			}
-			if errors.As(errs[i], &missing) {
+			if errors.As(errs[i], &missing) || len(paths) > 1 && errors.Is(errs[i], trace.ErrNotATrace) {
 				return nil
 			}
 			return errs[i]

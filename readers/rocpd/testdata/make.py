@@ -5,11 +5,13 @@ usage: python3 make.py     (in testdata)
     v3/node/7_results.db    schema 3: rows say where and when
     v40/node/rocpd-7.db     schema 4.0: rows refer to tracks, and to times in a table of their own
     v41/7.db                schema 4.1: rows refer to tracks
+    json/7_results.json     rocprofv3's JSON
 
 Process 7 is rank 1, by its environment. In its main thread: roctx range "step" from 1,000 to 9,000; in it hipLaunchKernel (stack 5),
 hipMemcpyAsync (stack 6) and, in another thread, MPI_Barrier. The kernel runs from 2,500 to 4,500 in stream 1 with 17 waves, the copy of
 4,096 bytes from 5,000 to 6,000 in stream 2; another kernel, whose launch is not recorded, from 4,000 to 4,400 in stream 1.
 """
+import json
 import os
 import sqlite3
 
@@ -126,3 +128,47 @@ def make(path, version):
 make("v3/node/7_results.db", 3)
 make("v40/node/rocpd-7.db", 4.0)
 make("v41/7.db", 4.1)
+
+
+def make_json(path):
+    """The same contents as rocprofv3's JSON, without what it does not have: MPI, names of threads, power, the unlinked value."""
+    kinds = [("NONE", []), ("HIP_RUNTIME_API", ["hipLaunchKernel", "hipMemcpyAsync"]), ("MARKER_CORE_API", ["roctxMarkA", "roctxThreadRangeA"]),
+             ("KERNEL_DISPATCH", ["", "COMPLETE"]), ("MEMORY_COPY", ["", "MEMORY_COPY_HOST_TO_DEVICE"]),
+             ("MEMORY_ALLOCATION", ["", "MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_FREE"])]
+    h = lambda n: {"handle": n}
+
+    def record(kind, operation, begin, end, stack=0, **more):
+        return {"size": 64, "kind": kind, "operation": operation, "thread_id": 7, "correlation_id": {"internal": stack, "external": 0},
+                "start_timestamp": BOOT + begin, "end_timestamp": BOOT + end} | more
+
+    info = {"size": 8, "agent_id": h(2), "queue_id": h(1), "kernel_id": 1, "dispatch_id": 1}
+    tool = {
+        "metadata": {"pid": 7, "init_time": BOOT, "fini_time": BOOT + 10000, "command": ["./solver", "-n", "3"],
+                     "environment": {"TOKEN": "open sesame", "PMI_RANK": "1"}, "node": {"hostname": "node", "machine_id": "abc"}},
+        "agents": [{"size": 1, "id": h(1), "type": 1, "logical_node_type_id": 0, "product_name": "EPYC"},
+                   {"size": 1, "id": h(2), "type": 2, "logical_node_type_id": 4, "product_name": "Instinct MI300X"}],
+        "counters": [{"id": h(9), "name": "SQ_WAVES"}],
+        "buffer_records": {  # ahead of the strings
+            "hip_api": [record(1, 0, 2000, 2200, 5), record(1, 1, 3000, 3200, 6)],
+            "marker_api": [record(2, 1, 1000, 9000, 4), record(2, 0, 8500, 8500, 8)],
+            "kernel_dispatch": [record(3, 1, 2500, 4500, 5, dispatch_info=info, stream_id=h(1)),
+                                record(3, 1, 4000, 4400, 0, dispatch_info=info | {"kernel_id": 2}, stream_id=h(1))],
+            "memory_copy": [record(4, 1, 5000, 6000, 6, dst_agent_id=h(2), src_agent_id=h(1), bytes=4096, stream_id=h(2))],
+            "memory_allocation": [record(5, 1, 100, 110, 0, agent_id=h(2), address="0x1000", allocation_size=1 << 20),
+                                  record(5, 1, 200, 210, 0, agent_id=h(2), address="0x1001", allocation_size=5),
+                                  record(5, 2, 9500, 9510, 0, agent_id=h(2), address="0x1000", allocation_size=0)],
+            "scratch_memory": [{"kind": 1, "nested": [1, {"a": [2]}]}], "rccl_api": []},
+        "callback_records": {"counter_collection": [
+            {"dispatch_data": {"dispatch_info": info, "start_timestamp": BOOT + 2500, "end_timestamp": BOOT + 4500, "stream_id": h(1)},
+             "records": [{"counter_id": h(9), "value": 8.0}, {"counter_id": h(9), "value": 9.0}]}]},
+        "strings": {"callback_records": [], "buffer_records": [{"kind": k, "operations": o} for k, o in kinds],
+                    "marker_api": [{"key": 4, "value": "step"}, {"key": 8, "value": "done"}]},
+        "kernel_symbols": [{"kernel_id": 1, "kernel_name": "_Z3addPf.kd", "formatted_kernel_name": "add(float*)"},
+                           {"kernel_id": 2, "kernel_name": "_Z3mulPf.kd"}]}
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        json.dump({"rocprofiler-sdk-tool": [tool]}, f, separators=(",", ":"))
+        f.write("\n")
+
+
+make_json("json/7_results.json")

@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+)
+
+// zstdMemory bounds what decoding zstd takes.
+const zstdMemory = 64 << 20
+
+// Uncompressed returns the content of a file that may be compressed by gzip (in one or several
+// members), zstd, bzip2 or xz, which is seen from its first bytes. The error is that a header says so
+// and is damaged.
+func Uncompressed(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	head, _ := b.Peek(6)
+	var out io.Reader
+	var err error
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		out, err = gzip.NewReader(b)
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		var z io.Reader
+		if z, err = Zstd(b); err == nil {
+			out = z
+		}
+	case bytes.HasPrefix(head, []byte("BZh")):
+		out = bzip2.NewReader(b)
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
+		out, err = xz.NewReader(b)
+	default:
+		return b, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Decompressed(out), nil
+}
+
+// Zstd returns what zstd has compressed. It holds no goroutine.
+func Zstd(r io.Reader) (io.Reader, error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(zstdMemory))
+	if err != nil {
+		return nil, err
+	}
+	return z.IOReadCloser(), nil
+}

@@ -1,0 +1,80 @@
+package xplane
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tracekit/readers/internal/recording"
+	"tracekit/readers/internal/recording/recordingtest"
+	"tracekit/trace/tracetest"
+)
+
+var update = flag.Bool("update", false, "write the goldens, and the profiles that they are of")
+
+// run are small profiles of two hosts: written says what is in them.
+const run = "testdata/run"
+
+// written returns the profile of a host: three steps, each of which launches two kernels and a copy. The
+// last kernel is a collective.
+func written(host int) []byte {
+	const us = 1_000_000 // ps
+	h := newWriter("/host:CPU")
+	d := newWriter("/device:GPU:0")
+	var python, runtime, kernels, copies, steps [][]byte
+	for step := range 3 {
+		at := 300 * step * us
+		python = append(python, h.event("train", at, 290*us, "step_num", step), h.event("$train.py:20 update", at+us, 40*us))
+		for i, work := range []string{"loop_fusion_2.kd", "MemcpyD2H", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"} {
+			id := 10*step + i + 1
+			launch, begin := at+(5+8*i)*us, at+(30+60*i)*us
+			call := []string{"hipModuleLaunchKernel", "hipMemcpyAsync", "hipExtModuleLaunchKernel"}[i]
+			runtime = append(runtime, h.event(call, launch, 3*us, "correlation_id", id))
+			switch i {
+			case 1:
+				copies = append(copies, d.event(work, begin, 40*us, "correlation_id", id,
+					"memcpy_details", "kind_src:device kind_dst:pinned size:65536 dest:0 async:1"))
+			default:
+				kernels = append(kernels, d.event(work, begin, 50*us, "correlation_id", id,
+					"hlo_op", []string{"loop_fusion.2", "", "all-reduce.1"}[i]))
+			}
+		}
+		runtime = append(runtime, h.event("hipStreamSynchronize", at+40*us, 165*us))
+		steps = append(steps, d.event("step", at+30*us, 170*us))
+	}
+	h.line("python3", 5_000, python...)
+	h.line("Host Threads/4711", 5_000, runtime...)
+	d.line("Stream #3(Kernel)", 5_000, kernels...)
+	d.line("Stream #3(MemcpyD2H)", 5_000, copies...)
+	d.line("Steps", 5_000, steps...)
+	d.stat("device_memory", 1<<36)
+	task := newWriter("Task Environment")
+	task.stat("profile_start_time", 1_780_000_000_000_000_000+2_000*host)
+	return slices.Concat(d.plane(), h.plane(), task.plane(), message(spaceHost, []string{"node0", "node1"}[host]))
+}
+
+// TestGolden states what becomes of all that profiles hold.
+func TestGolden(t *testing.T) {
+	for host, name := range []string{"worker0.xplane.pb", "worker1.xplane.pb"} {
+		path := filepath.Join(run, name)
+		data := written(host)
+		if *update {
+			tracetest.WriteFile(t, path, data)
+		}
+		if got, err := os.ReadFile(path); err != nil || !cmp.Equal(got, data) {
+			t.Errorf("%s is not what the test writes (%v): -update", path, err)
+		}
+	}
+	got := recordingtest.Render(t, opener.Open(t, recording.Options{}, run))
+	recordingtest.Golden(t, got, "testdata/run.txt", *update)
+	for _, jobs := range []int{1, 3} {
+		again := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs}, run+"/worker1.xplane.pb", run+"/worker0.xplane.pb"))
+		if d := cmp.Diff(got, again); d != "" {
+			t.Errorf("%d jobs: %s", jobs, d)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package xplane
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tracekit/readers/internal/nest"
+	"tracekit/readers/internal/recording"
+	"tracekit/trace"
+)
+
+// What a line of a device has.
+type lineKind uint8
+
+const (
+	lineRepeats lineKind = iota // what other lines have
+	lineStream
+	lineOps
+)
+
+var streamName = regexp.MustCompile(`^Stream #(-?\d{1,18})(?:\((.*)\))?`)
+
+// lineOf returns the kind of a device's line, and for streams their number.
+func lineOf(name string) (kind lineKind, stream int64) {
+	if m := streamName.FindStringSubmatch(name); m != nil {
+		stream, _ = strconv.ParseInt(m[1], 10, 64)
+		return lineStream, stream
+	}
+	if name == "XLA Ops" || name == "Async XLA Ops" {
+		return lineOps, 0
+	}
+	return lineRepeats, 0
+}
+
+var devicePlane = regexp.MustCompile(`^/device:([A-Za-z]\w{0,30}):(\d{1,9})$`)
+
+// deviceOf returns type and number of the device that a plane is of.
+func deviceOf(plane string) (kind string, number int64, ok bool) {
+	m := devicePlane.FindStringSubmatch(plane)
+	if m == nil {
+		return "", 0, false
+	}
+	number, _ = strconv.ParseInt(m[2], 10, 64)
+	return m[1], number, true
+}
+
+// threadName returns what a line of the host is called, without numbers that say nothing, and the thread's number.
+func threadName(line string) (name string, tid int64) {
+	at := strings.LastIndexByte(line, '/')
+	if at < 0 {
+		return line, 0
+	}
+	id, err := strconv.ParseInt(line[at+1:], 10, 64)
+	switch {
+	case err != nil:
+		return line, 0
+	case line[:at] == "Host Threads":
+		return fmt.Sprintf("thread %d", id), id
+	}
+	return line[:at], 0 // the number is a hash
+}
+
+// frameName is the form of names of Python's functions.
+var frameName = regexp.MustCompile(`^\$(.+\.py):(\d{1,9}) (.+)$`)
+
+var runtimeCall = regexp.MustCompile(`^(hip|cuda|cu)[A-Z]\w*$`)
+
+// hostRegion returns the region of what a host does.
+func hostRegion(f *recording.File, name string) trace.RegionID {
+	if m := frameName.FindStringSubmatch(name); m != nil {
+		what := recording.Function
+		line, _ := strconv.ParseUint(m[2], 10, 32)
+		what.File, what.Line = m[1], uint32(line)
+		return f.Region(m[3], what)
+	}
+	if m := runtimeCall.FindStringSubmatch(name); m != nil {
+		switch m[1] {
+		case "hip":
+			return f.Region(name, recording.Runtime(trace.ParadigmHIP))
+		case "cuda":
+			return f.Region(name, recording.Runtime(trace.ParadigmCUDA))
+		}
+		return f.Region(name, recording.Driver(trace.ParadigmCUDA))
+	}
+	return f.Region(name, recording.Function)
+}
+
+// copyKind finds the direction in the names that XLA has for copies: MemcpyH2D.
+var copyKind = regexp.MustCompile(`^Memcpy([HDP])2([HDP])$`)
+
+// deviceRegion returns the region of what a device does on a line, for an operation of XLA.
+func deviceRegion(f *recording.File, name, line, operation string, details bool, paradigm trace.Paradigm) trace.RegionID {
+	if m := copyKind.FindStringSubmatch(name); m != nil {
+		return f.Region("Memcpy "+m[1]+"to"+m[2], recording.Copy(paradigm))
+	}
+	switch {
+	case strings.HasPrefix(name, "Memset") || strings.Contains(line, "(Memset"):
+		return f.Region(name, recording.Memset(paradigm))
+	case details || strings.HasPrefix(name, "Memcpy") || strings.Contains(line, "(Memcpy"):
+		return f.Region(name, recording.Copy(paradigm))
+	}
+	name = strings.TrimSuffix(name, ".kd")
+	if op := collective(operation); op != nest.OpNone {
+		return f.Communicator(name, recording.Kernel(paradigm), op)
+	}
+	return f.Region(name, recording.Kernel(paradigm))
+}
+
+// collectives are the operations of XLA that communicate, by the begin of their names.
+var collectives = []struct {
+	name string
+	op   nest.Operation
+}{
+	{"all-reduce", nest.Collective(trace.CollAllreduce)}, {"all-gather", nest.Collective(trace.CollAllgather)},
+	{"reduce-scatter", nest.Collective(trace.CollReduceScatterBlock)}, {"all-to-all", nest.Collective(trace.CollAlltoall)},
+	{"ragged-all-to-all", nest.Collective(trace.CollAlltoallv)}, {"collective-broadcast", nest.Collective(trace.CollBcast)},
+	{"collective-permute", nest.OpUnnamed}, {"send", nest.OpUnnamed}, {"recv", nest.OpUnnamed},
+}
+
+// collective returns what an operation of XLA communicates, by its name. The begin of an operation in two parts is its enqueueing.
+func collective(operation string) nest.Operation {
+	operation = strings.TrimPrefix(operation, "%")
+	for _, c := range collectives {
+		rest, ok := strings.CutPrefix(operation, c.name)
+		if ok && (rest == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "-start") || strings.HasPrefix(rest, "-done")) {
+			return c.op
+		}
+	}
+	return nest.OpNone
+}
+
+var copySize = []byte(" size:")
+
+// sizeOf returns the bytes that the details of a copy tell.
+func sizeOf(details []byte) (n uint64) {
+	if !bytes.HasPrefix(details, copySize[1:]) {
+		_, rest, ok := bytes.Cut(details, copySize)
+		if !ok {
+			return 0
+		}
+		details = rest
+	} else {
+		details = details[len(copySize)-1:]
+	}
+	for _, c := range details {
+		if c < '0' || c > '9' || n > 1<<59 {
+			break
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n
+}
