@@ -65,6 +65,10 @@ func readJSON(ctx context.Context, f *recording.File) error {
 				code = trace.CodeTruncated
 			}
 			f.Ledger.Add(code, f.Place(r.d.InputOffset()), err.Error())
+		case pass == 1:
+			if _, err := r.token(); err != io.EOF {
+				f.Ledger.Add(trace.CodeTrailingData, f.Place(r.d.InputOffset()), "text behind the end of the outer object")
+			}
 		}
 		f.Ledger.AddN(trace.CodeBadValue, r.bad, f.Place(-1), "a record whose members have other types than they should")
 		tools = r.tools

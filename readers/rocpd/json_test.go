@@ -53,6 +53,20 @@ func TestJSONDamage(t *testing.T) { jsonOpener.Damage(t, "a.json", jsonData(t)) 
 // FuzzJSON: whatever the file, nothing panics and every promise holds.
 func FuzzJSON(f *testing.F) { jsonOpener.Fuzz(f, "a.json", jsonData(f)) }
 
+// What stands behind the end of the outer object is told.
+func TestJSONTrailing(t *testing.T) {
+	for _, more := range []string{"", " \n", "x", "{}"} {
+		s := jsonOpener.Try(t, filepath.Join(t.TempDir(), "a.json"), append(jsonData(t), more...))
+		if s == nil {
+			t.Fatal("no trace")
+		}
+		if n := recordingtest.Count(s, trace.CodeTrailingData); (n > 0) != (strings.TrimSpace(more) != "") {
+			t.Errorf("%q: %d findings", more, n)
+		}
+		s.Close()
+	}
+}
+
 // A value that is longer than is kept in memory ends the trace with a finding.
 func TestJSONPortion(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), portionBytes+1<<20)

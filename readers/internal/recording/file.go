@@ -261,8 +261,8 @@ type Comm struct {
 	Size      uint32              // with Members: 0 if it is not known
 }
 
-// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new. Number 0 is that of
-// all ranks.
+// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new.
+// Number 0 is that of all ranks.
 func (f *File) Comm(key string, describe func() Comm) uint32 {
 	if id, ok := f.comms[key]; ok {
 		return id
