@@ -165,7 +165,7 @@ type What struct {
 	Paradigm trace.Paradigm
 }
 
-// What devices and their runtimes do, by the paradigm of the runtime.
+// Kernel is a kernel that a device executes, of the paradigm of its runtime.
 func Kernel(p trace.Paradigm) What { return What{"kernel", trace.RoleKernel, p} }
 
 // Copy is the copying of memory by a device.
