@@ -10,6 +10,7 @@ export interface Answer {
   lit: Uint8Array         // activities that it is about
   path: number            // the call path with most of it, -1: none
   what: string            // what times are of
+  counts: Uint8Array      // activities whose time is what counts
   times: Float64Array     // by row, of the whole run
   culprits: number[]      // rows, the worst first
   named: boolean          // the analysis names their ranks: it is always they
@@ -45,7 +46,7 @@ function visited(model: Model, cause: Document, lit: Uint8Array): Answer {
   head.paths.forEach(([parent], p) => { if (parent >= 0 && inside[parent]) inside[p] = 1 })
   const within = Uint8Array.from(head.activities, ([p]) => p >= 0 ? inside[p] : 0)
   return {
-    lit, path, times, what: model.names[path], culprits: among.sort((a, b) => times[b] - times[a] || a - b), named: ranks.size > 0 && rows.length > 0, idle: false,
+    lit, path, counts: wanted, times, what: model.names[path], culprits: among.sort((a, b) => times[b] - times[a] || a - b), named: ranks.size > 0 && rows.length > 0, idle: false,
     instances: heaviest(add => { for (const r of among) visits(model, r, within, wanted, add) }),
   }
 }
@@ -81,7 +82,8 @@ function unrecorded(model: Model, what: string, rows: (begun: boolean) => number
   }))
   const culprits = head.rows.map((_, r) => r).filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b)
   if (!culprits.length) return null
-  return { lit: new Uint8Array(head.activities.length).fill(1, 0, 1), path: -1, what, times, culprits, named: false, instances, idle: false }
+  const nothing = new Uint8Array(head.activities.length).fill(1, 0, 1)
+  return { lit: nothing, path: -1, counts: nothing, what, times, culprits, named: false, instances, idle: false }
 }
 
 // idleDevices is about devices without work, while hosts do what the cause names. An instance is a gap between what a device
@@ -108,9 +110,9 @@ function idleDevices(model: Model, cause: Document): Answer | null {
   const busy = new Uint8Array(head.activities.length)
   for (const r of streams) for (const k of timeline.lanes[r].kind) if (model.works(k)) busy[k] = 1
   const lit = named.map((on, a) => on || busy[a] ? 1 : 0), byTime = (times: Float64Array, of: number[]) => of.filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b)
-  if (!known) return { lit, path: -1, what: 'Idle between its work', times: idle, culprits: byTime(idle, streams), named: false, instances, idle: true }
+  if (!known) return { lit, path: -1, counts: named, what: 'Idle between its work', times: idle, culprits: byTime(idle, streams), named: false, instances, idle: true }
   const times = model.byRow(0, head.length_ns, named), culprits = byTime(times, hosts), path = mostOf(model.timeByPath(named, culprits))
-  return { lit, path, what: model.names[path], times, culprits, named: false, instances, idle: true }
+  return { lit, path, counts: named, what: model.names[path], times, culprits, named: false, instances, idle: true }
 }
 
 // placed returns the activities that a cause names: where it says, or else all calls of what it names.
@@ -134,6 +136,12 @@ function heaviest(gather: (add: (i: Instance) => void) => void): Instance[] {
 export function windowOf(model: Model, { row, from, to }: Instance): [number, number] {
   const length = model.head.length_ns, span = to - from, around = Math.max(Math.min(0.4 * span, 0.1 * (length - span)), 25 * model.timeline.lanes[row].step, (1000 - span) / 2)
   return [Math.max(from - around, 0), Math.min(to + around, length)]
+}
+
+// ranksOf returns what stands by rank: of ranks that the analysis names what they take in the run, else what each takes in the instance.
+export function ranksOf(model: Model, answer: Answer, instance: Instance | undefined): { times: Float64Array; title: string } {
+  const once = instance && !answer.named && !answer.idle
+  return { times: once ? model.byRow(instance.from, instance.to, answer.counts) : answer.times, title: `${answer.what}${once ? ' in this instance' : ''}, by row` }
 }
 
 // pinsOf returns the rows that an instance is about: that to blame first, then who waits for it.

@@ -1,5 +1,5 @@
 import { h, render, Fragment } from 'preact'
-import { answerTo, pinsOf, windowOf } from './answer'
+import { answerTo, pinsOf, ranksOf, windowOf } from './answer'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
@@ -90,6 +90,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const answer = useMemo(() => cause ? answerTo(model, cause) : null, [model, cause])
   const instance = answer?.instances[Math.min(view.instance, answer.instances.length - 1)]
   const { culprits, victims } = useMemo(() => answer ? pinsOf(model, answer, instance) : { culprits: none, victims: none }, [model, answer, instance])
+  const told = useMemo(() => answer && { path: answer.path, ranks: ranksOf(model, answer, instance) }, [model, answer, instance])
   const pinned = useMemo(() => [...new Set([...culprits, ...victims, ...view.pins])].filter(r => r < model.head.rows.length), [culprits, victims, view.pins])
   const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
@@ -120,7 +121,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   }
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
   const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} />, [doc, model, still, coloring, other])
-  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, answer, culprits, coloring, other])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={told} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, told, culprits, coloring, other])
 
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>
@@ -156,7 +157,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         <button onClick={() => choose(-1)}>Clear</button></p>}
       {cause && !answer && <p class="answer faint" role="status">This cause has no place in the timeline.</p>}
       {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={runs.length > 1 ? 0.35 : 0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <Legend looks={coloring.legend} search={view.search} find={view.color === 'region' ? name => change({ search: view.search === name ? '' : name, path: -1, place: -1 }) : undefined}>
         {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
