@@ -142,13 +142,15 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
         <Find {...{ model, view, change, order, lit, length }} />
-        <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
-          {order.length < all.length && <button onClick={() => change({ band: null })}>All {count(all.length)} rows</button>}
-          {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
-            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}
-          {view.pins.length > 0 && <button onClick={() => change({ pins: [] })}>Unpin {count(view.pins.length)}</button>}
-          <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)].sort((a, b) => a.at - b.at) })}>Add note</button>
-          <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button></span>
+      </div>
+      <div class="tools keys">{/* always all of them, so that nothing moves under the pointer */}
+        <button disabled={view.from <= 0 && view.to >= length} onClick={() => change({ from: 0, to: length })}>Whole run</button>
+        <button disabled={order.length === all.length} onClick={() => change({ band: null })}>All {count(all.length)} rows</button>
+        <button disabled={!view.select} onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
+        <button disabled={!view.select} onClick={() => change({ select: null })}>Clear selection</button>
+        <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
+        <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)] })}>Add note</button>
+        <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
