@@ -80,14 +80,14 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   }, [])
 
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
-  const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
+  const all = useMemo(() => arranged(model, view, shaded !== null), [model, view.sort, view.only, view.fold, view.but, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
   const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
-  const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
+  const ofKind = useMemo(() => kindsOf(model, arranged(model, { ...begin, only: '' }, shaded !== null)), [model, shaded !== null])
   const cause = (doc.diagnosis ?? [])[view.place]
-  const answer = useMemo(() => cause ? answerTo(model, cause) : null, [model, cause])
+  const answer = useMemo(() => cause ? answerTo(model, doc, cause) : null, [model, doc, cause])
   const instance = answer?.instances[Math.min(view.instance, answer.instances.length - 1)]
   const { culprits, victims } = useMemo(() => answer ? pinsOf(model, answer, instance) : { culprits: none, victims: none }, [model, answer, instance])
   const told = useMemo(() => answer && { path: answer.path, ranks: ranksOf(model, answer, instance) }, [model, answer, instance])
@@ -111,7 +111,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} runs={runs} run={run} />, [doc, model])
   // A chosen cause shows where it is worst, and its call path below. One that is nowhere in the timeline moves nothing.
   const choose = useCallback((place: number) => setView(old => {
-    const chosen = (doc.diagnosis ?? [])[place], found = chosen && answerTo(model, chosen), worst = found?.instances[0]
+    const chosen = (doc.diagnosis ?? [])[place], found = chosen && answerTo(model, doc, chosen), worst = found?.instances[0]
     const [from, to] = worst ? windowOf(model, worst) : [old.from, old.to]
     return { ...old, place, instance: 0, path: found ? found.path : -1, from, to, ...chosen && { search: '' }, ...found && { tab: 'calls', metric: '' } }
   }), [doc, model])
@@ -148,6 +148,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         <button disabled={order.length === all.length} onClick={() => change({ band: null })}>All {count(all.length)} rows</button>
         <button disabled={!view.select} onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
         <button disabled={!view.select} onClick={() => change({ select: null })}>Clear selection</button>
+        {ofKind.length > 1 && <button aria-pressed={view.fold} title="One row for each process; f opens or closes one" onClick={() => change({ fold: !view.fold, but: [], band: null })}>Fold processes</button>}
         <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
         <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)] })}>Add note</button>
         <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
@@ -168,7 +169,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
+      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its process, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
       <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
     <section>
