@@ -123,9 +123,24 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} />, [doc, model, still, coloring, other])
   const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={told} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, told, culprits, coloring, other])
 
+  const parts = <section>
+    <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
+      <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
+        onKeyDown={e => {
+          const d = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0
+          if (d) { const next = tabs[(k + d + tabs.length) % tabs.length][0]; change({ tab: next }); document.getElementById(`tab-${next}`)!.focus() }
+        }}>{name}</button>)}</div>
+    <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
+      {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
+      {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
+      {part}
+    </div>
+  </section>
+
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>
     {runs.length > 1 && <RunChoice runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} />}
+    {doc.scaling && parts /* of several sizes, how the program scales comes first */}
     {changed}
     {runs.length > 1 && diagnosis}
     <section aria-label="Timeline">
@@ -172,19 +187,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its process, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
       <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
-    <section>
-      <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
-        <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
-          onKeyDown={e => {
-            const d = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0
-            if (d) { const next = tabs[(k + d + tabs.length) % tabs.length][0]; change({ tab: next }); document.getElementById(`tab-${next}`)!.focus() }
-          }}>{name}</button>)}</div>
-      <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
-        {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
-        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
-        {part}
-      </div>
-    </section>
+    {!doc.scaling && parts}
     <footer class="faint">Made by tracekit from {doc.trace?.path}. Nothing on this page was loaded from anywhere.</footer>
   </Fragment>
 }

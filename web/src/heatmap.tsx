@@ -18,17 +18,18 @@ export function HeatMap(p: SectionProps & { wanted: Uint8Array; title: string })
   const { model, view, change, wanted, title } = p, [from, to] = span(p), element = useRef<HTMLCanvasElement>(null)
   const [at, setAt] = useState<{ x: number; y: number; path: number; bin: number } | null>(null)
   const map = useMemo(() => {
-    const below = view.path < 0 ? null : model.below(view.path), { activities, paths } = model.head
+    const below = view.path < 0 ? null : model.below(view.path), { activities } = model.head
     const rows = model.timeline.lanes.map((_, r) => r).filter(r => model.timeline.lanes[r].kind.some(k => activities[k][0] >= 0))
+    const own = model.timeByPath(wanted.map((w, a) => activities[a][0] >= 0 && (!below || below[a]) ? w : 0), rows, from, to)
+    const top = Array.from(own, (t, q) => ({ t, q })).filter(x => x.t > 0).sort((a, b) => b.t - a.t || a.q - b.q).slice(0, mostPaths).map(x => x.q)
+    const place = new Map(top.map((q, k) => [q, k]))
     const byRow = rows.map(r => {
-      const out = new Float64Array(paths.length)
-      model.sums(from, to, [r]).forEach((t, a) => { if (t > 0 && wanted[a] && activities[a][0] >= 0 && (!below || below[a])) out[activities[a][0]] += t })
+      const out = new Float64Array(top.length)
+      model.sums(from, to, [r]).forEach((t, a) => { const k = place.get(activities[a][0]); if (t > 0 && wanted[a] && k !== undefined) out[k] += t })
       return out
     })
-    const sums = byRow.reduce((sum, of) => { of.forEach((t, q) => { sum[q] += t }); return sum }, new Float64Array(paths.length))
-    const top = Array.from(sums, (t, q) => ({ t, q })).filter(x => x.t > 0).sort((a, b) => b.t - a.t || a.q - b.q).slice(0, mostPaths).map(x => x.q)
     const per = Math.ceil(rows.length / mostColumns), bins = Array.from({ length: Math.ceil(rows.length / per) }, (_, k) => rows.slice(k * per, (k + 1) * per).map((row, i) => ({ row, of: byRow[k * per + i] })))
-    const values = top.map(q => bins.map(bin => bin.reduce((s, b) => s + b.of[q], 0) / bin.length))
+    const values = top.map((_, k) => bins.map(bin => bin.reduce((s, b) => s + b.of[k], 0) / bin.length))
     return { top, bins, values, most: Math.max(...values.flat(), 1), per }
   }, [model, from, to, wanted, view.path])
   const { top, bins, values, most, per } = map
@@ -43,7 +44,7 @@ export function HeatMap(p: SectionProps & { wanted: Uint8Array; title: string })
     const bin = Math.min(Math.floor(x / box.width * bins.length), bins.length - 1), path = Math.min(Math.floor(y / cell), top.length - 1)
     return bin < 0 || path < 0 ? null : { x, y, bin, path }
   }
-  const worst = (path: number, bin: number) => bins[bin].reduce((a, b) => b.of[top[path]] > a.of[top[path]] ? b : a).row
+  const worst = (path: number, bin: number) => bins[bin].reduce((a, b) => b.of[path] > a.of[path] ? b : a).row
   const pin = (e: MouseEvent) => {
     const q = point(e)
     if (q) change({ pins: [...new Set([...view.pins, worst(q.path, q.bin)])] })
