@@ -29,14 +29,14 @@ export function HeatMap(p: SectionProps & { wanted: Uint8Array; title: string })
       return out
     })
     const per = Math.ceil(rows.length / mostColumns), bins = Array.from({ length: Math.ceil(rows.length / per) }, (_, k) => rows.slice(k * per, (k + 1) * per).map((row, i) => ({ row, of: byRow[k * per + i] })))
-    const values = top.map((_, k) => bins.map(bin => bin.reduce((s, b) => s + b.of[k], 0) / bin.length))
-    return { top, bins, values, most: Math.max(...values.flat(), 1), per }
+    const values = top.map((_, k) => bins.map(bin => bin.reduce((most, b) => Math.max(most, b.of[k]), 0))) // one row among many is seen
+    return { top, bins, values, most: values.map(row => row.reduce((m, v) => Math.max(m, v), 1)), per }
   }, [model, from, to, wanted, view.path])
   const { top, bins, values, most, per } = map
   useEffect(() => {
     const c = element.current?.getContext('2d')
     if (!c) return
-    values.forEach((row, k) => row.forEach((v, x) => { c.fillStyle = css(v / most); c.fillRect(x, k, 1, 1) }))
+    values.forEach((row, k) => row.forEach((v, x) => { c.fillStyle = css(v / most[k]); c.fillRect(x, k, 1, 1) }))
   }, [map])
   if (!top.length) return <p class="faint">{title}: no time.</p>
   const point = (e: MouseEvent) => {
@@ -50,11 +50,11 @@ export function HeatMap(p: SectionProps & { wanted: Uint8Array; title: string })
     if (q) change({ pins: [...new Set([...view.pins, worst(q.path, q.bin)])] })
   }
   return <figure class="heatmap">
-    <figcaption>{title}, without what is called{per > 1 && `, mean of ${per} rows a column`}. <span class="scale"><i style={{ background: css(0) }} /> 0 <i style={{ background: css(1) }} /> {time(most)}</span></figcaption>
+    <figcaption>{title}, without what is called{per > 1 && `, the most of ${per} rows a column`}. Each path: <span class="scale"><i style={{ background: css(0) }} /> 0 <i style={{ background: css(1) }} /> its most</span></figcaption>
     <div class="map">
-      <ol>{top.map(q => <li title={model.names[q]} style={{ height: `${cell}px` }}>{model.names[q]}</li>)}</ol>
+      <ol>{top.map(q => <li title={`${model.names[q]}, at most ${time(most[top.indexOf(q)])}`} style={{ height: `${cell}px` }}>{model.names[q]}</li>)}</ol>
       <div class="cells"><canvas ref={element} width={bins.length} height={top.length} style={{ height: `${top.length * cell}px` }} role="img" onPointerMove={e => setAt(point(e))} onPointerLeave={() => setAt(null)} onClick={pin}
-        aria-label={`${top.length} call paths by ${bins.length} ${per > 1 ? 'bins of rows' : 'rows'}; most, ${time(most)}, in ${model.names[top[values.findIndex(v => v.includes(most))] ?? top[0]]}`} />
+        aria-label={`${top.length} call paths by ${bins.length} ${per > 1 ? 'bins of rows' : 'rows'}; most, ${time(most[0])} on one, in ${model.names[top[0]]}`} />
         {at && <Tip x={at.x} y={at.y}><b>{model.names[top[at.path]]}</b><div>{model.rowName(worst(at.path, at.bin))}{per > 1 && ' and others'}: {time(values[at.path][at.bin])}, {share(values[at.path][at.bin] / (to - from))} of the time</div><div class="faint">Click to pin the row.</div></Tip>}</div>
     </div>
   </figure>
