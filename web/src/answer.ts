@@ -150,7 +150,7 @@ export function ranksOf(model: Model, answer: Answer, instance: Instance | undef
 
 // pinsOf returns the rows that an instance is about: that to blame first, then who waits for it.
 export function pinsOf(model: Model, answer: Answer, instance: Instance | undefined): { culprits: number[]; victims: number[] } {
-  const { head } = model, culprits = answer.idle || !instance ? answer.culprits.slice(0, 2) : [...new Set([instance.row, ...answer.culprits])].slice(0, answer.named ? 3 : 2)
+  const { head } = model, culprits = answer.idle || !instance ? answer.culprits.slice(0, 2) : [...new Set([instance.row, ...answer.culprits])].slice(0, answer.named ? 3 : 1)
   if (!instance) return { culprits, victims: [] }
   const waiting = Uint8Array.from(head.activities, ([, w]) => w > 0 ? 1 : 0), waits = model.byRow(instance.from, instance.to + (instance.to - instance.from) / 10, waiting)
   const victims = head.rows.map((_, r) => r).filter(r => waits[r] > 0 && !culprits.includes(r)).sort((a, b) => waits[b] - waits[a] || a - b).slice(0, 3)

@@ -169,7 +169,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
-      {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
+      {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.named && answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
         {victims.length > 0 && <Fragment> · {answer.idle ? 'idle' : 'waiting'}: {victims.map(r => model.rowName(r)).join(', ')}</Fragment>}
         {instance && <span class="keys"><button aria-label="Instance before" onClick={() => step(-1)}>◂</button> {count(answer.instances.indexOf(instance) + 1)} of {count(answer.instances.length)}: {time(instance.to - instance.from)} <button aria-label="Next instance" onClick={() => step(1)}>▸</button></span>}
         <button onClick={() => choose(-1)}>Clear</button></p>}
