@@ -101,7 +101,10 @@ func (p *Page) describe() *header {
 		if name == "" && int(l.Group) < len(d.LocationGroups) {
 			name = d.String(d.LocationGroups[l.Group].Name)
 		}
-		row := headRow{Name: shorten(name), Rank: -1, StepNs: r.StepNs, Device: shorten(deviceOf(t, r.Location))}
+		row := headRow{Name: strings.TrimSpace(shorten(name)), Rank: -1, StepNs: r.StepNs, Device: shorten(deviceOf(t, r.Location))}
+		if number, ok := strings.CutPrefix(row.Name, "thread "); ok && row.Device != "" { // recorders number streams in the place of threads
+			row.Name = "stream " + number
+		}
 		if rank := t.Rank[r.Location]; rank != trace.None {
 			row.Rank, row.Master = int(rank), t.World[rank] == r.Location
 		}

@@ -183,6 +183,19 @@ func TestNamesAreData(t *testing.T) {
 	}
 }
 
+// TestStreamsAreStreams: rows of devices are named as streams, those of hosts as they are.
+func TestStreamsAreStreams(t *testing.T) {
+	tr, a := analyzed(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 1, Seed: 2})
+	for l := range tr.Defs.Locations {
+		tr.Defs.Strings[tr.Defs.Locations[l].Name] = "thread 7 "
+	}
+	tr.Defs.Locations[1].Kind = trace.LocationGPU
+	p := Page{Trace: tr, Timeline: timeline(t, tr, a, 1<<10)}
+	if rows := p.describe().Rows; rows[0].Name != "thread 7" || rows[1].Name != "stream 7" {
+		t.Errorf("rows are called %q and %q", rows[0].Name, rows[1].Name)
+	}
+}
+
 // TestSeveralAreBounded: a page of several runs is as large as allowed at most.
 func TestSeveralAreBounded(t *testing.T) {
 	for _, size := range []int64{512 << 10, DefaultSize} {

@@ -10,6 +10,7 @@ export interface Answer {
   lit: Uint8Array         // activities that it is about
   path: number            // the call path with most of it, -1: none
   what: string            // what times are of
+  counts: Uint8Array      // activities whose time is what counts
   times: Float64Array     // by row, of the whole run
   culprits: number[]      // rows, the worst first
   named: boolean          // the analysis names their ranks: it is always they
@@ -21,13 +22,12 @@ export interface Answer {
 const heavy = 0.1, kept = 1000
 
 // answerTo finds a cause of the diagnosis in the timeline; null: there is nothing of it.
-export function answerTo(model: Model, cause: Document): Answer | null {
+export function answerTo(model: Model, doc: Document, cause: Document): Answer | null {
   if (cause.kind === 'device_idle' || cause.kind === 'data_loading') return idleDevices(model, cause)
   const lit = placed(model, cause)
   if (lit.includes(1)) return visited(model, cause, lit)
-  if (cause.kind === 'startup') return unrecorded(model, 'Before the first event', begun => begun ? [] : [[0, 1]])
-  if (cause.kind === 'thread_idle') return unrecorded(model, 'Without work', begun => begun ? [[0, 1]] : [])
-  return null
+  if (cause.kind === 'startup') return unrecorded(model, 'Before the first event', true)
+  return cause.kind === 'thread_idle' ? ofThreads(model, doc.threads?.rows ?? [], cause.evidence ?? {}) : null
 }
 
 // visited is about calls or regions that are in the timeline.
@@ -45,7 +45,7 @@ function visited(model: Model, cause: Document, lit: Uint8Array): Answer {
   head.paths.forEach(([parent], p) => { if (parent >= 0 && inside[parent]) inside[p] = 1 })
   const within = Uint8Array.from(head.activities, ([p]) => p >= 0 ? inside[p] : 0)
   return {
-    lit, path, times, what: model.names[path], culprits: among.sort((a, b) => times[b] - times[a] || a - b), named: ranks.size > 0 && rows.length > 0, idle: false,
+    lit, path, counts: wanted, times, what: model.names[path], culprits: byTime(times, among), named: ranks.size > 0 && rows.length > 0, idle: false,
     instances: heaviest(add => { for (const r of among) visits(model, r, within, wanted, add) }),
   }
 }
@@ -67,22 +67,28 @@ function visits(model: Model, row: number, within: Uint8Array, wanted: Uint8Arra
   pieces(0, kind.length, within)
 }
 
-// unrecorded is about stretches of rows in which nothing is recorded: those before their first call, or after it.
-function unrecorded(model: Model, what: string, rows: (begun: boolean) => number[][]): Answer | null {
-  const { head, timeline } = model, times = new Float64Array(head.rows.length)
-  const instances = heaviest(add => timeline.lanes.forEach(({ start, kind }, row) => {
-    let begun = false
-    for (let i = 0; i < kind.length; i++) {
-      if (head.activities[kind[i]][0] >= 0) { begun = true; continue }
-      if (!rows(begun).length || kind.length === 1 || head.rows[row].device) continue
-      times[row] += start[i + 1] - start[i]
-      add({ row, from: start[i], to: start[i + 1], weight: start[i + 1] - start[i] })
-    }
-  }))
-  const culprits = head.rows.map((_, r) => r).filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b)
-  if (!culprits.length) return null
-  return { lit: new Uint8Array(head.activities.length).fill(1, 0, 1), path: -1, what, times, culprits, named: false, instances, idle: false }
+// unrecorded is about stretches of rows in which nothing is recorded, before their first call or between calls. Times may be known
+// better than from these; then those of the row with most of it are shown.
+function unrecorded(model: Model, what: string, before: boolean, known?: Float64Array): Answer | null {
+  const { head, timeline } = model, all = head.rows.map((_, r) => r), nothing = new Uint8Array(head.activities.length).fill(1, 0, 1)
+  const gaps = (row: number): Instance[] => {
+    const { start, kind } = timeline.lanes[row], called = Array.from(kind, k => head.activities[k][0] >= 0), first = called.indexOf(true), last = called.lastIndexOf(true)
+    return first < 0 || head.rows[row].device ? [] : called.flatMap((on, i) => !on && (before ? i < first : first < i && i < last) ? [{ row, from: start[i], to: start[i + 1], weight: start[i + 1] - start[i] }] : [])
+  }
+  const times = known ?? Float64Array.from(all, r => gaps(r).reduce((sum, g) => sum + g.weight, 0)), culprits = byTime(times, all).filter((r, _, [worst]) => !known || times[r] >= 0.8 * times[worst])
+  const instances = heaviest(add => { for (const r of known ? culprits.slice(0, 1) : culprits) gaps(r).forEach(add) })
+  return culprits.length ? { lit: nothing, path: -1, counts: nothing, what, times, culprits, named: known !== undefined, instances, idle: false } : null
 }
+
+// ofThreads is about what threads do that is no region: the analysis knows of each how long.
+function ofThreads(model: Model, threads: Document[], evidence: Document): Answer | null {
+  const [key, what] = 'fork_join_ns' in evidence ? ['scheduling_ns', 'Forking and joining'] : 'serial_ns' in evidence || 'serial_efficiency' in evidence ? ['serial_ns', 'Serial work'] : ['idle_ns', 'Without work']
+  const times = Float64Array.from(model.head.rows, row => threads.find(t => t.rank === row.rank && (row.master ? t.thread === 0 : t.thread > 0 && t.name === row.name))?.[key] ?? 0)
+  return unrecorded(model, what, false, times)
+}
+
+// byTime returns rows with time, the one with most of it first.
+function byTime(times: Float64Array, rows: number[]): number[] { return rows.filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b) }
 
 // idleDevices is about devices without work, while hosts do what the cause names. An instance is a gap between what a device
 // does on all its streams; what counts is what hosts do meanwhile that is named, if anything is.
@@ -107,10 +113,10 @@ function idleDevices(model: Model, cause: Document): Answer | null {
   if (!instances.length) return null
   const busy = new Uint8Array(head.activities.length)
   for (const r of streams) for (const k of timeline.lanes[r].kind) if (model.works(k)) busy[k] = 1
-  const lit = named.map((on, a) => on || busy[a] ? 1 : 0), byTime = (times: Float64Array, of: number[]) => of.filter(r => times[r] > 0).sort((a, b) => times[b] - times[a] || a - b)
-  if (!known) return { lit, path: -1, what: 'Idle between its work', times: idle, culprits: byTime(idle, streams), named: false, instances, idle: true }
+  const lit = named.map((on, a) => on || busy[a] ? 1 : 0)
+  if (!known) return { lit, path: -1, counts: named, what: 'Idle between its work', times: idle, culprits: byTime(idle, streams), named: false, instances, idle: true }
   const times = model.byRow(0, head.length_ns, named), culprits = byTime(times, hosts), path = mostOf(model.timeByPath(named, culprits))
-  return { lit, path, what: model.names[path], times, culprits, named: false, instances, idle: true }
+  return { lit, path, counts: named, what: model.names[path], times, culprits, named: false, instances, idle: true }
 }
 
 // placed returns the activities that a cause names: where it says, or else all calls of what it names.
@@ -136,9 +142,15 @@ export function windowOf(model: Model, { row, from, to }: Instance): [number, nu
   return [Math.max(from - around, 0), Math.min(to + around, length)]
 }
 
+// ranksOf returns what stands by rank: of ranks that the analysis names what they take in the run, else what each takes in the instance.
+export function ranksOf(model: Model, answer: Answer, instance: Instance | undefined): { times: Float64Array; title: string } {
+  const once = instance && !answer.named && !answer.idle
+  return { times: once ? model.byRow(instance.from, instance.to, answer.counts) : answer.times, title: `${answer.what}${once ? ' in this instance' : ''}, by row` }
+}
+
 // pinsOf returns the rows that an instance is about: that to blame first, then who waits for it.
 export function pinsOf(model: Model, answer: Answer, instance: Instance | undefined): { culprits: number[]; victims: number[] } {
-  const { head } = model, culprits = answer.idle || !instance ? answer.culprits.slice(0, 2) : [...new Set([instance.row, ...answer.culprits])].slice(0, answer.named ? 3 : 2)
+  const { head } = model, culprits = answer.idle || !instance ? answer.culprits.slice(0, 2) : [...new Set([instance.row, ...answer.culprits])].slice(0, answer.named ? 3 : 1)
   if (!instance) return { culprits, victims: [] }
   const waiting = Uint8Array.from(head.activities, ([, w]) => w > 0 ? 1 : 0), waits = model.byRow(instance.from, instance.to + (instance.to - instance.from) / 10, waiting)
   const victims = head.rows.map((_, r) => r).filter(r => waits[r] > 0 && !culprits.includes(r)).sort((a, b) => waits[b] - waits[a] || a - b).slice(0, 3)

@@ -1,5 +1,5 @@
 import { h, render, Fragment } from 'preact'
-import { answerTo, pinsOf, windowOf } from './answer'
+import { answerTo, pinsOf, ranksOf, windowOf } from './answer'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
@@ -80,16 +80,17 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   }, [])
 
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
-  const all = useMemo(() => arranged(model, view.sort, view.only, shaded !== null), [model, view.sort, view.only, shaded !== null])
+  const all = useMemo(() => arranged(model, view, shaded !== null), [model, view.sort, view.only, view.fold, view.but, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
   const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const coarse = model.head.rows.some(r => r.step_ns > 1)
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
-  const ofKind = useMemo(() => kindsOf(model, arranged(model, 'rank', '', shaded !== null)), [model, shaded !== null])
+  const ofKind = useMemo(() => kindsOf(model, arranged(model, { ...begin, only: '' }, shaded !== null)), [model, shaded !== null])
   const cause = (doc.diagnosis ?? [])[view.place]
-  const answer = useMemo(() => cause ? answerTo(model, cause) : null, [model, cause])
+  const answer = useMemo(() => cause ? answerTo(model, doc, cause) : null, [model, doc, cause])
   const instance = answer?.instances[Math.min(view.instance, answer.instances.length - 1)]
   const { culprits, victims } = useMemo(() => answer ? pinsOf(model, answer, instance) : { culprits: none, victims: none }, [model, answer, instance])
+  const told = useMemo(() => answer && { path: answer.path, ranks: ranksOf(model, answer, instance) }, [model, answer, instance])
   const pinned = useMemo(() => [...new Set([...culprits, ...victims, ...view.pins])].filter(r => r < model.head.rows.length), [culprits, victims, view.pins])
   const litIn = useCallback((model: Model, path: number) => {
     if (cause) { // and the waits, so that its victims stand out
@@ -110,7 +111,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} runs={runs} run={run} />, [doc, model])
   // A chosen cause shows where it is worst, and its call path below. One that is nowhere in the timeline moves nothing.
   const choose = useCallback((place: number) => setView(old => {
-    const chosen = (doc.diagnosis ?? [])[place], found = chosen && answerTo(model, chosen), worst = found?.instances[0]
+    const chosen = (doc.diagnosis ?? [])[place], found = chosen && answerTo(model, doc, chosen), worst = found?.instances[0]
     const [from, to] = worst ? windowOf(model, worst) : [old.from, old.to]
     return { ...old, place, instance: 0, path: found ? found.path : -1, from, to, ...chosen && { search: '' }, ...found && { tab: 'calls', metric: '' } }
   }), [doc, model])
@@ -120,11 +121,26 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   }
   const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
   const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} />, [doc, model, still, coloring, other])
-  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={answer} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, answer, culprits, coloring, other])
+  const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={told} culprits={culprits} coloring={coloring} other={other} />, [Part, doc, model, still, told, culprits, coloring, other])
+
+  const parts = <section>
+    <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
+      <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
+        onKeyDown={e => {
+          const d = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0
+          if (d) { const next = tabs[(k + d + tabs.length) % tabs.length][0]; change({ tab: next }); document.getElementById(`tab-${next}`)!.focus() }
+        }}>{name}</button>)}</div>
+    <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
+      {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
+      {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
+      {part}
+    </div>
+  </section>
 
   return <Fragment>
     <div class="top">{header}{runs.length === 1 && diagnosis}</div>
     {runs.length > 1 && <RunChoice runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} />}
+    {doc.scaling && parts /* of several sizes, how the program scales comes first */}
     {changed}
     {runs.length > 1 && diagnosis}
     <section aria-label="Timeline">
@@ -141,22 +157,25 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
         <Find {...{ model, view, change, order, lit, length }} />
-        <span class="keys">{view.from > 0 || view.to < length ? <button onClick={() => change({ from: 0, to: length })}>Whole run</button> : null}
-          {order.length < all.length && <button onClick={() => change({ band: null })}>All {count(all.length)} rows</button>}
-          {view.select && <Fragment><button onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
-            <button onClick={() => change({ select: null })}>Clear selection of {time(view.select[1] - view.select[0])}</button></Fragment>}
-          {view.pins.length > 0 && <button onClick={() => change({ pins: [] })}>Unpin {count(view.pins.length)}</button>}
-          <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)].sort((a, b) => a.at - b.at) })}>Add note</button>
-          <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button></span>
+      </div>
+      <div class="tools keys">{/* always all of them, so that nothing moves under the pointer */}
+        <button disabled={view.from <= 0 && view.to >= length} onClick={() => change({ from: 0, to: length })}>Whole run</button>
+        <button disabled={order.length === all.length} onClick={() => change({ band: null })}>All {count(all.length)} rows</button>
+        <button disabled={!view.select} onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
+        <button disabled={!view.select} onClick={() => change({ select: null })}>Clear selection</button>
+        {ofKind.length > 1 && <button aria-pressed={view.fold} title="One row for each process; f opens or closes one" onClick={() => change({ fold: !view.fold, but: [], band: null })}>Fold processes</button>}
+        <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
+        <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)] })}>Add note</button>
+        <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
       </div>
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
-      {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
+      {answer && <p class="answer" role="status"><b>{culprits.map(r => model.rowName(r)).join(', ')}</b>{answer.named && answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}
         {victims.length > 0 && <Fragment> · {answer.idle ? 'idle' : 'waiting'}: {victims.map(r => model.rowName(r)).join(', ')}</Fragment>}
         {instance && <span class="keys"><button aria-label="Instance before" onClick={() => step(-1)}>◂</button> {count(answer.instances.indexOf(instance) + 1)} of {count(answer.instances.length)}: {time(instance.to - instance.from)} <button aria-label="Next instance" onClick={() => step(1)}>▸</button></span>}
         <button onClick={() => choose(-1)}>Clear</button></p>}
       {cause && !answer && <p class="answer faint" role="status">This cause has no place in the timeline.</p>}
       {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
-      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
+      {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={runs.length > 1 ? 0.35 : 0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
       {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <Legend looks={coloring.legend} search={view.search} find={view.color === 'region' ? name => change({ search: view.search === name ? '' : name, path: -1, place: -1 }) : undefined}>
         {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
@@ -165,22 +184,10 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
+      <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its process, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
       <p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · click: choose a call path {above && ` · above the rows: ${above}`}</p>
     </section>
-    <section>
-      <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
-        <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
-          onKeyDown={e => {
-            const d = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0
-            if (d) { const next = tabs[(k + d + tabs.length) % tabs.length][0]; change({ tab: next }); document.getElementById(`tab-${next}`)!.focus() }
-          }}>{name}</button>)}</div>
-      <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
-        {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
-        {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
-        {part}
-      </div>
-    </section>
+    {!doc.scaling && parts}
     <footer class="faint">Made by tracekit from {doc.trace?.path}. Nothing on this page was loaded from anywhere.</footer>
   </Fragment>
 }

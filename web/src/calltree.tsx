@@ -49,11 +49,11 @@ export function CallTree(p: SectionProps) {
   const setAll = (to: boolean) => setByHand(new Map(nodes.map(n => [n.id, to])))
   const toggle = (n: Node) => setByHand(old => new Map(old).set(n.id, !open(n)))
   const choose = (n: Node) => change({ path: n.paths.includes(view.path) ? -1 : n.path, place: -1 })
-  const shown = useMemo(() => answer && !view.select && !metric && view.path === answer.path ? { times: answer.times, title: `${answer.what}, by row` } : ofRows(model, view.path, metric, wanted, from, to), [model, view.path, metric, wanted, from, to, answer])
+  const shown = useMemo(() => answer && !view.select && !metric && view.path === answer.path ? answer.ranks : ofRows(model, view.path, metric, wanted, from, to), [model, view.path, metric, wanted, from, to, answer])
   const others = useMemo(() => p.other && !view.select && !(answer && view.path === answer.path) ? ofRows(p.other.model, same(model, view.path, p.other.model), metric, counted(p.other.model, metric), 0, p.other.model.head.length_ns).times : undefined, [model, p.other, view.path, view.select, metric, answer])
   const cells = useMemo(() => ({ region: (n: Node) => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }} title={n.paths.map(q => model.names[q]).join(' › ')}>
     {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${n.region} ${shape === 'callers' ? 'is called by' : 'calls'}`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
-    {n.region} <span class="faint">{model.where(n.path)}</span></span> }), [model, nodes, byHand, folds, above])
+    <span>{n.region} <span class="faint">{model.where(n.path)}</span></span></span> }), [model, nodes, byHand, folds, above])
   const { other } = p
   const there = useMemo(() => other && shape === 'tree' && !view.select ? inOther(model, other.model) : null, [model, other, shape, view.select])
   const compared = useMemo((): Column<Node>[] => there ? [{ name: `In ${other!.letter}`, title: 'inclusive time of the same path there', value: n => there[n.paths[0]], show: n => time(there[n.paths[0]]) },

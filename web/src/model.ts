@@ -159,9 +159,9 @@ export class Model {
   }
 
   // timeByPath sums what rows spend in wanted activities.
-  timeByPath(wanted: Uint8Array, rows: number[]): Float64Array {
+  timeByPath(wanted: Uint8Array, rows: number[], from = 0, to = this.head.length_ns): Float64Array {
     const out = new Float64Array(this.head.paths.length)
-    this.sums(0, this.head.length_ns, rows).forEach((t, a) => { if (wanted[a]) out[this.head.activities[a][0]] += t })
+    this.sums(from, to, rows).forEach((t, a) => { if (wanted[a]) out[this.head.activities[a][0]] += t })
     return out
   }
 

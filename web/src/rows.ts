@@ -18,12 +18,16 @@ export function kindsOf(model: Model, rows: number[]): Kind[] {
   return kinds.filter(k => there.has(k))
 }
 
-// arranged returns the rows of the kind that is wanted, sorted. Rows in which no region is entered
+// A process is folded if only its own row is shown, without further threads and devices.
+export function folded({ fold, but }: View, rank: number): boolean { return rank >= 0 && fold !== but.includes(rank) }
+
+// arranged returns the rows of the kind that is wanted, sorted, without those of folded processes. Rows in which no region is entered
 // are left out unless all are wanted.
-export function arranged(model: Model, sort: View['sort'], only: View['only'], all: boolean): number[] {
-  const called = model.called()
-  const order = sorted(model, sort).filter(r => all || called[r])
-  const wanted = only ? order.filter(r => kindOf(model, r) === only) : order
+export function arranged(model: Model, view: View, all: boolean): number[] {
+  const called = model.called(), { rows } = model.head
+  const order = sorted(model, view.sort).filter(r => all || called[r])
+  const heads = new Set(order.filter(r => rows[r].master).map(r => rows[r].rank))
+  const wanted = order.filter(r => (!view.only || kindOf(model, r) === view.only) && (view.only || rows[r].master || !heads.has(rows[r].rank) || !folded(view, rows[r].rank)))
   return wanted.length ? wanted : order
 }
 

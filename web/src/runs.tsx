@@ -103,7 +103,7 @@ export function Companions({ runs, run, models, alignment, view, change, dark, l
       if (v.path !== undefined) back.path = same(model, v.path, models[run])
       change(back)
     }
-    const all = arranged(model, view.sort, view.only, true), order = banded(all, view.band)
+    const all = arranged(model, view, true), order = banded(all, view.band)
     return <div class="companion" key={k}>
       <RunLabel runs={runs} run={k} />
       <TimelineView model={model} view={own} change={changed} coloring={colorings[k]} order={order} arranged={all.length} pinned={[]} part={0.35} lit={lit(model, own.path)} marked={[]}

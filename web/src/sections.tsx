@@ -2,7 +2,6 @@
 
 import { h } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { Answer } from './answer'
 import type { Document } from './data'
 import type { Coloring, Model } from './model'
 import type { Other } from './runs'
@@ -17,7 +16,7 @@ export interface SectionProps {
   model: Model
   view: View
   change: (v: Partial<View>) => void
-  answer: Answer | null // to the cause that is chosen
+  answer: { path: number; ranks: { times: Float64Array; title: string } } | null // to the cause that is chosen
   culprits: number[]    // rows
   coloring: Coloring
   other: Other | null   // run that is compared with this one

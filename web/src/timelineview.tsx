@@ -7,7 +7,7 @@ import { printing } from './dark'
 import { levelColors, levelLit } from './levels'
 import { noteIn } from './notes'
 import { communicator, partners } from './partners'
-import { fitBand, type Band } from './rows'
+import { fitBand, folded, type Band } from './rows'
 import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
 import { arrange, openedAtFirst } from './strips'
@@ -73,7 +73,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   }
   const scene: Scene = {
     timeline: model.timeline, detail: fine, strips, scrolled: Math.min(scrolled, Math.max(height - room, 0)), inks, levelInks, from: view.from, to: view.to, select: view.select, named,
-    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r) + (head.rows[r].master && folded(view, head.rows[r].rank) ? ' …' : ''), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
   }
   const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene
   const latest = useRef(scene)
@@ -256,6 +256,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
       W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
       j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
       o: () => toggle(hit?.row ?? order[0]), n: () => change({ notes: [...view.notes, noteIn(view)] }),
+      f: () => { const { rank } = head.rows[hit?.row ?? order[0]]; change({ but: view.but.includes(rank) ? view.but.filter(r => r !== rank) : [...view.but, rank], band: null }) },
       p: () => { const row = hit?.row ?? order[0]; change({ pins: view.pins.includes(row) ? view.pins.filter(r => r !== row) : [...view.pins, row] }) },
       ...hit ? { ' ': () => change({ path: pathOf(model, hit), place: -1 }) } : {},
       Home: () => show(first, last), Escape: () => { setAt(null); change({ select: null, path: -1, place: -1 }) },

@@ -13,6 +13,7 @@ export interface View {
   color: ColorBy
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
+  fold: boolean; but: number[]             // processes are one row, those of some ranks are not, or the other way round
   band: Band | null                        // some of the rows that are arranged
   open: number[] | null                    // rows whose levels of calls are shown, null: of all if there is room
   tab: string
@@ -44,7 +45,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', only: '', band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', fold: false, but: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -85,6 +86,8 @@ export function fromHash(hash: string, begin: View, length: number): View {
   if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
   v.only = choose('only', ['', ...kinds], '')
+  v.fold = get.get('fold') === 'true'
+  v.but = rows('but') ?? []
   v.band = stretch('band', 1e9)
   v.open = rows('open')
   v.tab = get.get('tab') ?? v.tab

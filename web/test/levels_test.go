@@ -53,6 +53,17 @@ func TestLevels(t *testing.T) {
 	b.until(`document.querySelector("canvas").clientHeight`, height)
 }
 
+// TestFold: a folded process is one row; one of them is opened by a key, and the address keeps which.
+func TestFold(t *testing.T) {
+	b := reported(t, "halo --ranks 4 --threads 3 --iterations 3")
+	b.until(rowsDrawn, "12")
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "Fold processes").click()`, nil))
+	b.until(rowsDrawn, "4")
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("f"))
+	b.until(rowsDrawn, "6")
+	b.until(`location.hash.includes("fold=true") && new URLSearchParams(location.hash.slice(1)).get("but")`, "[0]")
+}
+
 // TestRowsByTouch: a finger that moves over the names chooses rows, two that come apart there show fewer.
 func TestRowsByTouch(t *testing.T) {
 	b := reported(t, "halo --ranks 64 --iterations 5")

@@ -8,7 +8,7 @@ import (
 )
 
 // cellOf returns a cell of the row of the call tree that begins with a name.
-const cellOf = `((name, k) => [...document.querySelectorAll("#panel tbody tr")].find(r => r.cells[0].innerText.trim().replace(/^[▾▸] ?/, "").startsWith(name))?.cells[k].innerText.trim() ?? "")`
+const cellOf = `((name, k) => [...document.querySelectorAll("#panel tbody tr")].find(r => r.cells[0].innerText.trim().replace(/^[▾▸]\s*/, "").startsWith(name))?.cells[k].innerText.trim() ?? "")`
 
 // TestCallPathShapes: callers have the own time of regions, below each who calls it; in the flame graph a call lies below the one that
 // makes it; the map of ranks pins a row; tables are copied with all their rows.

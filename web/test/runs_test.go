@@ -73,6 +73,7 @@ func TestScalingInBrowser(t *testing.T) {
 	dir := made(t, append(commands, "report r2 r4 r8 -o sizes.html")...)
 	b := browse(t, "file://"+filepath.Join(dir, "sizes.html"))
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").id`, "tab-scaling")
+	b.until(`document.querySelector("#panel").getBoundingClientRect().top < document.querySelector("canvas").getBoundingClientRect().top`, "true")
 	b.until(`document.querySelector("#panel p").innerText`, "3 runs of 3 sizes: weak scaling (found from the work that they do).")
 	b.until(`document.querySelectorAll("#panel svg[role=img]").length`, "2")
 	b.until(`[...document.querySelectorAll("#panel th")].slice(1, 4).map(e => e.innerText.trim()).join()`, "2,4,8")

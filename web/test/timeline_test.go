@@ -18,8 +18,9 @@ func reported(t *testing.T, program string) *browser {
 }
 
 const (
-	rowsDrawn = `document.querySelector("canvas").ariaLabel.match(/of (\d+) rows/)[1]`
-	hovered   = `document.querySelector(".tooltip")?.innerText ?? ""`
+	rowsDrawn   = `document.querySelector("canvas").ariaLabel.match(/of (\d+) rows/)[1]`
+	visitsFound = `document.querySelector(".visits").innerText`
+	hovered     = `document.querySelector(".tooltip")?.innerText ?? ""`
 )
 
 // hover returns what the page says of a place in the timeline.
@@ -103,7 +104,7 @@ func TestFindGoesThere(t *testing.T) {
 		t.Errorf("at the end stands %q", got)
 	}
 	b.run(chromedp.SendKeys("input[type=search]", "nowhere"))
-	b.until(`document.querySelector(".tools [role=status]").innerText`, "no such region")
+	b.until(visitsFound, "no such region")
 }
 
 // TestCallTreeFolds: what takes little is folded, and is shown by a click or when it is sought.
@@ -198,9 +199,9 @@ func TestFindListsAndCounts(t *testing.T) {
 	b.run(chromedp.SendKeys("input[type=search]", "MPI_I", chromedp.ByQuery))
 	b.until(`[...document.querySelectorAll(".found button")].map(e => e.innerText.split(" ")[0]).sort().join()`, "MPI_Init,MPI_Irecv,MPI_Isend")
 	b.run(chromedp.Evaluate(`[...document.querySelectorAll(".found button")].find(e => e.innerText.startsWith("MPI_Isend")).click()`, nil))
-	b.until(`document.querySelector(".tools .keys [role=status]").innerText`, "100 visits")
+	b.until(`document.querySelector(".visits").innerText`, "100 visits")
 	b.run(chromedp.Evaluate(`document.querySelector("[aria-label='Next visit']").click()`, nil))
-	b.until(`document.querySelector(".tools .keys [role=status]").innerText.endsWith(" of 100 visits")`, "true")
+	b.until(`document.querySelector(".visits").innerText.endsWith(" of 100 visits")`, "true")
 }
 
 // TestNotesTravel: a note is kept in the address, and the picture that is seen is saved.
@@ -215,4 +216,21 @@ func TestNotesTravel(t *testing.T) {
 	b.run(chromedp.Evaluate(`URL.createObjectURL = blob => { window.saved = blob.type + " " + (blob.size > 5000); return "#" }`, nil),
 		chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "PNG").click()`, nil))
 	b.until("window.saved", "image/png true")
+}
+
+// TestNothingMoves: what is under the pointer stays there while a time is selected and a call is chosen.
+func TestNothingMoves(t *testing.T) {
+	b := reported(t, "halo --ranks 4 --iterations 20")
+	const top = `document.querySelector("canvas").getBoundingClientRect().top`
+	b.at(0.5, 0.5) // scrolls there
+	was := b.eval(top)
+	x0, y := b.at(0.3, 0.5)
+	x1, _ := b.at(0.6, 0.5)
+	b.run(b.mouse(pointer.MousePressed, x0, y, pointer.ModifierShift), b.mouse(pointer.MouseMoved, x1, y, pointer.ModifierShift))
+	b.until(`document.querySelector("#panel .selected") != null`, "true")
+	b.until(top, was)
+	b.run(b.mouse(pointer.MouseReleased, x1, y, pointer.ModifierShift), b.mouse(pointer.MousePressed, x0, y), b.mouse(pointer.MouseReleased, x0, y))
+	b.until(`document.querySelector("#panel tr.chosen") != null`, "true")
+	b.until(visitsFound+`.endsWith("visits")`, "true")
+	b.until(top, was)
 }
