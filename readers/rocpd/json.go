@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/wire"
@@ -33,7 +34,7 @@ func OpenJSON(ctx context.Context, paths []string, o recording.Options) (*record
 
 var errForm = errors.New("it is no JSON of rocprofv3")
 
-// readJSON reads a file twice: first what is defined, then what happened, since neither needs to come first.
+// readJSON reads a file; twice if records come before what defines their names.
 func readJSON(ctx context.Context, f *recording.File) error {
 	file, size, err := wire.OpenRegular(f.Path)
 	var unopened *fs.PathError
@@ -47,24 +48,30 @@ func readJSON(ctx context.Context, f *recording.File) error {
 	changed := wire.Watch(file)
 	f.Size, f.Creator = size, "rocprofv3"
 	var tools []*tool
-	for pass := range 2 {
+	for again := true; again; {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
 		in := &portioned{r: file}
-		r := &jsonReader{ctx: ctx, f: f, in: in, d: json.NewDecoder(in), happened: pass == 1, tools: tools}
+		r := &jsonReader{ctx: ctx, f: f, in: in, d: json.NewDecoder(in), again: tools != nil, tools: tools}
 		err := r.document()
+		again = r.early && !r.again
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, errForm):
 			return fmt.Errorf("%s: %w: %w", f.Path, trace.ErrNotATrace, err)
-		case err != nil && pass == 1:
+		case again:
+		case err != nil:
 			code := trace.CodeCorrupt
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				code = trace.CodeTruncated
 			}
 			f.Ledger.Add(code, f.Place(r.d.InputOffset()), err.Error())
+		default:
+			if _, err := r.token(); err != io.EOF {
+				f.Ledger.Add(trace.CodeTrailingData, f.Place(r.d.InputOffset()), "text behind the end of the outer object")
+			}
 		}
 		f.Ledger.AddN(trace.CodeBadValue, r.bad, f.Place(-1), "a record whose members have other types than they should")
 		tools = r.tools
@@ -97,14 +104,15 @@ func (p *portioned) Read(b []byte) (int, error) {
 
 // A jsonReader goes over a file.
 type jsonReader struct {
-	ctx      context.Context
-	f        *recording.File
-	in       *portioned
-	d        *json.Decoder
-	happened bool // records are read, else definitions
-	tools    []*tool
-	bad      uint64
-	values   int
+	ctx    context.Context
+	f      *recording.File
+	in     *portioned
+	d      *json.Decoder
+	again  bool // the file was read before: all is defined
+	early  bool // records come before what defines their names
+	tools  []*tool
+	bad    uint64
+	values int
 }
 
 // token returns the next token.
@@ -250,6 +258,9 @@ func (r *jsonReader) processes() error {
 	return err
 }
 
+// definitions are the members without which records cannot be understood.
+var definitions = []string{"metadata", "agents", "strings", "kernel_symbols"}
+
 // process returns what reads the members of a process.
 func (r *jsonReader) process(number int) func(key string) error {
 	if number == len(r.tools) {
@@ -257,10 +268,14 @@ func (r *jsonReader) process(number int) func(key string) error {
 	}
 	t := r.tools[number]
 	return func(key string) error {
+		records := key == "buffer_records" || key == "callback_records"
 		switch {
-		case r.happened && key == "buffer_records":
+		case records && !r.again && (t.early[key] || len(t.defined) < len(definitions)):
+			r.early, t.early[key] = true, true
+		case records && r.again && !t.early[key]: // which were read
+		case key == "buffer_records":
 			return r.members(func(kind string) error { return r.records(t, kind) })
-		case r.happened && key == "callback_records":
+		case key == "callback_records":
 			return r.members(func(kind string) error {
 				if kind != "counter_collection" {
 					return r.skip()
@@ -274,9 +289,14 @@ func (r *jsonReader) process(number int) func(key string) error {
 					return nil
 				})
 			})
-		case !r.happened && key == "strings":
+		case r.again:
+		case key == "strings":
+			t.defined[key] = true
 			return r.members(func(kind string) error { return r.strings(t, kind) })
-		case !r.happened:
+		default:
+			if slices.Contains(definitions, key) {
+				t.defined[key] = true
+			}
 			return r.definition(t, key)
 		}
 		return r.skip()

@@ -89,11 +89,14 @@ type tool struct {
 	markers  map[uint64]uint32 // texts
 	counters map[uint64]string
 	kernels  map[uint64]trace.RegionID
+	defined  map[string]bool // what of definitions was read
+	early    map[string]bool // members with records that come before
 }
 
 func newTool(f *recording.File) *tool {
 	return &tool{f: f, process: newProcess(f.NewProcess("", 0)), threads: make(map[int64]*recording.Track), agents: make(map[uint64]agent),
-		markers: make(map[uint64]uint32), counters: make(map[uint64]string), kernels: make(map[uint64]trace.RegionID)}
+		markers: make(map[uint64]uint32), counters: make(map[uint64]string), kernels: make(map[uint64]trace.RegionID),
+		defined: make(map[string]bool), early: make(map[string]bool)}
 }
 
 // about takes what a file says of its process.

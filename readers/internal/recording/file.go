@@ -175,7 +175,7 @@ type What struct {
 	Line     uint32 // where the function begins; 0: not known
 }
 
-// What devices and their runtimes do, by the paradigm of the runtime.
+// Kernel is a kernel that a device executes, of the paradigm of its runtime.
 func Kernel(p trace.Paradigm) What {
 	return What{Category: "kernel", Role: trace.RoleKernel, Paradigm: p}
 }
@@ -281,8 +281,8 @@ type Comm struct {
 	Size      uint32              // with Members: 0 if it is not known
 }
 
-// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new. Number 0 is that of
-// all ranks.
+// Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new.
+// Number 0 is that of all ranks.
 func (f *File) Comm(key string, describe func() Comm) uint32 {
 	if id, ok := f.comms[key]; ok {
 		return id

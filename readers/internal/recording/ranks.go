@@ -14,7 +14,8 @@ import (
 )
 
 // rankVariables are the variables of the environment by which launchers tell a process its rank, the surest first.
-var rankVariables = [...]string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID", "RANK"}
+var rankVariables = [...]string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID",
+	"RANK"}
 
 // Unsure is how sure a rank is that nothing tells.
 const Unsure = len(rankVariables)

@@ -196,3 +196,30 @@ func TestNatural(t *testing.T) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }
+
+// More threads than are kept apart are counted, and the others are read.
+func TestCrowd(t *testing.T) {
+	const more = 10
+	s, err := recording.Open(t.Context(), "test", []string{"a"}, recording.Options{}, func(_ context.Context, f *recording.File) error {
+		region := f.Region("f", recording.Function)
+		for i := range nest.TrackLimit + more {
+			if l := f.NewProcess("p", int64(i)).NewThread("t", 1); l != nil {
+				l.Put(1, 1, region, nest.Call{})
+			}
+		}
+		if f.Room() {
+			t.Error("there is room")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := len(s.Defs().Locations); got != nest.TrackLimit {
+		t.Errorf("%d locations, want %d", got, nest.TrackLimit)
+	}
+	if n := recordingtest.Count(s, trace.CodeLimitExceeded); n != 2*more { // processes and threads
+		t.Errorf("%d are counted, want %d", n, 2*more)
+	}
+}

@@ -119,12 +119,12 @@ func (s *Source) join(ctx context.Context, format string, o Options) error {
 	if len(s.files) > 1 {
 		s.info.Path = fmt.Sprintf("%s and %d more", first.Path, len(s.files)-1)
 	}
-	for k, v := range first.Properties {
-		if !slices.ContainsFunc(s.files, func(f *File) bool { return f.Properties[k] != v }) {
-			s.info.Properties[k] = v
-		}
-	}
 	for _, f := range s.files {
+		for k, v := range f.Properties { // on which all files agree that have it
+			if !slices.ContainsFunc(s.files, func(g *File) bool { w, ok := g.Properties[k]; return ok && w != v }) {
+				s.info.Properties[k] = v
+			}
+		}
 		s.ledger.Merge(f.Ledger.Findings())
 		s.info.Bytes += f.Size
 		if f.Host != first.Host {
