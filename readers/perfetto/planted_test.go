@@ -229,6 +229,20 @@ app/main: moment 4000
 `, "unknown_record 1")
 }
 
+// TestOldDescriptors reads descriptors of processes and threads as they were before those of tracks.
+func TestOldDescriptors(t *testing.T) {
+	g := &generator{}
+	g.packet(fieldProcess, message(1, 10, 6, "app"), fieldSequence, 1)
+	for i, name := range []string{"main", "worker"} {
+		g.packet(fieldThread, message(1, 10, 2, 10+i, 5, name), fieldSequence, 5+i)
+	}
+	for i := range 2 {
+		g.packet(fieldTime, 100, fieldSequence, 5+i, fieldEvent, message(eventType, typeBegin, eventName, "a"))
+		g.packet(fieldTime, 200+i, fieldSequence, 5+i, fieldEvent, message(eventType, typeEnd))
+	}
+	want(t, open(t, g.Bytes()), "app/main: a 100-200\napp/worker: a 100-201", "")
+}
+
 // TestLoose reads tracks that belong to no process, and packets that are not the program's.
 func TestLoose(t *testing.T) {
 	g := &generator{}

@@ -281,6 +281,10 @@ func (r *reader) take(ctx context.Context, p *packet, inner bool) error {
 	case !fine:
 	case p.track != nil:
 		r.describe(p.track)
+	case p.process != nil:
+		r.describeProcess(p.process)
+	case p.thread != nil:
+		r.describeThread(s, p.thread)
 	case p.event != nil && timed:
 		r.event(s, time, p.event)
 	case p.event != nil:
