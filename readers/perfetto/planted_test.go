@@ -222,10 +222,15 @@ func TestChrome(t *testing.T) {
 	g.event(0, 3000, 2, "", "", eventLegacy, message(2, int('E')))
 	g.event(0, 4000, 2, "moment", "cat", eventLegacy, message(2, int('I')))
 	g.event(0, 5000, 2, "", "", eventLegacy, message(2, int('?')))
+	for i, phase := range "bbee" {
+		g.event(0, 6000+1000*i, 2, "load", "net", eventLegacy, message(2, int(phase), 6, 1+i%2))
+	}
 	want(t, open(t, g.Bytes()), `
 app/main: complete 1000-6000
 app/main: part 2000-3000
 app/main: moment 4000
+app/async net: load 6000-8000
+app/async net (overlap 1): load 7000-9000
 `, "unknown_record 1")
 }
 
