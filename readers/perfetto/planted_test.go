@@ -110,7 +110,8 @@ GPU 2/copies of thread 10: Memcpy HtoD 210-250 (bytes 4096, correlation 77, flow
 		}
 	}
 	works := d.DeviceWorks()
-	wants := map[string]trace.DeviceWork{"Memcpy HtoD": trace.DeviceMemory, "saxpy(float*)": trace.DeviceCompute, "other kernel": trace.DeviceCompute,
+	wants := map[string]trace.DeviceWork{"Memcpy HtoD": trace.DeviceMemory, "saxpy(float*)": trace.DeviceCompute,
+		"other kernel": trace.DeviceCompute,
 		"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)": trace.DeviceCommunication}
 	for i := range d.Regions {
 		name := d.RegionName(trace.RegionID(i))
@@ -130,10 +131,14 @@ func TestFlows(t *testing.T) {
 	g.begin(200, 2, "middle", "", eventFlow, fixed(5), eventFlow, fixed(6))
 	g.end(201, 2)
 	g.event(typeInstant, 100, 2, "first", "", eventOldFlow, 5)
+	g.event(typeInstant, 500, 2, "at once", "", eventLast, fixed(8))
+	g.event(typeInstant, 500, 2, "at once", "", eventFlow, fixed(8))
 	want(t, open(t, g.Bytes()), `
 app/main: first 100 (flow_out 5)
 app/main: middle 200-201 (flow_out 6, flow_step 5)
 app/main: last 300-301 (flow_in 5)
+app/main: at once 500 (flow_in 8)
+app/main: at once 500 (flow_out 8)
 `, "dangling_flow 1")
 }
 
