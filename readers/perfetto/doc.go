@@ -7,12 +7,13 @@
 // of the documents beside them. Read is what programs mark:
 //
 //	TrackDescriptor of a process, a thread
-//	                    process, thread
+//	                    process, thread; so do descriptors that are packets of their own, as they were before
 //	… of another name   location of what may overlap ("requests"), one for all siblings of a name;
 //	                    a stream of an accelerator, if it is called as rocprof calls them, or executes kernels
 //	… of a counter      counter, at the thread that it belongs to, else beside those of its process
 //	begin, end          Enter and Leave. An end ends what was begun last on its track, by time
 //	complete (Chrome)   slice
+//	asynchronous ones   the same, in one location for each category of a process
 //	instant             Instant
 //	counter             Metric event; incremental ones are summed up
 //	flow                attributes flow_out (the first in time), flow_step, flow_in

@@ -2,6 +2,7 @@ package perfetto
 
 import (
 	"math"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -60,6 +61,7 @@ type event struct {
 	phase       byte // of Chrome
 	duration    int64
 	hasDuration bool
+	id          uint64 // of asynchronous events of Chrome
 }
 
 // lists are what an event has several of.
@@ -176,6 +178,8 @@ func (e *event) legacy(data []byte) {
 			if us := int64(m.Value); us >= 0 && us < farthest/1000 {
 				e.duration, e.hasDuration = us*1000, true
 			}
+		case 6, 10, 11:
+			e.id = m.Value
 		}
 	}
 }
@@ -252,7 +256,11 @@ func (r *reader) event(s *sequence, time int64, data []byte) {
 	}
 	typ := e.typ
 	if e.phase != 0 && typ == 0 {
-		typ = e.chrome()
+		if typ = e.chrome(); e.isAsync() {
+			if l = r.async(s, e); l == nil {
+				return
+			}
+		}
 	}
 	switch typ {
 	case typeBegin:
@@ -280,11 +288,11 @@ const typeComplete = 1 << 63
 // chrome returns the type that the phase of an event of Chrome means, 0 if none.
 func (e *event) chrome() uint64 {
 	switch e.phase {
-	case 'B':
+	case 'B', 'b', 'S':
 		return typeBegin
-	case 'E':
+	case 'E', 'e', 'F':
 		return typeEnd
-	case 'I', 'i', 'R':
+	case 'I', 'i', 'R', 'n', 'T', 'p':
 		return typeInstant
 	case 'X':
 		if e.hasDuration {
@@ -293,6 +301,19 @@ func (e *event) chrome() uint64 {
 		return typeBegin
 	}
 	return 0
+}
+
+// isAsync reports whether an event of Chrome belongs to others of its identifier, not to a thread.
+func (e *event) isAsync() bool { return strings.IndexByte("beSFnTp", e.phase) >= 0 }
+
+// async returns the track of the events of an identifier and category of a process. Such tracks have one row for each category.
+func (r *reader) async(s *sequence, e *event) *track {
+	category := r.categoryOf(s, e)
+	l := r.track((e.id+1)*0x9E3779B97F4A7C15 ^ (e.track+uint64(category)<<32)*0xC2B2AE3D27D4EB4F ^ 1<<63)
+	if l != nil && !l.known {
+		l.known, l.parent, l.name = true, e.track, r.text([]byte("async "+r.f.String(category)))
+	}
+	return l
 }
 
 // extraCounters takes the counters that an event has beside what it is.

@@ -16,6 +16,8 @@ const (
 	fieldFlags      = 13
 	fieldCleared    = 41
 	fieldDropped    = 42
+	fieldProcess    = 43
+	fieldThread     = 44
 	fieldCompressed = 50
 	fieldClock      = 58
 	fieldDefaults   = 59
@@ -45,6 +47,7 @@ type packet struct {
 	event             []byte
 	track             []byte
 	snapshot          []byte
+	process, thread   []byte // descriptors as they were before those of tracks
 	compressed        []byte
 	zstd              []byte
 	other             int // a field that is not read; 0: none
@@ -90,6 +93,10 @@ func (p *packet) message(number int, data []byte) {
 		p.track = data
 	case fieldSnapshot:
 		p.snapshot = data
+	case fieldProcess:
+		p.process = data
+	case fieldThread:
+		p.thread = data
 	case fieldCompressed:
 		p.compressed = data
 	case fieldZstd:

@@ -110,7 +110,8 @@ GPU 2/copies of thread 10: Memcpy HtoD 210-250 (bytes 4096, correlation 77, flow
 		}
 	}
 	works := d.DeviceWorks()
-	wants := map[string]trace.DeviceWork{"Memcpy HtoD": trace.DeviceMemory, "saxpy(float*)": trace.DeviceCompute, "other kernel": trace.DeviceCompute,
+	wants := map[string]trace.DeviceWork{"Memcpy HtoD": trace.DeviceMemory, "saxpy(float*)": trace.DeviceCompute,
+		"other kernel": trace.DeviceCompute,
 		"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)": trace.DeviceCommunication}
 	for i := range d.Regions {
 		name := d.RegionName(trace.RegionID(i))
@@ -130,10 +131,14 @@ func TestFlows(t *testing.T) {
 	g.begin(200, 2, "middle", "", eventFlow, fixed(5), eventFlow, fixed(6))
 	g.end(201, 2)
 	g.event(typeInstant, 100, 2, "first", "", eventOldFlow, 5)
+	g.event(typeInstant, 500, 2, "at once", "", eventLast, fixed(8))
+	g.event(typeInstant, 500, 2, "at once", "", eventFlow, fixed(8))
 	want(t, open(t, g.Bytes()), `
 app/main: first 100 (flow_out 5)
 app/main: middle 200-201 (flow_out 6, flow_step 5)
 app/main: last 300-301 (flow_in 5)
+app/main: at once 500 (flow_in 8)
+app/main: at once 500 (flow_out 8)
 `, "dangling_flow 1")
 }
 
@@ -222,11 +227,30 @@ func TestChrome(t *testing.T) {
 	g.event(0, 3000, 2, "", "", eventLegacy, message(2, int('E')))
 	g.event(0, 4000, 2, "moment", "cat", eventLegacy, message(2, int('I')))
 	g.event(0, 5000, 2, "", "", eventLegacy, message(2, int('?')))
+	for i, phase := range "bbee" {
+		g.event(0, 6000+1000*i, 2, "load", "net", eventLegacy, message(2, int(phase), 6, 1+i%2))
+	}
 	want(t, open(t, g.Bytes()), `
 app/main: complete 1000-6000
 app/main: part 2000-3000
 app/main: moment 4000
+app/async net: load 6000-8000
+app/async net (overlap 1): load 7000-9000
 `, "unknown_record 1")
+}
+
+// TestOldDescriptors reads descriptors of processes and threads as they were before those of tracks.
+func TestOldDescriptors(t *testing.T) {
+	g := &generator{}
+	g.packet(fieldProcess, message(1, 10, 6, "app"), fieldSequence, 1)
+	for i, name := range []string{"main", "worker"} {
+		g.packet(fieldThread, message(1, 10, 2, 10+i, 5, name), fieldSequence, 5+i)
+	}
+	for i := range 2 {
+		g.packet(fieldTime, 100, fieldSequence, 5+i, fieldEvent, message(eventType, typeBegin, eventName, "a"))
+		g.packet(fieldTime, 200+i, fieldSequence, 5+i, fieldEvent, message(eventType, typeEnd))
+	}
+	want(t, open(t, g.Bytes()), "app/main: a 100-200\napp/worker: a 100-201", "")
 }
 
 // TestLoose reads tracks that belong to no process, and packets that are not the program's.

@@ -154,7 +154,6 @@ type reader struct {
 
 	packets      uint64
 	system       map[int]uint64
-	dropped      uint64 // gaps in sequences
 	afterLoss    uint64 // packets whose names were lost
 	withoutState uint64 // packets whose names were never there
 	unknown      uint64 // names that are not interned
@@ -282,6 +281,10 @@ func (r *reader) take(ctx context.Context, p *packet, inner bool) error {
 	case !fine:
 	case p.track != nil:
 		r.describe(p.track)
+	case p.process != nil:
+		r.describeProcess(p.process)
+	case p.thread != nil:
+		r.describeThread(s, p.thread)
 	case p.event != nil && timed:
 		r.event(s, time, p.event)
 	case p.event != nil:
@@ -340,9 +343,18 @@ func (r *reader) tell() {
 	}
 	f.Ledger.AddN(trace.CodeUnknownRecord, total, whole, "packets of the system: "+strings.Join(texts, ", "))
 	f.Ledger.AddN(trace.CodeUnknownRecord, r.strange, whole, "events of another type")
-	f.Ledger.AddN(trace.CodeUnusedRecord, r.afterLoss, whole,
-		fmt.Sprintf("packets whose names the recorder has lost: it dropped packets before them, at %d places", r.dropped))
-	f.Ledger.AddN(trace.CodeUnusedRecord, r.withoutState, whole, "packets whose names come before the begin of the file")
+	for _, l := range []struct {
+		packets uint64
+		what    string
+	}{
+		{r.afterLoss, "packets whose names were lost, since the recorder dropped packets before them"},
+		{r.withoutState, "packets whose names come before the begin of the file"},
+	} {
+		f.Ledger.AddN(trace.CodeUnusedRecord, l.packets, whole, l.what)
+		if l.packets > 0 {
+			f.Properties[l.what] = fmt.Sprint(l.packets)
+		}
+	}
 	f.Ledger.AddN(trace.CodeDanglingReference, r.unknown, whole, "names or categories that are not interned")
 	f.Ledger.AddN(trace.CodeArgumentsLeftOut, r.arguments, whole, "")
 	f.Ledger.AddN(trace.CodeBadValue, r.timeless, whole,

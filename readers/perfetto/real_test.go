@@ -174,4 +174,8 @@ clocks/realtime: on realtime 1780000000006000000-1780000000006500000
 clocks/lossy: kept 1780000000007000000-1780000000007100000
 clocks/lossy: kept again 1780000000007400000-1780000000007500000
 `, "unused_record 3")
+	if p := src.Info().Properties; p["packets whose names were lost, since the recorder dropped packets before them"] != "2" ||
+		p["packets whose names come before the begin of the file"] != "1" || p["packets"] != "25" {
+		t.Error(p)
+	}
 }

@@ -123,7 +123,6 @@ func (r *reader) state(s *sequence, p *packet) bool {
 		r.interned -= s.size()
 		s.clear()
 	} else if p.dropped && s.known {
-		r.dropped++
 		s.valid, s.lost = false, true
 	}
 	s.known = true

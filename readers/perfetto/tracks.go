@@ -70,7 +70,7 @@ func (r *reader) track(uuid uint64) *track {
 func (r *reader) describe(data []byte) {
 	uuid, name := uint64(0), []byte(nil)
 	d := track{counter: counter{multiplier: 1}}
-	var person []byte // the name of the process or thread
+	var called []byte // the name of the process or thread
 	m := protobuf.Of(data)
 	for m.Next() {
 		switch m.Number {
@@ -78,18 +78,18 @@ func (r *reader) describe(data []byte) {
 			uuid = m.Value
 		case 5:
 			d.parent = m.Value
-		case 2, 10:
+		case 2, 10, 13:
 			name = m.Data
 		case 3:
 			if d.kind == plainTrack {
 				d.kind = processTrack
 			}
-			if text := person1(m.Data, &d, 6); text != nil && d.kind == processTrack {
-				person = text
+			if text := person(m.Data, &d, 6); text != nil && d.kind == processTrack {
+				called = text
 			}
 		case 4:
 			d.kind = threadTrack
-			person = person1(m.Data, &d, 5)
+			called = person(m.Data, &d, 5)
 		case 8:
 			d.kind = counterTrack
 			d.counter.parse(m.Data)
@@ -107,20 +107,43 @@ func (r *reader) describe(data []byte) {
 	if l.counter.unit, l.counter.multiplier, l.counter.incremental = d.counter.unit, d.counter.multiplier, d.counter.incremental; name != nil {
 		l.name = r.text(name)
 	}
-	if len(person) == 0 {
-		person = name
+	if len(called) == 0 {
+		called = name
 	}
 	switch {
-	case len(person) == 0:
+	case len(called) == 0:
 	case d.kind == processTrack:
-		r.processNames[d.pid] = r.text(person)
+		r.processNames[d.pid] = r.text(called)
 	case d.kind == threadTrack:
-		r.threadNames[threadKey{d.pid, d.tid}] = r.text(person)
+		r.threadNames[threadKey{d.pid, d.tid}] = r.text(called)
 	}
 }
 
-// person1 reads what a descriptor says of a process or thread, and returns its name, which has that number.
-func person1(data []byte, d *track, named int) (name []byte) {
+// describeProcess takes a ProcessDescriptor that is a packet of its own.
+func (r *reader) describeProcess(data []byte) {
+	d := track{kind: processTrack}
+	if name := person(data, &d, 6); len(name) > 0 {
+		r.processNames[d.pid] = r.text(name)
+	}
+}
+
+// describeThread takes a ThreadDescriptor that is a packet of its own: events of the sequence that name no track are that thread's.
+func (r *reader) describeThread(s *sequence, data []byte) {
+	d := track{kind: threadTrack}
+	name := person(data, &d, 5)
+	uuid := uint64(d.pid)*0x9E3779B97F4A7C15 ^ uint64(d.tid)*0xC2B2AE3D27D4EB4F ^ 1<<63
+	l := r.track(uuid)
+	if l == nil {
+		return
+	}
+	l.known, l.kind, l.pid, l.tid = true, threadTrack, d.pid, d.tid
+	if s.track = uuid; len(name) > 0 {
+		r.threadNames[threadKey{d.pid, d.tid}] = r.text(name)
+	}
+}
+
+// person reads what a descriptor says of a process or thread, and returns its name, which has that number.
+func person(data []byte, d *track, named int) (name []byte) {
 	m := protobuf.Of(data)
 	for m.Next() {
 		switch m.Number {

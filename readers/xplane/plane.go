@@ -67,7 +67,8 @@ type plane struct {
 	name   string
 	lines  []line
 	events map[uint64]*metadata
-	stats  map[uint64]statMetadata
+	recent [2]recent // entries of the table of events that were looked up last
+	stats  statTable
 	vendor string
 	start  int64
 }
@@ -88,12 +89,15 @@ type metadata struct {
 	host          trace.RegionID
 	isHost        bool
 	device        map[deviceKey]trace.RegionID
+	last          deviceKey // of device, that was looked up last
+	lastRegion    trace.RegionID
+	looked        bool
 }
 
 // A deviceKey tells what a device's events of one name are.
 type deviceKey struct {
 	line      string
-	operation string
+	operation uint32 // of XLA, if it is a collective: the number of its text
 	details   bool
 }
 
@@ -102,12 +106,55 @@ type statMetadata struct {
 	stat stat
 }
 
+// A statTable is the table of stats of a plane: most numbers are small.
+type statTable struct {
+	dense []statMetadata
+	rest  map[uint64]statMetadata
+}
+
+const denseStats = 1 << 10
+
+// get returns an entry, an empty one if there is none.
+func (t *statTable) get(id uint64) statMetadata {
+	if id < uint64(len(t.dense)) {
+		return t.dense[id]
+	}
+	return t.rest[id]
+}
+
+func (t *statTable) put(id uint64, e statMetadata) {
+	if id >= denseStats {
+		t.rest[id] = e
+		return
+	}
+	for uint64(len(t.dense)) <= id {
+		t.dense = append(t.dense, statMetadata{})
+	}
+	t.dense[id] = e
+}
+
+// A recent entry is one of the table of events that was looked up.
+type recent struct {
+	id    uint64
+	entry *metadata
+}
+
+// named returns an entry of the table of events, nil if there is none.
+func (p *plane) named(id uint64) *metadata {
+	slot := &p.recent[id%2]
+	if slot.entry == nil || slot.id != id {
+		*slot = recent{id, p.events[id]}
+	}
+	return slot.entry
+}
+
 // metadataLimit bounds the entries of a table.
 const metadataLimit = 1 << 20
 
 // open reads the tables of a plane, and where its lines are.
 func (r *reader) open(data []byte, at int64) *plane {
-	p := &plane{r: r, at: at, events: make(map[uint64]*metadata), stats: make(map[uint64]statMetadata)}
+	p := &plane{r: r, at: at, events: make(map[uint64]*metadata),
+		stats: statTable{rest: make(map[uint64]statMetadata)}}
 	var own [][]byte
 	m := protobuf.Of(data)
 	for m.Next() {
@@ -215,14 +262,14 @@ func (p *plane) addEvent(data []byte) {
 
 func (p *plane) addStat(data []byte) {
 	key, value := p.entry(data)
-	if len(p.stats) >= metadataLimit {
+	if len(p.stats.rest) >= metadataLimit {
 		p.r.limited("names of statistics in a plane; the last ones are not known")
 		return
 	}
 	m := protobuf.Of(value)
 	for m.Next() {
 		if m.Number == 2 {
-			p.stats[key] = statMetadata{m.Data, stats[string(m.Data)]}
+			p.stats.put(key, statMetadata{m.Data, stats[string(m.Data)]})
 		}
 	}
 	if m.Broken {
@@ -242,13 +289,13 @@ func (p *plane) stat(data []byte) (what stat, v value) {
 	for m.Next() {
 		switch m.Number {
 		case statName:
-			what = p.stats[m.Value].stat
+			what = p.stats.get(m.Value).stat
 		case statUint, statInt:
 			v.number = m.Value
 		case statText:
 			v.text = m.Data
 		case statReturn:
-			v.text = p.stats[m.Value].name
+			v.text = p.stats.get(m.Value).name
 		}
 	}
 	if m.Broken {
@@ -399,7 +446,7 @@ func (p *plane) read(ctx context.Context, l *line, to destination) error {
 // put puts an event.
 func (p *plane) put(e *event, begin, dur int64, to destination) {
 	r, l := p.r, to.track
-	about := p.events[e.name]
+	about := p.named(e.name)
 	if about == nil {
 		r.unnamed++
 		about = r.nameless
@@ -456,14 +503,17 @@ func (p *plane) region(about *metadata, e *event, to destination) trace.RegionID
 		return about.host
 	}
 	key := deviceKey{line: to.line, details: e.hasDetails}
-	if collective(string(e.operation)) != nest.OpNone {
-		key.operation = string(e.operation)
+	if len(e.operation) > 0 {
+		key.operation = p.r.collective(e.operation)
+	}
+	if about.looked && about.last == key {
+		return about.lastRegion
 	}
 	region, ok := about.device[key]
 	if !ok {
-		operation := key.operation
-		if operation == "" {
-			operation = about.called()
+		operation := about.called()
+		if key.operation != 0 {
+			operation = f.String(key.operation)
 		}
 		region = deviceRegion(f, about.called(), to.line, operation, e.hasDetails, to.work)
 		if about.device == nil {
@@ -473,5 +523,6 @@ func (p *plane) region(about *metadata, e *event, to destination) trace.RegionID
 			about.device[key] = region
 		}
 	}
+	about.last, about.lastRegion, about.looked = key, region, true
 	return region
 }

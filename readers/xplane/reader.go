@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/protobuf"
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/wire"
@@ -119,23 +120,25 @@ func read(ctx context.Context, f *recording.File) error {
 
 // A reader reads a profile.
 type reader struct {
-	f         *recording.File
-	process   *recording.Process
-	devices   map[string]*recording.Device
-	nameless  *metadata
-	texts     map[string]uint32
-	epoch     int64 // ns since 1970 from which times count
-	planes    int
-	sums      uint64
-	unnamed   uint64
-	repeated  uint64            // events of lines that repeat others
-	foreign   map[string]uint64 // events of planes that are not read
-	corrupted bool
+	f           *recording.File
+	process     *recording.Process
+	devices     map[string]*recording.Device
+	nameless    *metadata
+	texts       map[string]uint32
+	collectives map[uint32]bool // by the numbers of the texts of operations
+	epoch       int64           // ns since 1970 from which times count
+	sums        uint64
+	unnamed     uint64
+	repeated    uint64            // events of lines that repeat others
+	foreign     map[string]uint64 // events of planes that are not read
+	corrupted   bool
 }
 
 func newReader(f *recording.File) *reader {
-	return &reader{f: f, devices: make(map[string]*recording.Device), nameless: &metadata{name: []byte("(name not known)")},
-		texts: make(map[string]uint32), foreign: make(map[string]uint64)}
+	r := &reader{f: f, devices: make(map[string]*recording.Device), nameless: &metadata{name: []byte("(name not known)")},
+		texts: make(map[string]uint32), collectives: make(map[uint32]bool), foreign: make(map[string]uint64)}
+	r.text(nil) // so that no operation has the number 0
+	return r
 }
 
 // A part is where a plane lies.
@@ -327,6 +330,20 @@ func (r *reader) text(b []byte) uint32 {
 		}
 	}
 	return id
+}
+
+// collective returns the number of the name of an operation of XLA that communicates, 0 for others.
+func (r *reader) collective(operation []byte) uint32 {
+	id := r.text(operation)
+	communicates, known := r.collectives[id]
+	if !known {
+		communicates = collective(string(operation)) != nest.OpNone
+		r.collectives[id] = communicates
+	}
+	if communicates {
+		return id
+	}
+	return 0
 }
 
 // broken notes that something cannot be decoded at a byte of the file. What the end of a cut file breaks was noted already.

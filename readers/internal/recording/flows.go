@@ -8,7 +8,8 @@ import (
 )
 
 // flows are the ends of arrows between events. Which of the ends of a flow is its source is known
-// once all are: the first in time, which need not be the first in the file. Until then an end has an
+// once all are: the first in time, and at one time one that does not end it,
+// which need not be the first in the file. Until then an end has an
 // attribute of its own, attributes + its number.
 //
 //	source[n/64] has bit n%64 if end n is a source
@@ -52,7 +53,10 @@ func (f *File) FlowEnd(id uint64, time int64, last bool) (attribute trace.Attrib
 	if last {
 		w.last[n/64] |= 1 << (n % 64)
 	}
-	w.stream.Tie = time
+	w.stream.Tie = time << 1
+	if last {
+		w.stream.Tie |= 1
+	}
 	w.stream.AddOther(int64(id), flowRecord, n, uint64(time))
 	return attributes + trace.AttributeID(n), true
 }
