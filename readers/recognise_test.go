@@ -63,7 +63,7 @@ func TestBelongs(t *testing.T) {
 	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "no packet of Perfetto",
 		"model.pb": "it looks like a protocol buffer", "tau.trc": "tau_trace2json",
 		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
-		"two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace in it",
+		"two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace of a known format",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {

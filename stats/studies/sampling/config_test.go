@@ -34,7 +34,7 @@ var refusals = []struct{ name, reason string }{
 	{"P-0-STAT", "no threshold"}, {"P-1.1-STAT", "no threshold"}, {"P-nan-STAT", "no threshold"}, {"P-1e-3-STAT", "no threshold"},
 	{"P--1-STAT", "no threshold"},
 	{"P-0.1-MEAN", "unknown analysis"}, {"C-1.5-STAT", "not a number of messages"}, {"C-x-STAT", "no number"}, {"C-8-V9-STAT", "more than the period"},
-	{"C-8-V101%-STAT", "no share"}, {"T-99999999999-STAT", "too long"}, {"C-8-SAMPLE-STAT", "no seed"}, {"P-0.1-V3-STAT", "not understood"},
+	{"C-8-V101%-STAT", "not a share"}, {"T-99999999999-STAT", "too long"}, {"C-8-SAMPLE-STAT", "no seed"}, {"P-0.1-V3-STAT", "not understood"},
 	{"C-8-S-1-STAT", "no seed"}, {"C-8--STAT", "not understood"}, {"C-8-V-STAT", "not understood"}, {"T-.-STAT", "period"},
 }
 
