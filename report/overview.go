@@ -352,8 +352,10 @@ func (o *Overview) deviceTimes() *block {
 	if busy := func(d accelerator.Device) float64 { return float64(d.BusyNs) / float64(max(1, d.SpanNs)) }; len(d) > 1 {
 		by := func(a, b accelerator.Device) int { return cmp.Compare(busy(a), busy(b)) }
 		least, most := slices.MinFunc(d, by), slices.MaxFunc(d, by)
-		b.tail = append(b.tail, cut(fmt.Sprintf("  busiest: %s (%s), least: %s (%s)", most.Device, words.Share(busy(most)), least.Device,
-			words.Share(busy(least))), o.width))
+		if busy(most)-busy(least) >= leastShare {
+			b.tail = append(b.tail, cut(fmt.Sprintf("  busiest: %s (%s), least: %s (%s)", most.Device, words.Share(busy(most)), least.Device,
+				words.Share(busy(least))), o.width))
+		}
 	}
 	return b
 }

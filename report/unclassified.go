@@ -30,9 +30,8 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in MPI calls, beyond waits and "+
 			"network.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
 		if u.Operation != "" {
-			lines = append(lines, fmt.Sprintf("The trace does not show why: slow transfers, or ranks that share cores. On "+
-				"the critical path, most of it (%s) is in "+
-				"%s.", words.Time(u.CriticalPathNs), words.Call(string(u.Operation), u.SourceLine)))
+			lines = append(lines, fmt.Sprintf("The trace does not show why. Largest part: %s, %s of the critical path.",
+				words.Call(string(u.Operation), u.SourceLine), words.Time(u.CriticalPathNs)))
 		}
 	} else {
 		lines = append(lines, mark+"Not explained: MPI calls wait for something that is not recorded.")

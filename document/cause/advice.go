@@ -57,6 +57,12 @@ func (c *Cause) advice() string {
 	case Transfer:
 		switch {
 		case has("exposed_ns") && strings.HasPrefix(string(c.Operation), "Mem"):
+			switch name := string(c.Operation); {
+			case strings.Contains(name, "Pinned"):
+				return "copy on a stream of its own, while kernels compute on other data."
+			case strings.Contains(name, "DtoD") || strings.Contains(name, "Device -> Device"):
+				return "avoid copies on the device: work in place, or fuse them into kernels."
+			}
 			return "use pinned memory and asynchronous copies on a stream of their own."
 		case has("exposed_ns"):
 			return "start communication while kernels still compute (buckets, its own stream)."

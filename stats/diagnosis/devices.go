@@ -235,7 +235,7 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", f.who("have", "has"), f.of(nothing),
 		words.Time(f.work/int64(max(1, f.kernels))))
 	if 20*f.after >= nothing {
-		c.Text += fmt.Sprintf(" %s pass after the last work.", words.Time(f.after))
+		c.Text += fmt.Sprintf(" %s of that are after the last work.", words.Time(f.after))
 	}
 	rest := f.known - f.path["loading"] // which is a cause of its own
 	if 2*rest < f.known {

@@ -194,3 +194,15 @@ func TestJoinSorts(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinOnce: that ranks start at different times is one cause, whether processes or devices show it.
+func TestJoinOnce(t *testing.T) {
+	late := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded}}
+	other := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: "f"}}
+	if got := diagnosis.Join([]cause.Cause{late}, []cause.Cause{late, other}); len(got) != 2 {
+		t.Errorf("%d causes: %+v", len(got), got)
+	}
+	if got := diagnosis.Join(nil, []cause.Cause{late}); len(got) != 1 {
+		t.Errorf("%d causes of devices alone: %+v", len(got), got)
+	}
+}

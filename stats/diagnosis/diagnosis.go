@@ -90,9 +90,15 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 }
 
 // Join returns the causes of both lists that are listed, not nil if there are none: the one with the most gain first, those without a
-// known gain last. What equal ones are about decides.
+// known gain last. What equal ones are about decides. That ranks start at different times is one cause, of processes and of devices.
 func Join(a, b []cause.Cause) []cause.Cause {
-	causes := append(append(make([]cause.Cause, 0, len(a)+len(b)), a...), b...)
+	late := func(c cause.Cause) bool { return c.Kind == cause.Startup && c.Region == field.NotRecorded }
+	causes := append(make([]cause.Cause, 0, len(a)+len(b)), a...)
+	for _, c := range b {
+		if !late(c) || !slices.ContainsFunc(a, late) {
+			causes = append(causes, c)
+		}
+	}
 	slices.SortStableFunc(causes, func(a, b cause.Cause) int {
 		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs), byName(a, b), cmp.Compare(a.Text, b.Text))
 	})
