@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	goio "io"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -133,7 +134,9 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 		}
 	}
 	if opts.output != "" {
-		if err := writeAtomically(ctx, opts.output, opts.force, profile.Write); err != nil {
+		if err := writeAtomically(ctx, opts.output, opts.force, func(w goio.Writer) error {
+			return profile.Write(text.Writer{W: w})
+		}); err != nil {
 			return err
 		}
 	}

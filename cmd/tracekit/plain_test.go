@@ -197,7 +197,7 @@ func checkFiles(t *testing.T, dir string) {
 			if err != io.EOF {
 				t.Errorf("%q: %v", name, err)
 			}
-		case ".txt":
+		case ".txt", ".json":
 			texts++
 			checkPlain(t, string(text))
 		}
