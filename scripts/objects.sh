@@ -120,7 +120,7 @@ refused() {
 	[ ! -s "$work/beam.json" ]
 	unchanged
 }
-refused "no trace below it" analyze "s3://bucket/nothing?$options"
+refused "no trace in this directory" analyze "s3://bucket/nothing?$options"
 refused "s3://none/run" analyze "s3://none/run?$options"
 refused "exists" convert "$address?$options" s3://bucket/out/x.otf2
 refused "endpoint" analyze "s3://elsewhere/run?region=us-east-1&endpoint=http://127.0.0.1:1&use_path_style=true&response_checksum_validation=when_required"
