@@ -28,7 +28,7 @@ func (a *assembler) clock(align Align) {
 	absolute := true
 	for _, f := range a.files {
 		f.set.Shift = f.base // known only now: the file may say it behind the events
-		lo, hi, ok := f.span()
+		lo, hi, ok := nest.Extent(nested(f.tracks.list))
 		if !ok {
 			continue
 		}
@@ -38,35 +38,8 @@ func (a *assembler) clock(align Align) {
 		}
 		first, last = min(first, nest.AddTime(lo, f.set.Shift)), max(last, nest.AddTime(hi, f.set.Shift))
 	}
-	if first > last {
-		first, last = 0, 0
-	}
-	c := trace.ClockProperties{Resolution: 1e9, GlobalOffset: first, Length: uint64(last) - uint64(first), Realtime: ^uint64(0)}
-	if absolute && align != AlignStart && first > 0 {
-		c.Realtime = uint64(first)
-	}
+	a.defs.Clock = nest.Clock(first, last, absolute && align != AlignStart)
 	if !absolute && align != AlignStart && len(a.files) > 1 {
-		a.ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), "the files have different time origins; --align start lets all "+
-			"files begin together")
+		a.ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), nest.NoCommonTime)
 	}
-	a.defs.Clock = c
-}
-
-// span returns the first and the last time in a file, before shifting.
-func (f *file) span() (first, last int64, ok bool) {
-	for _, l := range f.tracks.list {
-		lo, hi, some := l.Stream.Span()
-		if !some {
-			continue
-		}
-		hi = max(hi, l.Latest)
-		if !ok || lo < first {
-			first = lo
-		}
-		if !ok || hi > last {
-			last = hi
-		}
-		ok = true
-	}
-	return first, last, ok
 }

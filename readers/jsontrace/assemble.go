@@ -29,7 +29,7 @@ type assembler struct {
 	regions map[trace.Region]trace.RegionID
 	comms   map[string]trace.CommID
 	places  []place
-	nodes   map[string]trace.SystemTreeNodeID
+	hosts   nest.Hosts
 	worldOf map[uint32]trace.LocationID // location of each world rank
 	world   trace.GroupID               // of all ranks
 	implied int                         // members of groups that are not listed
@@ -41,7 +41,7 @@ type assembler struct {
 func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) {
 	a := &assembler{jobs: jobs, files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID),
 		regions: make(map[trace.Region]trace.RegionID), comms: make(map[string]trace.CommID),
-		nodes: make(map[string]trace.SystemTreeNodeID), worldOf: make(map[uint32]trace.LocationID)}
+		worldOf: make(map[uint32]trace.LocationID)}
 	a.string("")
 	a.attributes()
 	orderFiles(files)
@@ -265,7 +265,7 @@ func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator tr
 	}
 	id := trace.LocationGroupID(len(a.defs.LocationGroups))
 	a.defs.LocationGroups = append(a.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id),
-		Name: a.string(name), Kind: kind, Node: a.node(f.host()), Creator: creator})
+		Name: a.string(name), Kind: kind, Node: a.hosts.Node(a.defs, a.string, f.host()), Creator: creator})
 	return id
 }
 
@@ -276,22 +276,6 @@ func (f *file) host() string {
 		return "host of " + filepath.Base(f.path)
 	}
 	return f.dft.host
-}
-
-// node returns the node of the system tree with that name, the machine if it is "".
-func (a *assembler) node(host string) trace.SystemTreeNodeID {
-	if id, ok := a.nodes[host]; ok {
-		return id
-	}
-	def := trace.SystemTreeNode{Name: a.string("machine"), Class: a.string("machine"), Parent: trace.None}
-	if host != "" {
-		def = trace.SystemTreeNode{Name: a.string(host), Class: a.string("node"), Parent: a.node("")}
-	}
-	id := trace.SystemTreeNodeID(len(a.defs.SystemTree))
-	def.Ref = uint64(id)
-	a.defs.SystemTree = append(a.defs.SystemTree, def)
-	a.nodes[host] = id
-	return id
 }
 
 // identName returns the name of a process or thread that has no other: its own text, or

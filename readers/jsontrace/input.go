@@ -52,18 +52,11 @@ func (in *input) more() bool {
 		}
 		in.buf = append(make([]byte, 0, 2*cap(in.buf)), in.buf...)
 	}
-	n := copy(in.buf[:cap(in.buf)], in.buf[in.pos:])
 	in.offset += int64(in.pos)
+	var n int
+	in.buf, n, in.eof, in.err = wire.Refill(in.r, in.buf, in.pos)
 	in.pos = 0
-	k, err := io.ReadFull(in.r, in.buf[n:cap(in.buf)])
-	in.buf = in.buf[:n+k]
-	if err != nil {
-		in.eof = true
-		if err != io.EOF && err != io.ErrUnexpectedEOF {
-			in.err = err
-		}
-	}
-	return k > 0
+	return n > 0
 }
 
 // peek returns the next byte that is neither white space nor in the set skip; ok is false

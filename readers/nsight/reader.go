@@ -53,12 +53,10 @@ func Sniff(path string, head []byte) bool {
 }
 
 // isExport reports whether a file is an export.
-func isExport(path string) bool {
-	db, err := sqlite.Open(path, func(sqlite.Fault, int64, string) {})
-	if err != nil {
-		return false
-	}
-	defer db.Close()
+func isExport(path string) bool { return recording.Holds(path, hasReport) }
+
+// hasReport reports whether a database is an export.
+func hasReport(db *sqlite.File) bool {
 	if !db.Table("StringIds").Has("value") {
 		return false
 	}
@@ -114,7 +112,7 @@ func read(ctx context.Context, f *recording.File) error {
 	r := &report{ctx: ctx, f: f, db: db, processes: make(map[uint64]*process), programs: make(map[uint64]string),
 		threads: make(map[uint64]*thread), named: make(map[uint64]threadName), streams: make(map[streamKey]*recording.Track),
 		nccl: newNcclRanges()}
-	if !isExport(f.Path) {
+	if !hasReport(db) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
 	for _, step := range []func() error{r.about, r.names, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics,
@@ -126,9 +124,7 @@ func read(ctx context.Context, f *recording.File) error {
 	r.f.Ledger.AddN(trace.CodeRedundantRecord, r.rows, f.Place(-1), "calls of the runtime, once more with their backtraces")
 	r.f.Ledger.AddN(trace.CodeBadValue, r.negative, f.Place(-1), "an event that ends before it begins; taken as a moment")
 	r.nccl.note(f)
-	if changed() {
-		f.Ledger.Add(trace.CodeChangedMeanwhile, f.Place(-1), "its size or time changed after it was opened")
-	}
+	f.Changed(changed())
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"tracekit/readers/internal/protobuf"
+	"tracekit/readers/internal/wire"
 )
 
 const (
@@ -50,17 +51,9 @@ func (in *input) more() {
 	if in.pos == 0 && len(in.buf) == cap(in.buf) {
 		in.buf = append(make([]byte, 0, 2*cap(in.buf)), in.buf...)
 	}
-	n := copy(in.buf[:cap(in.buf)], in.buf[in.pos:])
 	in.offset += int64(in.pos)
+	in.buf, _, in.eof, in.err = wire.Refill(in.r, in.buf, in.pos)
 	in.pos = 0
-	k, err := io.ReadFull(in.r, in.buf[n:cap(in.buf)])
-	in.buf = in.buf[:n+k]
-	if err != nil {
-		in.eof = true
-		if err != io.EOF && err != io.ErrUnexpectedEOF {
-			in.err = err
-		}
-	}
 }
 
 // What next found.

@@ -119,9 +119,7 @@ func read(ctx context.Context, f *recording.File) error {
 	if err := newReader(f).all(ctx, plain); err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
-	if changed() {
-		f.Ledger.Add(trace.CodeChangedMeanwhile, f.Place(-1), "its size or time changed after it was opened")
-	}
+	f.Changed(changed())
 	return nil
 }
 

@@ -110,7 +110,7 @@ func (s *set) work(e *happening, args []uint64) {
 	if args[4] > 0 {
 		l.Stream.AddAttr(recording.AttrBytes, trace.TypeUint64, args[4]-1)
 	}
-	l.Put(begin, dur, region, kernelCall(s.f, region))
+	l.Put(begin, dur, region, s.f.Communication(region))
 	for _, v := range e.values {
 		c := s.counters[v.counter]
 		if id, ok := s.f.Metric(c.name, c.unit, trace.MetricRelativeLast, trace.TypeDouble); ok {

@@ -76,9 +76,7 @@ func readJSON(ctx context.Context, f *recording.File) error {
 		f.Ledger.AddN(trace.CodeBadValue, r.bad, f.Place(-1), "a record whose members have other types than they should")
 		tools = r.tools
 	}
-	if changed() {
-		f.Ledger.Add(trace.CodeChangedMeanwhile, f.Place(-1), "its size or time changed after it was opened")
-	}
+	f.Changed(changed())
 	return nil
 }
 
@@ -141,21 +139,8 @@ func (r *jsonReader) decode(v any) error {
 
 // skip goes over the next value.
 func (r *jsonReader) skip() error {
-	for depth := 0; ; {
-		t, err := r.token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth <= 0 {
-			return nil
-		}
-	}
+	first, err := r.token()
+	return r.over(first, err)
 }
 
 // members calls member for each member of an object, behind whose key the decoder stands. What is no object is gone over.

@@ -54,12 +54,7 @@ func Sniff(path string, head []byte) bool {
 
 // isDatabase reports whether a file is such a database.
 func isDatabase(path string) bool {
-	db, err := sqlite.Open(path, func(sqlite.Fault, int64, string) {})
-	if err != nil {
-		return false
-	}
-	defer db.Close()
-	return len(suffixes(db)) > 0
+	return recording.Holds(path, func(db *sqlite.File) bool { return len(suffixes(db)) > 0 })
 }
 
 // FilesOf returns the files of the trace that a path stands for, of those that are there.
@@ -115,8 +110,6 @@ func read(ctx context.Context, f *recording.File) error {
 			return err
 		}
 	}
-	if changed() {
-		f.Ledger.Add(trace.CodeChangedMeanwhile, f.Place(-1), "its size or time changed after it was opened")
-	}
+	f.Changed(changed())
 	return nil
 }

@@ -51,15 +51,6 @@ func kernelName(display, name string) string {
 	return strings.TrimSuffix(name, ".kd")
 }
 
-// kernelCall returns what a kernel of RCCL communicates, by its name, on the group of all ranks.
-func kernelCall(f *recording.File, region trace.RegionID) nest.Call {
-	op := f.Operation(region)
-	if op == nest.OpNone || op == nest.OpUnnamed {
-		return nest.Call{}
-	}
-	return nest.Call{Operation: op, Peer: trace.RootNone}
-}
-
 // An agent is a processor or a device.
 type agent struct {
 	gpu    bool

@@ -232,7 +232,7 @@ func (t *tool) work(x *jsonRecord, l *recording.Track, region trace.RegionID) {
 	if x.Bytes > 0 {
 		l.Stream.AddAttr(recording.AttrBytes, trace.TypeUint64, x.Bytes)
 	}
-	l.Put(begin, dur, region, kernelCall(t.f, region))
+	l.Put(begin, dur, region, t.f.Communication(region))
 }
 
 func (t *tool) kernel(x *jsonRecord) {

@@ -32,6 +32,16 @@ func OpenDatabase(f *File) (*sqlite.File, error) {
 	return nil, fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 }
 
+// Holds reports whether a file is a database, sound or not, that has something.
+func Holds(path string, has func(*sqlite.File) bool) bool {
+	db, err := sqlite.Open(path, func(sqlite.Fault, int64, string) {})
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	return has(db)
+}
+
 // FilesIn returns what lies in a directory, and in those that it has so many levels down, whose names end so, in order of name: also
 // what is damaged or no file, for opening it tells.
 func FilesIn(dir, extension string, levels int) (paths []string) {

@@ -125,6 +125,13 @@ func (f *File) Place(offset int64) trace.Place {
 	return trace.Place{Location: trace.None, File: f.Path, Offset: offset}
 }
 
+// Changed notes that the file is another than when it was opened, if it is.
+func (f *File) Changed(yes bool) {
+	if yes {
+		f.Ledger.Add(trace.CodeChangedMeanwhile, f.Place(-1), "its size or time changed after it was opened")
+	}
+}
+
 // Text returns the number of a text, as instants have it.
 func (f *File) Text(s string) uint32 {
 	s = strings.ToValidUTF8(wire.CutName(s), "\uFFFD")

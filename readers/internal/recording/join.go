@@ -16,7 +16,7 @@ type joiner struct {
 	strings map[string]trace.StringID
 	regions map[trace.Region]trace.RegionID
 	metrics map[trace.MetricMember]trace.MetricID
-	nodes   map[string]trace.SystemTreeNodeID
+	hosts   nest.Hosts
 	comms   map[string]trace.CommID
 	world   trace.GroupID // of all ranks; None: there are no ranks
 	size    uint32        // of the world
@@ -36,8 +36,8 @@ type place struct {
 // join makes the definitions of files, which are finished.
 func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, error) {
 	j := &joiner{files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID), regions: make(map[trace.Region]trace.RegionID),
-		metrics: make(map[trace.MetricMember]trace.MetricID), nodes: make(map[string]trace.SystemTreeNodeID),
-		comms: make(map[string]trace.CommID), world: trace.None}
+		metrics: make(map[trace.MetricMember]trace.MetricID),
+		comms:   make(map[string]trace.CommID), world: trace.None}
 	j.string("")
 	used := AttrFlowOut
 	for _, f := range files {
@@ -196,23 +196,7 @@ func (j *joiner) group(f *File, p *Process, name string, kind uint8, creator tra
 	}
 	id := trace.LocationGroupID(len(j.defs.LocationGroups))
 	j.defs.LocationGroups = append(j.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id), Name: j.string(name), Kind: kind,
-		Node: j.node(f.Host), Creator: creator})
-	return id
-}
-
-// node returns the node of the system tree with that name, the machine if it is "".
-func (j *joiner) node(host string) trace.SystemTreeNodeID {
-	if id, ok := j.nodes[host]; ok {
-		return id
-	}
-	def := trace.SystemTreeNode{Name: j.string("machine"), Class: j.string("machine"), Parent: trace.None}
-	if host != "" {
-		def = trace.SystemTreeNode{Name: j.string(host), Class: j.string("node"), Parent: j.node("")}
-	}
-	id := trace.SystemTreeNodeID(len(j.defs.SystemTree))
-	def.Ref = uint64(id)
-	j.defs.SystemTree = append(j.defs.SystemTree, def)
-	j.nodes[host] = id
+		Node: j.hosts.Node(j.defs, j.string, f.Host), Creator: creator})
 	return id
 }
 
