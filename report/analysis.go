@@ -406,14 +406,22 @@ func seeCommand(c *cause.Cause, a *document.Analysis, trace string) string {
 		return ""
 	}
 	for i, arg := range args {
-		if arg != text.Plain(arg) {
+		if args[i] = shellWord(arg); args[i] == "" {
 			return ""
-		}
-		if strings.ContainsAny(arg, " '\"$`\\*?[]{}()<>|&;#~!\t\n") {
-			args[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 	}
 	return "tracekit " + strings.Join(append(args, trace), " ")
+}
+
+// shellWord writes an argument so that a shell takes it as one word; "" if it holds what steers a terminal.
+func shellWord(arg string) string {
+	if arg != text.Plain(arg) {
+		return ""
+	}
+	if strings.ContainsAny(arg, " '\"$`\\*?[]{}()<>|&;#~!\t\n") {
+		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+	}
+	return arg
 }
 
 // unclassified says after the causes what has none.

@@ -16,7 +16,6 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
-	"tracekit/report/text"
 	"tracekit/stats/numbers"
 )
 
@@ -453,8 +452,8 @@ func (o *Overview) estimated() *block {
 func (o *Overview) more() *block {
 	b := &block{heading: "DETAILS"}
 	b.tail = o.wrapped("--section "+strings.Join(o.present(), ", ")+" or all", 2, 3)
-	trace := o.Path
-	if trace == "" || trace != text.Plain(trace) || strings.ContainsAny(trace, " '\"$`\\") || len(trace) > o.width-46 { // no word of a shell
+	trace := shellWord(o.Path)
+	if trace == "" || len(trace) > o.width-46 {
 		trace = "TRACE"
 	}
 	if n := len(o.Analysis.Findings); n > 0 {

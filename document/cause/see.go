@@ -2,8 +2,8 @@ package cause
 
 import "strings"
 
-// See returns the arguments of the command that digs deeper into a cause, "" if none does. The trace is to be added. Replays need
-// the whole run.
+// See returns the arguments of the command that digs deeper into a cause, without the trace; nil if none does. Replays need the
+// whole run.
 func (c *Cause) See(wholeRun bool) []string {
 	place := c.Written(string(c.Operation))
 	replay := func(change ...string) []string {

@@ -99,7 +99,7 @@ func (f *finder) at(p *place) candidate {
 	if c.slow != nil && len(ranks) < len(guilty) { // others make wait for it as well
 		what = "what is done there"
 	}
-	c.text += f.waitsFor(row, what) + calledFrom(p.callers)
+	c.text += f.waits(row, what) + calledFrom(p.callers)
 	if meets {
 		c.text += " Threads wait for each other there."
 	}
@@ -227,7 +227,7 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 		}
 		c.text += ". "
 	}
-	c.text += f.waits(all.row)
+	c.text += f.waits(all.row, "it")
 	return c
 }
 
@@ -475,11 +475,8 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 	return low, high
 }
 
-// waits says what waits a place causes, and where the longest of them is that it causes at once.
-func (f *finder) waits(row waitstate.Delay) string { return f.waitsFor(row, "it") }
-
-// waitsFor is waits for what a word names.
-func (f *finder) waitsFor(row waitstate.Delay, what string) string {
+// waits says what waits a place causes, and where the longest of them is that it causes at once; what names the place in the sentence.
+func (f *finder) waits(row waitstate.Delay, what string) string {
 	text := fmt.Sprintf("Other ranks wait %s for %s", words.Time(row.TotalNs), what)
 	if kind := mostWaits(row); kind != waitstate.None {
 		text += fmt.Sprintf(", mostly %s", kind)
