@@ -2,6 +2,7 @@
 
 import { h } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { listen } from './listen'
 import type { Model } from './model'
 import { share, time } from './units'
 
@@ -49,16 +50,7 @@ export function Overview({ model, from, to, show, bounds: [first, last] }: Props
       }
       drag = null
     }
-    e.addEventListener('pointerdown', down)
-    e.addEventListener('pointermove', move)
-    e.addEventListener('pointerup', up)
-    e.addEventListener('pointercancel', up)
-    return () => {
-      e.removeEventListener('pointerdown', down)
-      e.removeEventListener('pointermove', move)
-      e.removeEventListener('pointerup', up)
-      e.removeEventListener('pointercancel', up)
-    }
+    return listen(e, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up })
   }, [])
   const most = shares.reduce((m, v) => Math.max(m, v), 0), mean = shares.reduce((s, v) => s + v, 0) / bins, at = (t: number) => 100 * (t - first) / (last - first)
   const begin = Math.max(at(from), 0), end = Math.min(at(to), 100)

@@ -5,6 +5,7 @@ import { detail, type Detail, type Lane } from './data'
 import { shades } from './curves'
 import { printing } from './dark'
 import { levelColors, levelLit } from './levels'
+import { listen } from './listen'
 import { noteIn } from './notes'
 import { communicator, partners } from './partners'
 import { fitBand, folded, type Band } from './rows'
@@ -205,20 +206,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
       drag = null
       setGrip(null)
     }
-    e.addEventListener('wheel', wheel, { passive: false })
-    e.addEventListener('pointerdown', down)
-    e.addEventListener('pointermove', move)
-    e.addEventListener('pointerup', up)
-    e.addEventListener('pointercancel', cancel)
-    e.addEventListener('pointerleave', leave)
-    return () => {
-      e.removeEventListener('wheel', wheel)
-      e.removeEventListener('pointerdown', down)
-      e.removeEventListener('pointermove', move)
-      e.removeEventListener('pointerup', up)
-      e.removeEventListener('pointercancel', cancel)
-      e.removeEventListener('pointerleave', leave)
-    }
+    return listen(e, { wheel, pointerdown: down, pointermove: move, pointerup: up, pointercancel: cancel, pointerleave: leave })
   }, [model])
 
   // Lanes that keys go through: of all rows that are not pinned, from top to bottom.
