@@ -1,14 +1,11 @@
 package perfetto
 
 import (
-	"path/filepath"
 	"testing"
 
 	"tracekit/readers/internal/protobuf/protobuftest"
 	"tracekit/readers/internal/recording/recordingtest"
-	"tracekit/trace"
 	"tracekit/trace/tracetest"
-	"tracekit/trace/tracetest/mutate"
 )
 
 // seeds returns a trace with something of all that is read, plain and with compressed packets.
@@ -43,24 +40,9 @@ var opener = recordingtest.Opener(Open)
 func TestDamaged(t *testing.T) {
 	plain, compressed := seeds()
 	whole := plain.Bytes()
-	ends := protobuftest.Ends(whole)
-	path := filepath.Join(t.TempDir(), "x.pftrace")
-	for cut := range whole {
-		s := opener.Try(t, path, whole[:cut])
-		if s == nil {
-			continue
-		}
-		if found := recordingtest.Count(s, trace.CodeTruncated) > 0; found == ends[cut] {
-			t.Errorf("cut at %d of %d: found %v", cut, len(whole), found)
-		}
-		s.Close()
-	}
+	opener.Cuts(t, "x.pftrace", whole, protobuftest.Ends(whole))
 	for _, data := range [][]byte{whole, compressed.Bytes()} {
-		for _, flipped := range mutate.Flips(data, 300, 0x81) {
-			if s := opener.Try(t, path, flipped); s != nil {
-				s.Close()
-			}
-		}
+		opener.Flips(t, "x.pftrace", data, 300)
 	}
 }
 

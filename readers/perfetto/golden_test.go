@@ -2,15 +2,7 @@ package perfetto
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"tracekit/readers/internal/recording"
-	"tracekit/readers/internal/recording/recordingtest"
-	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "write the goldens, and the traces that they are of")
@@ -79,23 +71,5 @@ func written(rank int) []byte {
 
 // TestGolden states what becomes of all that traces hold.
 func TestGolden(t *testing.T) {
-	for rank, name := range []string{"rank0.pftrace", "rank1.pftrace"} {
-		path := filepath.Join(run, name)
-		data := written(rank)
-		if *update {
-			tracetest.WriteFile(t, path, data)
-		}
-		if got, err := os.ReadFile(path); err != nil || !cmp.Equal(got, data) {
-			t.Errorf("%s is not what the test writes (%v): -update", path, err)
-		}
-	}
-	got := recordingtest.Render(t, opener.Open(t, recording.Options{}, run))
-	recordingtest.Golden(t, got, "testdata/run.txt", *update)
-	for _, jobs := range []int{1, 3} {
-		again := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs},
-			run+"/rank1.pftrace", run+"/rank0.pftrace"))
-		if d := cmp.Diff(got, again); d != "" {
-			t.Errorf("%d jobs: %s", jobs, d)
-		}
-	}
+	opener.Run(t, run, "testdata/run.txt", [2]string{"rank0.pftrace", "rank1.pftrace"}, written, *update)
 }

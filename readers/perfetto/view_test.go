@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,17 +14,7 @@ import (
 )
 
 // open opens bytes as a file.
-func open(t testing.TB, data []byte) *recording.Source {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "x.pftrace")
-	tracetest.WriteFile(t, path, data)
-	src, err := Open(t.Context(), []string{path}, recording.Options{Jobs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { src.Close() })
-	return src
-}
+func open(t testing.TB, data []byte) *recording.Source { return opener.Bytes(t, "x.pftrace", data) }
 
 // A visit is one of a region, or a moment, or a value of a counter.
 type visit struct {

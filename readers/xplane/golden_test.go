@@ -2,16 +2,8 @@ package xplane
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"tracekit/readers/internal/recording"
-	"tracekit/readers/internal/recording/recordingtest"
-	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "write the goldens, and the profiles that they are of")
@@ -59,22 +51,5 @@ func written(host int) []byte {
 
 // TestGolden states what becomes of all that profiles hold.
 func TestGolden(t *testing.T) {
-	for host, name := range []string{"worker0.xplane.pb", "worker1.xplane.pb"} {
-		path := filepath.Join(run, name)
-		data := written(host)
-		if *update {
-			tracetest.WriteFile(t, path, data)
-		}
-		if got, err := os.ReadFile(path); err != nil || !cmp.Equal(got, data) {
-			t.Errorf("%s is not what the test writes (%v): -update", path, err)
-		}
-	}
-	got := recordingtest.Render(t, opener.Open(t, recording.Options{}, run))
-	recordingtest.Golden(t, got, "testdata/run.txt", *update)
-	for _, jobs := range []int{1, 3} {
-		again := recordingtest.Render(t, opener.Open(t, recording.Options{Jobs: jobs}, run+"/worker1.xplane.pb", run+"/worker0.xplane.pb"))
-		if d := cmp.Diff(got, again); d != "" {
-			t.Errorf("%d jobs: %s", jobs, d)
-		}
-	}
+	opener.Run(t, run, "testdata/run.txt", [2]string{"worker0.xplane.pb", "worker1.xplane.pb"}, written, *update)
 }

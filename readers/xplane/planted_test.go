@@ -13,7 +13,6 @@ import (
 	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
-	"tracekit/trace/tracetest/mutate"
 )
 
 func message(fields ...any) []byte { return protobuftest.Message(fields...) }
@@ -66,17 +65,7 @@ func (w *writer) plane() []byte {
 }
 
 // open opens bytes as a file.
-func open(t testing.TB, data []byte) *recording.Source {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "x"+extension)
-	tracetest.WriteFile(t, path, data)
-	src, err := Open(t.Context(), []string{path}, recording.Options{Jobs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { src.Close() })
-	return src
-}
+func open(t testing.TB, data []byte) *recording.Source { return opener.Bytes(t, "x"+extension, data) }
 
 // view renders what a source holds.
 func view(t testing.TB, src trace.Source) string {
@@ -298,23 +287,8 @@ var opener = recordingtest.Opener(Open)
 // TestDamaged reads a profile that is cut, or of which bits are flipped.
 func TestDamaged(t *testing.T) {
 	whole := profile()
-	ends := protobuftest.Ends(whole)
-	path := filepath.Join(t.TempDir(), "x"+extension)
-	for cut := range whole {
-		s := opener.Try(t, path, whole[:cut])
-		if s == nil {
-			continue
-		}
-		if found := recordingtest.Count(s, trace.CodeTruncated) > 0; found == ends[cut] {
-			t.Errorf("cut at %d of %d: found %v", cut, len(whole), found)
-		}
-		s.Close()
-	}
-	for _, flipped := range mutate.Flips(whole, 600, 0x81) {
-		if s := opener.Try(t, path, flipped); s != nil {
-			s.Close()
-		}
-	}
+	opener.Cuts(t, "x"+extension, whole, protobuftest.Ends(whole))
+	opener.Flips(t, "x"+extension, whole, 600)
 }
 
 // FuzzRead states that no bytes break what a source promises.

@@ -60,6 +60,63 @@ func Golden(t *testing.T, got, path string, update bool) {
 	}
 }
 
+// Bytes opens bytes as the only file of a trace, which has a name.
+func (open Opener) Bytes(t testing.TB, name string, data []byte) *recording.Source {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	tracetest.WriteFile(t, path, data)
+	return open.Open(t, recording.Options{Jobs: 1}, path)
+}
+
+// Run holds a run of two files, which a test writes, against a golden, whatever the number of goroutines and the order of the files.
+func (open Opener) Run(t *testing.T, dir, golden string, names [2]string, written func(i int) []byte, update bool) {
+	t.Helper()
+	paths := [2]string{filepath.Join(dir, names[0]), filepath.Join(dir, names[1])}
+	for i, path := range paths {
+		data := written(i)
+		if update {
+			tracetest.WriteFile(t, path, data)
+		}
+		if got, err := os.ReadFile(path); err != nil || !cmp.Equal(got, data) {
+			t.Errorf("%s is not what the test writes (%v): -update", path, err)
+		}
+	}
+	got := Render(t, open.Open(t, recording.Options{}, dir))
+	Golden(t, got, golden, update)
+	for _, jobs := range []int{1, 3} {
+		if d := cmp.Diff(got, Render(t, open.Open(t, recording.Options{Jobs: jobs}, paths[1], paths[0]))); d != "" {
+			t.Errorf("%d jobs: %s", jobs, d)
+		}
+	}
+}
+
+// Cuts states that a file that is cut anywhere is read, with a finding unless it is cut between two parts.
+func (open Opener) Cuts(t *testing.T, name string, whole []byte, between map[int]bool) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	for cut := range whole {
+		s := open.Try(t, path, whole[:cut])
+		if s == nil {
+			continue
+		}
+		if found := Count(s, trace.CodeTruncated) > 0; found == between[cut] {
+			t.Errorf("cut at %d of %d: found %v", cut, len(whole), found)
+		}
+		s.Close()
+	}
+}
+
+// Flips states that bits which are flipped break no promise.
+func (open Opener) Flips(t *testing.T, name string, whole []byte, n int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	for _, flipped := range mutate.Flips(whole, n, 0x81) {
+		if s := open.Try(t, path, flipped); s != nil {
+			s.Close()
+		}
+	}
+}
+
 // Try reads bytes as a file of a path, and checks what holds for every trace; nil if they are none.
 func (open Opener) Try(t testing.TB, path string, data []byte) *recording.Source {
 	t.Helper()
@@ -106,11 +163,7 @@ func (open Opener) Damage(t *testing.T, name string, whole []byte) {
 	if sound < 20 {
 		t.Errorf("%d cut files can be read", sound)
 	}
-	for _, flipped := range mutate.Flips(whole, 1500, 0x81) {
-		if s := open.Try(t, path, flipped); s != nil {
-			s.Close()
-		}
-	}
+	open.Flips(t, name, whole, 1500)
 }
 
 // Fuzz reads whatever the fuzzer makes of some files.
