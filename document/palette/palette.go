@@ -105,9 +105,6 @@ var looks = [Classes]Look{
 // Look returns the look of a class. Its slices are not to be changed.
 func (c Class) Look() Look { return looks[min(c, Classes-1)] }
 
-// OnDevices reports whether the class is one of streams of devices only.
-func (c Class) OnDevices() bool { return c >= GEMM }
-
 // String returns the name of the class for people.
 func (c Class) String() string { return c.Look().Title }
 

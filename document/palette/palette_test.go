@@ -65,7 +65,8 @@ func contrast(a, b RGB) float64 {
 // meet reports whether rows or legends can have both classes side by side.
 func meet(a, b Class) bool {
 	everywhere := func(c Class) bool { return c == Computing || c == Waiting }
-	return a != b && (everywhere(a) || everywhere(b) || a.OnDevices() == b.OnDevices())
+	onDevices := func(c Class) bool { return c >= GEMM } // on streams only
+	return a != b && (everywhere(a) || everywhere(b) || onDevices(a) == onDevices(b))
 }
 
 // themes are the shades of a class, and the grounds that they lie on: that of the bars and that of the page.
