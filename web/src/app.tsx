@@ -1,6 +1,6 @@
 import { h, render, Fragment } from 'preact'
 import { answerTo, pinsOf, ranksOf, windowOf } from './answer'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { load, type Document } from './data'
 import { Model, type ColorBy } from './model'
 import { fromHash, initial, toHash, type View } from './view'
@@ -16,6 +16,7 @@ import { Lines } from './lines'
 import { more, type More } from './more'
 import { noteIn, Notes, savePicture } from './notes'
 import { Overview } from './overview'
+import { paint } from './paint'
 import { useDark } from './dark'
 import { phasesOf } from './phasemarks'
 import { Comparison, WhatChanged, comparisonOf } from './comparison'
@@ -57,6 +58,7 @@ function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Docum
 
 function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: Model[]; run: number }) {
   const model = models[run], dark = useDark()
+  useLayoutEffect(() => paint(model.head.palette, dark), [model, dark])
   const furthest = runs.reduce((s, r) => s + r.timeline.head.length_ns, 0)
   const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), tab: doc.scaling ? 'scaling' : 'calls' }), [model])
   const [view, setView] = useState(() => fromHash(location.hash, begin, furthest))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	pointer "github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -233,4 +234,16 @@ func TestNothingMoves(t *testing.T) {
 	b.until(`document.querySelector("#panel tr.chosen") != null`, "true")
 	b.until(visitsFound+`.endsWith("visits")`, "true")
 	b.until(top, was)
+}
+
+// TestOneWaitingColor: the bar of the header, which the style sheet colors, and the timeline have the same color for waiting.
+func TestOneWaitingColor(t *testing.T) {
+	dir := made(t, "generate halo --ranks 4 --iterations 5 --imbalance 20000 -o a", "report a -o a.html")
+	b := browse(t, "file://"+filepath.Join(dir, "a.html"))
+	const same = `[...document.querySelectorAll(".legend span[title]")].some(e => e.textContent == "waiting" &&
+		getComputedStyle(e.querySelector(".swatch")).backgroundColor == getComputedStyle(document.querySelector(".kind-wait")).backgroundColor)`
+	for _, theme := range []string{"light", "dark"} {
+		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+		b.until(same, "true")
+	}
 }
