@@ -353,6 +353,14 @@ type Ratios struct {
 	UsefulMin               field.Extreme `json:"useful_min"`
 	UsefulMax               field.Extreme `json:"useful_max"`
 	UsefulMeanNs            int64         `json:"useful_mean_ns"`
+	EndEarly                []EarlyRank   `json:"end_early,omitempty"` // not among the ranks above
+}
+
+// An EarlyRank is a rank of which nothing is recorded from some time on (DEFINITIONS 3, missing ranks): no mean and no ratio is of it.
+type EarlyRank struct {
+	Rank       field.Rank `json:"rank"`
+	RecordedNs int64      `json:"recorded_ns"` // of the time that the ratios are of
+	UsefulNs   int64      `json:"useful_ns"`   // of that
 }
 
 // WorkerThreads sums what the threads that are not a rank's master do: their useful time

@@ -95,6 +95,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	if err := apply(ctx, t, scanned, opts.Jobs); err != nil {
 		return nil, err
 	}
+	reportEarly(t, &ledger)
 	ledger.Merge(src.Findings())
 	ledger.Merge(scans.Findings)
 	t.Findings = ledger.Findings()

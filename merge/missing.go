@@ -2,7 +2,9 @@ package merge
 
 import (
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	"tracekit/trace"
 )
@@ -12,18 +14,49 @@ const listedRanges = 8
 
 // reportMissing names the ranks that the run has and the trace has not.
 func reportMissing(t *trace.Trace, ledger *trace.Ledger) {
-	missing := t.Missing()
+	n, ranks := listed(t.Missing())
+	ledger.AddN(trace.CodeMissingRank, n, trace.Nowhere(), ranks)
+}
+
+// reportEarly names the ranks of which nothing is recorded from some time on, and until when all are.
+func reportEarly(t *trace.Trace, ledger *trace.Ledger) {
+	early := t.EndEarly()
+	n, ranks := listed(early)
+	if n == 0 {
+		return
+	}
+	first, end := int64(math.MaxInt64), int64(math.MaxInt64)
+	for l, s := range t.Span {
+		if s.Events == 0 {
+			continue
+		}
+		first = min(first, s.First)
+		if r := t.Rank[l]; int(r) < len(early) && early[r] && t.World[r] == trace.LocationID(l) {
+			end = min(end, s.Last)
+		}
+	}
+	until := time.Duration(t.Defs.Clock.Nanoseconds(end - first))
+	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if until >= 100*unit {
+			until = until.Truncate(unit)
+			break
+		}
+	}
+	ledger.AddN(trace.CodeEarlyEnd, n, trace.Nowhere(), fmt.Sprintf("%s; all ranks are there with --to %v", ranks, until))
+}
+
+// listed returns how many ranks are marked, and spells them.
+func listed(marked []bool) (n uint64, text string) {
 	var ranges []string
-	n := 0
-	for first := 0; first < len(missing); first++ {
-		if !missing[first] {
+	for first := 0; first < len(marked); first++ {
+		if !marked[first] {
 			continue
 		}
 		last := first
-		for last+1 < len(missing) && missing[last+1] {
+		for last+1 < len(marked) && marked[last+1] {
 			last++
 		}
-		n += last - first + 1
+		n += uint64(last - first + 1)
 		if first == last {
 			ranges = append(ranges, fmt.Sprint(first))
 		} else {
@@ -38,8 +71,7 @@ func reportMissing(t *trace.Trace, ledger *trace.Ledger) {
 	if n > 1 {
 		noun = "ranks"
 	}
-	ledger.AddN(trace.CodeMissingRank, uint64(n), trace.Nowhere(),
-		fmt.Sprintf("%s %s of %d", noun, strings.Join(ranges, ", "), len(missing)))
+	return n, fmt.Sprintf("%s %s of %d", noun, strings.Join(ranges, ", "), len(marked))
 }
 
 // reportTwins notes the processes that a communicator lists more than once; the first place is

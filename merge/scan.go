@@ -372,6 +372,7 @@ func (s *scanner) gap(o *trace.Other, i int) {
 
 // finish closes what is open at the end of the location.
 func (s *scanner) finish() {
+	s.out.span.Open = s.stack.Len() > 0
 	s.unwind(s.stack.Len())
 	s.requests.each(func(r request) {
 		s.note(trace.CodeOpenRequest, r.seq, "request %d", r.id)

@@ -54,6 +54,7 @@ func (l *located) code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	codec.Number(c, &l.span.First)
 	codec.Number(c, &l.span.Last)
 	codec.Number(c, &l.span.Events)
+	codec.Flag(c, &l.span.Open)
 	codec.Number(c, &l.skipped)
 	codec.Flag(c, &l.disorder)
 	codec.Number(c, &l.posted)

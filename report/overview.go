@@ -17,6 +17,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/stats/numbers"
+	"tracekit/trace"
 )
 
 // An Overview is the first screen of an analysis: what the trace is, what makes the figures doubtful, how efficient the run is, where
@@ -93,21 +94,35 @@ func (o *Overview) warning(line string) []string {
 // losses are the findings that change what can be concluded: contradictions, each, and what is lost, together.
 func (o *Overview) losses() (items [][]string) {
 	const errors = 2
-	var lost []string
+	var lost []document.Finding
+	var partial [][]string // ranks are
 	shown := 0
 	for _, f := range o.Analysis.Findings {
 		switch {
 		case f.Severity == "error" && shown < errors:
 			items = append(items, o.warning(words.Capital(f.Text)+"."))
 			shown++
+		case f.Code == string(trace.CodeMissingRank), f.Code == string(trace.CodeEarlyEnd):
+			partial = append(partial, o.warning(words.Capital(f.Text)+"."))
 		case f.Severity != "info":
-			lost = append(lost, fmt.Sprintf("%s (%s)", f.Code, words.Count(f.Count)))
+			lost = append(lost, f)
 		}
 	}
 	if len(lost) > 0 {
-		items = append(items, o.warning("Data are lost or doubtful: "+strings.Join(lost, ", ")+"."))
+		items = append(items, o.warning("Data are lost or doubtful: "+LossesOf(lost)+"."))
 	}
-	return items
+	return append(items, partial...)
+}
+
+// LossesOf names the findings that are more than information, with their counts; nothing if there are none.
+func LossesOf(findings []document.Finding) string {
+	var lost []string
+	for _, f := range findings {
+		if f.Severity != "info" {
+			lost = append(lost, fmt.Sprintf("%s (%s)", f.Code, words.Count(f.Count)))
+		}
+	}
+	return strings.Join(lost, ", ")
 }
 
 // ranksOf tells how many ranks there are, nothing of a single one.

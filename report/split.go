@@ -88,11 +88,10 @@ func (r *Sections) splitTime(without bool) *Split {
 			waiting += float64(s.TimeNs)
 		}
 	}
-	ranks := a.Trace.Processes - a.Trace.ProcessesMissing
-	if a.Selection != nil && len(a.Selection.Ranks) > 0 {
-		ranks = len(a.Selection.Ranks)
+	whole, rest := float64(ratios.RuntimeNs)*float64(len(ratios.UsefulNs)), "not recorded"
+	for _, e := range ratios.EndEarly { // until then
+		useful, whole = useful+float64(e.UsefulNs), whole+float64(e.RecordedNs)
 	}
-	whole, rest := float64(ratios.RuntimeNs)*float64(ranks), "not recorded"
 	if without { // between the first rank's end of MPI_Init and the last rank's begin of MPI_Finalize
 		startup, rest = 0, "before or after that on a rank"
 	}

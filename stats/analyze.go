@@ -29,8 +29,8 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	}
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
-	switch leaveOut(t, a); {
-	case !causes || a.Trace.Reduced != nil && a.Trace.Reduced.LeftOut != nil:
+	switch left := leaveOut(t, a); {
+	case !causes || left:
 	case a.Selection != nil:
 		err = diagnosePart(ctx, t, a, opts, from, to)
 	default:

@@ -9,17 +9,21 @@ import (
 	"tracekit/trace"
 )
 
-// leaveOut takes from an analysis of a reduced trace what needs the time that was cut, and estimates what the whole run had of what was
-// sampled.
-func leaveOut(t *trace.Trace, a *analysis.Result) {
-	r := a.Trace.Reduced
-	if r == nil || r.LeftOut == nil {
-		return
+// leaveOut takes from an analysis what needs time that is not in the trace, because it was cut from it or the records of most ranks end
+// early, and reports whether it did. It estimates what the whole run had of what was sampled.
+func leaveOut(t *trace.Trace, a *analysis.Result) bool {
+	r, e := a.Trace.Reduced, a.Efficiency
+	if cut := r != nil && r.LeftOut != nil; !cut && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
+		return false
 	}
 	a.CriticalPath, a.Delays, a.DelayTotals, a.Diagnosis, a.Efficiency, a.Threads = nil, nil, nil, nil, nil, nil
+	if r == nil {
+		return true
+	}
 	if s, ok := t.Source.Info().Sample(); ok && a.Selection == nil && a.Messages != nil {
 		r.Estimates = estimates(t, a, s)
 	}
+	return true
 }
 
 // normal95 is the number of standard deviations in which 95 % of normally distributed values lie.

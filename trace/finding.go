@@ -50,6 +50,7 @@ const (
 	CodeUnusedRecord        Code = "unused_record"
 	CodeApplications        Code = "several_applications"
 	CodeMissingRank         Code = "missing_rank"
+	CodeEarlyEnd            Code = "early_end"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
 	CodeOpenTeam            Code = "open_team"
@@ -123,6 +124,7 @@ func Codes() []CodeInfo {
 		{CodeUnusedRecord, SeverityLoss, "a record was not used because what it refers to is unknown"},
 		{CodeApplications, SeverityInfo, "the trace holds several applications that exchange no messages; select one with --ranks"},
 		{CodeMissingRank, SeverityLoss, "a rank of the run is not in the trace; means cover the ranks that are"},
+		{CodeEarlyEnd, SeverityLoss, "the records of a rank end early; means, efficiencies and causes leave it out"},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location"},
 		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored"},
 		{CodeOpenTeam, SeverityLoss, "threads are forked but not joined, or a team begins and does not end"},

@@ -70,6 +70,7 @@ func (t *Trace) Release() {
 type Span struct {
 	First, Last int64
 	Events      uint64
+	Open        bool // regions that are entered are not left at Last
 }
 
 // A Call is one call of an MPI function that communicates, starts or completes a request,

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"tracekit/stats/scope"
-	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -285,12 +284,12 @@ func (d *diagram) crop(ranks []uint32, length int64) (from, to, cut int64) {
 			continue
 		}
 		calls := d.t.Calls[l]
-		if i := waits.FindStartup(calls, trace.ClassInit); i >= 0 {
+		if i := trace.FindStartup(calls, trace.ClassInit); i >= 0 {
 			if at := d.ns(calls.At(i).Leave); begin < 0 || at < begin {
 				begin = at
 			}
 		}
-		if i := waits.FindStartup(calls, trace.ClassFinalize); i >= 0 {
+		if i := trace.FindStartup(calls, trace.ClassFinalize); i >= 0 {
 			end = max(end, d.ns(calls.At(i).Enter))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/report"
@@ -34,6 +35,15 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, out.Width, 2))
 	}
 	fmt.Fprintln(w, text.Wrap(verdict(doc), out.Width, 0))
+	for _, side := range []struct {
+		name     string
+		findings []document.Finding
+	}{{"A", doc.FindingsA}, {"B", doc.FindingsB}} {
+		if lost := report.LossesOf(side.findings); lost != "" {
+			line := fmt.Sprintf("! Data of %s are lost or doubtful, which may be the difference: %s.", side.name, lost)
+			fmt.Fprintln(w, text.Wrap(line, out.Width, 2))
+		}
+	}
 	printEfficiencies(out, doc)
 	printChanges(out, doc)
 	printResults(out, doc)

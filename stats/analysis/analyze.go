@@ -121,7 +121,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}),
 		w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
 	a.Collectives = w.Colls.Rows(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
-	a.WaitStates = delays.WaitRows(w, d, numbers.Times(s.To-s.From, s.Ranks(t)), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
+	a.WaitStates = delays.WaitRows(w, d, s.RankTime(t), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
 	keys := d.Keys()
 	a.Delays, a.DelayTotals = delays.Rows(d, p, keys)
 	a.PathCosts = delays.PathCosts(d, p, keys, part, o)

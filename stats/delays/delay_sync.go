@@ -29,7 +29,7 @@ type attendant struct {
 func newMeetings(ctx context.Context, t *trace.Trace, jobs int) (*meetings, error) {
 	m := &meetings{t: t, binds: spill.NewZeros[bool](t.Store, t.Collectives.Len()), comms: make(map[trace.CommID][]attendant)}
 	for _, calls := range t.Calls {
-		i := waits.FindStartup(calls, trace.ClassInit)
+		i := trace.FindStartup(calls, trace.ClassInit)
 		m.init = append(m.init, uint32(i)) // -1 is None
 	}
 	n := t.Collectives.Len()

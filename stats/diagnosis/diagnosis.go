@@ -15,6 +15,7 @@ import (
 	"tracekit/engine"
 	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
+	"tracekit/stats/scope"
 	"tracekit/stats/threads"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -37,7 +38,7 @@ func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]
 // FindPart returns the causes in a part of the run, a window of corrected ticks of which the analysis a is, by what the whole run would
 // gain if what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
 func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, from, to int64, jobs int) ([]cause.Cause, error) {
-	f := newFinder(t, a)
+	f := newFinder(t, a, to)
 	if f.run == 0 { // less than a nanosecond
 		return []cause.Cause{}, nil
 	}
@@ -192,7 +193,7 @@ type finder struct {
 	t        *trace.Trace
 	a        *analysis.Result
 	run      int64        // ns, of the part that is analyzed
-	ranks    []uint32     // of the world that are in the trace, ascending: of the others nothing is known
+	ranks    []uint32     // of the world that are in the trace until the end, ascending: of the others nothing, or not all, is known
 	places   []field.Site // by call path
 	critical map[field.Site]int64
 	unequal  map[field.Site]int64    // what of that is more than as many mean visits take
@@ -205,11 +206,12 @@ type finder struct {
 	network    *int64 // ns that the run would be shorter on an ideal network; nil: not known
 }
 
-func newFinder(t *trace.Trace, a *analysis.Result) *finder {
+func newFinder(t *trace.Trace, a *analysis.Result, to int64) *finder {
 	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64),
 		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
+	early := scope.EndEarly(t, to)
 	for r, missing := range t.Missing() {
-		if !missing {
+		if !missing && !early[r] {
 			f.ranks = append(f.ranks, uint32(r))
 		}
 	}

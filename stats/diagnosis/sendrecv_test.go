@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -58,5 +59,5 @@ location 2 rank=2
 func finderOf(t *testing.T, text string) *finder {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
-	return newFinder(tr, a)
+	return newFinder(tr, a, math.MaxInt64)
 }

@@ -20,7 +20,7 @@ import (
 type Phases struct {
 	Path   trace.PathID                  // of the call that begins a phase
 	Stride int                           // visits of it in a phase, in the mean
-	Visits map[trace.LocationID][]uint32 // of each rank that is in the trace: its rows in Trace.Calls, ascending
+	Visits map[trace.LocationID][]uint32 // of each rank that is in the trace until it ends: its rows in Trace.Calls, ascending
 	visits int
 }
 
@@ -31,9 +31,9 @@ func (p *Phases) Count() int { return p.visits - 1 }
 // the run into intervals that are alike.
 func Find(ctx context.Context, t *trace.Trace, jobs int) (*Phases, error) {
 	var masters []trace.LocationID
-	missing := t.Missing()
+	missing, early := t.Missing(), t.EndEarly()
 	for r, l := range t.World {
-		if !missing[r] && int(l) < len(t.Calls) {
+		if !missing[r] && !early[r] && int(l) < len(t.Calls) {
 			masters = append(masters, l)
 		}
 	}

@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -38,12 +37,12 @@ func (p *Profiler) startupOf(rank uint32, l trace.LocationID, useful int64) Star
 	span := p.T.Span[l]
 	s := Startup{Rank: rank, Location: l, From: p.Scope.Clamp(span.First), To: p.Scope.Clamp(span.Last), Useful: useful}
 	calls := p.T.Calls[l]
-	if i := waits.FindStartup(calls, trace.ClassFinalize); i >= 0 {
+	if i := trace.FindStartup(calls, trace.ClassFinalize); i >= 0 {
 		if c := calls.At(i); c.Enter <= p.Scope.To {
 			s.To, s.Useful, s.Finalize = p.Scope.Clamp(c.Enter), p.clocks[l].At(i), true
 		}
 	}
-	if i := waits.FindStartup(calls, trace.ClassInit); i >= 0 {
+	if i := trace.FindStartup(calls, trace.ClassInit); i >= 0 {
 		if c := calls.At(i); c.Enter >= p.Scope.From {
 			s.From, s.Useful, s.Init = p.Scope.Clamp(c.Leave), s.Useful-p.clocks[l].At(i), true
 		}

@@ -33,9 +33,12 @@ func CallsMPI(t *trace.Trace) bool {
 func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay) *document.Efficiency {
 	run := runTimes{useful: make([]int64, 0, len(p.T.World)), runtime: p.Scope.To - p.Scope.From, ideal: -1}
 	for r, l := range p.T.World {
-		if p.Scope.HasRank(uint32(r)) {
+		switch {
+		case p.Scope.Counts(uint32(r)):
 			run.ranks = append(run.ranks, uint32(r))
 			run.useful = append(run.useful, at(p.Useful, l))
+		case p.Scope.HasRank(uint32(r)):
+			run.early = append(run.early, earlyRank{uint32(r), p.T.Span[l].Last - p.Scope.From, at(p.Useful, l)})
 		}
 	}
 	if replayed != nil {
@@ -62,8 +65,15 @@ func at(times []int64, l trace.LocationID) int64 {
 type runTimes struct {
 	ranks   []uint32
 	useful  []int64 // of ranks
+	early   []earlyRank
 	runtime int64
 	ideal   int64 // run time with zero-cost MPI; -1: not known
+}
+
+// An earlyRank is a document.EarlyRank in ticks.
+type earlyRank struct {
+	rank             uint32
+	recorded, useful int64
 }
 
 // ratios computes the efficiencies of DEFINITIONS 2.6.
@@ -73,6 +83,9 @@ func (t *runTimes) ratios(r numbers.Rate) document.Ratios {
 	if t.ideal >= 0 {
 		ideal := r.Ns(t.ideal)
 		out.ZeroCostRuntimeNs = &ideal
+	}
+	for _, e := range t.early {
+		out.EndEarly = append(out.EndEarly, document.EarlyRank{Rank: field.Rank(e.rank), RecordedNs: r.Ns(e.recorded), UsefulNs: r.Ns(e.useful)})
 	}
 	if len(t.useful) == 0 {
 		return out

@@ -87,7 +87,7 @@ func (r *Replay) active(l trace.LocationID, c *trace.Call) bool {
 // expectStartup counts a location whose MPI_Init or MPI_Finalize is active.
 func (r *Replay) expectStartup(l trace.LocationID) {
 	for k, class := range [2]trace.CallClass{trace.ClassInit, trace.ClassFinalize} {
-		i := waits.FindStartup(r.t.Calls[l], class)
+		i := trace.FindStartup(r.t.Calls[l], class)
 		if r.state[l].bounds[k] = i; i < 0 {
 			continue
 		}

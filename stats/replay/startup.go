@@ -17,6 +17,10 @@ func withoutStartup(p *profile.Profiler, parts []profile.Startup, replayed *Repl
 	found := false
 	for _, s := range parts {
 		found = found || s.Init || s.Finalize
+		if p.Scope.EndsEarly(s.Rank) {
+			t.early = append(t.early, earlyRank{s.Rank, s.To - s.From, s.Useful})
+			continue
+		}
 		t.ranks = append(t.ranks, s.Rank)
 		t.useful = append(t.useful, s.Useful)
 		first, last = min(first, s.From), max(last, s.To)

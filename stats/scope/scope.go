@@ -24,6 +24,7 @@ type Scope struct {
 	Timed    bool   // [from, to] is less than the run
 	chosen   []bool // by world rank; nil: all ranks and all locations outside MPI
 	Missing  []bool // by world rank: it is not in the trace
+	early    []bool // by world rank: see EndsEarly
 	Aside    []bool // by location: see Aside
 	rank     []uint32
 	Whole    bool // nothing is left out and nothing is aside
@@ -54,6 +55,7 @@ func New(t *trace.Trace, part Selection) (Scope, error) {
 		return s, fmt.Errorf("selecting a part of the run: its end is before its start")
 	}
 	s.Timed = s.From != first || s.To != last
+	s.early = EndEarly(t, s.To)
 	err := s.choose(part.Ranks, len(t.World))
 	s.Whole = s.All() && !slices.Contains(s.Aside, true)
 	return s, err
@@ -104,6 +106,15 @@ func Run(t *trace.Trace) (first, last int64) {
 	return first, last
 }
 
+// EndEarly tells, by world rank, which ranks have records that end before the ranks do, and before a time.
+func EndEarly(t *trace.Trace, to int64) []bool {
+	early := t.EndEarly()
+	for r := range early {
+		early[r] = early[r] && t.Span[t.World[r]].Last < to
+	}
+	return early
+}
+
 // All reports whether nothing is left out.
 func (s *Scope) All() bool { return !s.Timed && s.chosen == nil }
 
@@ -116,6 +127,14 @@ func (s *Scope) Has(l trace.LocationID) bool {
 func (s *Scope) HasRank(r uint32) bool {
 	return int(r) < len(s.Missing) && !s.Missing[r] && (s.chosen == nil || s.chosen[r])
 }
+
+// EndsEarly reports whether the records of a rank end before the rank does, and before the window does: what it did from then on is not
+// known.
+func (s *Scope) EndsEarly(r uint32) bool { return int(r) < len(s.early) && s.early[r] }
+
+// Counts reports whether a rank counts in means and ratios over ranks, and is compared with others: it is selected and in the trace
+// until the window ends.
+func (s *Scope) Counts(r uint32) bool { return s.HasRank(r) && !s.EndsEarly(r) }
 
 // Overlaps reports whether a call of a location counts: it is selected and neither ends
 // before the window nor begins after it.
@@ -139,14 +158,28 @@ func (s *Scope) Clip(from, to int64) int64 {
 // Clamp returns the instant of the window that is nearest to t.
 func (s *Scope) Clamp(t int64) int64 { return min(max(t, s.From), s.To) }
 
-// Ranks returns the number of ranks that are selected and in the trace.
+// Ranks returns the number of ranks that count.
 func (s *Scope) Ranks(t *trace.Trace) (n int) {
 	for r := range t.World {
-		if s.HasRank(uint32(r)) {
+		if s.Counts(uint32(r)) {
 			n++
 		}
 	}
 	return n
+}
+
+// RankTime returns the time of the ranks that are selected and in the trace, in ticks: of each all of the window, or of one that ends
+// early what of that is recorded.
+func (s *Scope) RankTime(t *trace.Trace) (sum int64) {
+	for r, l := range t.World {
+		switch {
+		case s.Counts(uint32(r)):
+			sum = numbers.Plus(sum, s.To-s.From)
+		case s.HasRank(uint32(r)):
+			sum = numbers.Plus(sum, max(0, t.Span[l].Last-s.From))
+		}
+	}
+	return sum
 }
 
 // Block returns the block that says what was selected, nil for the whole trace.

@@ -243,7 +243,7 @@ func (w *Finder) ReleaseSizes() {
 func (w *Finder) startup(class trace.CallClass) {
 	var in []member
 	for l, calls := range w.T.Calls {
-		i := FindStartup(calls, class)
+		i := trace.FindStartup(calls, class)
 		if i < 0 {
 			continue
 		}
@@ -261,22 +261,3 @@ func (w *Finder) startup(class trace.CallClass) {
 				MessageRow: trace.None})
 	}
 }
-
-// FindStartup returns the row of the first call of MPI_Init, or of the last of
-// MPI_Finalize; -1 if there is none. They are looked for near the ends of the table only.
-func FindStartup(calls *spill.Table[trace.Call], class trace.CallClass) int {
-	n := calls.Len()
-	for k := range min(n, startupReach) {
-		i := k
-		if class == trace.ClassFinalize {
-			i = n - 1 - k
-		}
-		if calls.Ptr(i).Class == class {
-			return i
-		}
-	}
-	return -1
-}
-
-// startupReach is the number of calls that may precede MPI_Init or follow MPI_Finalize.
-const startupReach = 64

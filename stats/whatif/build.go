@@ -14,7 +14,7 @@ type (
 
 // startup returns the row of the location's first call of MPI_Init, or last of MPI_Finalize,
 // -1 if there is none.
-func startup(calls callTable, class trace.CallClass) int { return waits.FindStartup(calls, class) }
+func startup(calls callTable, class trace.CallClass) int { return trace.FindStartup(calls, class) }
 
 // A builder makes the rows of one location.
 type builder struct {
