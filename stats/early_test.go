@@ -13,6 +13,7 @@ import (
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // A cutSource lacks all but the first events of some locations, as files that are cut off do.
@@ -110,5 +111,23 @@ func TestMostEndEarly(t *testing.T) {
 	}
 	if e := part.Efficiency; e == nil || len(e.UsefulNs) != 8 || len(part.Diagnosis) == 0 || !slices.Equal(part.Diagnosis[0].Ranks, []uint32{7}) {
 		t.Errorf("the part that all ranks are in has efficiencies %v and causes %v", e, part.Diagnosis)
+	}
+}
+
+// TestOnlyEarlyRankThere states that a place at which only a rank that ends early works is no cause: there is nobody to compare it with.
+func TestOnlyEarlyRankThere(t *testing.T) {
+	src := tracetest.MustParse(t, `
+location 0 rank=0
+  0 Enter main ; 10 Enter MPI_Recv ; 500 MpiRecv from=1 bytes=8 ; 500 Leave MPI_Recv ; 1000 Leave main
+location 1 rank=1
+  0 Enter main ; 10 Enter special ; 490 Leave special ; 490 Enter MPI_Send ; 490 MpiSend to=0 bytes=8 ; 495 Leave MPI_Send ; 600 Enter main
+location 2 rank=2
+  0 Enter main ; 1000 Leave main
+`)
+	_, a := analyzed(t, src)
+	for _, c := range a.Diagnosis {
+		if c.Region == "special" {
+			t.Errorf("cause %q", c.Headline)
+		}
 	}
 }

@@ -438,10 +438,13 @@ func (f *finder) others(ranks []uint32) []uint32 {
 	})
 }
 
-// visitors returns the ranks that are at a place to speak of.
+// visitors returns the ranks that are at a place to speak of; none if only ranks that end early are.
 func (f *finder) visitors(times []int64) []uint32 {
-	most := slices.Max(times)
-	return slices.DeleteFunc(slices.Clone(f.ranks), func(r uint32) bool { return times[r] < most/20 })
+	most := int64(0)
+	for _, r := range f.ranks {
+		most = max(most, times[r])
+	}
+	return slices.DeleteFunc(slices.Clone(f.ranks), func(r uint32) bool { return times[r] < max(1, most/20) })
 }
 
 func sum(times []int64) (sum float64) {

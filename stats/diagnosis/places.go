@@ -170,7 +170,7 @@ func (f *finder) computing(row waitstate.Delay) (out []candidate) {
 	all := f.parts[placeOf(row)]
 	var groups []*alike
 	for _, p := range all {
-		if p.path == 0 || p.row.TotalNs == 0 {
+		if p.path == 0 || p.row.TotalNs == 0 || len(f.visitors(p.times)) == 0 {
 			continue
 		}
 		c := f.at(p)
