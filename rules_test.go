@@ -89,7 +89,7 @@ var layers = [][]string{
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "document/palette", "report/text", "readers/internal/nest", "readers/paraver", "stats/numbers", "formulae"},
 	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
-	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane",
+	{"stats/waits", "formulae/tkf", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane",
 		"readers/internal/recording/recordingtest"},
 	{"stats/profile", "readers"},
 	{"stats/critical", "stats/overhead", "stats/replay", "stats/devices", "stats/fileio"},
@@ -100,7 +100,7 @@ var layers = [][]string{
 	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page"},
 	{"document/outcome"},
 	{"report/figure"},
-	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer"},
+	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/cli"},
 	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 
@@ -166,7 +166,7 @@ func TestGoroutines(t *testing.T) {
 		}
 		for _, f := range p.files {
 			for _, n := range goroutines(f) {
-				if at := p.fset.Position(n.Pos()); filepath.ToSlash(at.Filename) != "cmd/tracekit/progress.go" {
+				if at := p.fset.Position(n.Pos()); filepath.ToSlash(at.Filename) != "cmd/tracekit/internal/cli/progress.go" {
 					t.Errorf("%s: a goroutine outside engine, readers and viewer", at)
 				}
 			}

@@ -18,17 +18,18 @@ import (
 	"tracekit/stats/analysis"
 	"tracekit/stats/distributed"
 	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
 
 // analyzeOptions are the dependencies and flags of analyze.
 type analyzeOptions struct {
-	mergeFlags
-	selectFlags
-	phaseFlags
-	modelFlags
-	gateFlags
+	cli.MergeFlags
+	cli.SelectFlags
+	cli.PhaseFlags
+	cli.ModelFlags
+	cli.GateFlags
 	paths    []string
 	overhead bool
 	diagnose bool
@@ -40,13 +41,13 @@ type analyzeOptions struct {
 	startup  bool     // it counts as a part of the run
 	outDir   string
 	force    bool
-	shard    shardFlag
+	shard    cli.ShardFlag
 	workers  *distributed.Workers // of the second pass; nil: this process
 
 	beside func(*trace.Trace) profile.Beside // makes what else hears the events of the trace; nil: nothing
 }
 
-func newAnalyze(io *streams, run func(context.Context, *streams, *analyzeOptions) error) *cobra.Command {
+func newAnalyze(io *cli.Streams, run func(context.Context, *cli.Streams, *analyzeOptions) error) *cobra.Command {
 	opts := &analyzeOptions{}
 	cmd := &cobra.Command{
 		Use:   "analyze TRACE...",
@@ -69,19 +70,19 @@ Several paths are the files of one trace, if the recorder writes one file for ea
   tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
   tracekit analyze -o report/ traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
+		RunE: cli.Sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
 	}
 	opts.addFlags(cmd.Flags())
-	opts.shard.add(cmd.Flags(), "decode")
+	opts.shard.Add(cmd.Flags(), "decode")
 	return cmd
 }
 
 func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
-	o.mergeFlags.add(set)
-	o.selectFlags.add(set)
-	o.phaseFlags.add(set)
-	o.modelFlags.add(set)
-	o.gateFlags.add(set)
+	o.MergeFlags.Add(set)
+	o.SelectFlags.Add(set)
+	o.PhaseFlags.Add(set)
+	o.ModelFlags.Add(set)
+	o.GateFlags.Add(set)
 	addAnalysisFlags(set, o)
 	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` "+
 		"instead of the first screen: "+
@@ -104,28 +105,28 @@ func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 }
 
 // validate checks every flag before any file is opened.
-func (o *analyzeOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
+func (o *analyzeOptions) Validate() error {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
 	}
-	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
+	if err := o.PhaseFlags.Check(&o.SelectFlags); err != nil {
 		return err
 	}
 	if !o.overhead && o.profile != "" {
-		return usagef("--profile needs the overhead, which --overhead=false skips")
+		return cli.Usagef("--profile needs the overhead, which --overhead=false skips")
 	}
 	if o.outDir != "" {
-		return checkReportDir(o.outDir, o.force)
+		return cli.CheckReportDir(o.outDir, o.force)
 	}
 	return nil
 }
 
-func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
+func runAnalyze(ctx context.Context, io *cli.Streams, opts *analyzeOptions) error {
 	var drawing *page.Drawing
 	if opts.outDir != "" {
 		opts.beside = drawBeside(&drawing, page.DefaultSize)
 	}
-	t, a, err := opts.analyze(ctx, io)
+	t, a, err := opts.Analyze(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -135,40 +136,40 @@ func runAnalyze(ctx context.Context, io *streams, opts *analyzeOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, a, func() { printAnalysis(io, opts, a) }, a.Findings, opts.gate(a))
+	return opts.Finish(io, a, func() { printAnalysis(io, opts, a) }, a.Findings, opts.Gate(a))
 }
 
 // analyze opens the trace and analyses it as the flags say. The caller closes its source.
-func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Trace, a *analysis.Result, err error) {
-	profile, err := readProfile(o.profile)
+func (o *analyzeOptions) Analyze(ctx context.Context, io *cli.Streams) (t *trace.Trace, a *analysis.Result, err error) {
+	profile, err := cli.ReadProfile(o.profile)
 	if err != nil {
 		return nil, nil, err
 	}
-	if t, err = o.open(ctx, io, o.paths...); err != nil {
+	if t, err = o.Open(ctx, io, o.paths...); err != nil {
 		return nil, nil, err
 	}
-	if err = o.phaseFlags.choose(ctx, t, o.jobs, &o.selectFlags); err == nil {
-		warnOfProfile(io, profile, t.Source, o.quantile)
+	if err = o.PhaseFlags.Choose(ctx, t, o.Jobs, &o.SelectFlags); err == nil {
+		cli.WarnOfProfile(io, profile, t.Source, o.Quantile)
 		a, err = analyzeTrace(ctx, io, o, t, profile)
 	}
 	if err != nil {
 		t.Source.Close()
 		return t, a, err
 	}
-	if o.shards != nil {
-		damage := damageSince(t, t.Source.Findings())
+	if o.Shards != nil {
+		damage := cli.DamageSince(t, t.Source.Findings())
 		if o.workers != nil && len(damage) == 0 {
-			damage = damageSince(t, o.workers.Findings())
+			damage = cli.DamageSince(t, o.workers.Findings())
 		}
 		a.Findings = append(analysis.FindingRows(damage), a.Findings...)
 	}
 	return t, a, nil
 }
 
-func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
-	bar := startProgress(io, opts.quiet, "analyzing")
-	defer bar.done()
-	o := analysis.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
+	bar := cli.StartProgress(io, opts.Quiet, "analyzing")
+	defer bar.End()
+	o := analysis.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To,
 		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
 	if opts.workers != nil {
 		o.Workers = opts.workers
@@ -179,9 +180,9 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	return stats.Analyze(ctx, t, o, opts.diagnose)
 }
 
-func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
+func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
-		Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
+		Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}
 	switch {
 	case opts.full || slices.Contains(opts.sections, "all"):
 		r.Print()
@@ -198,4 +199,14 @@ func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
 		fmt.Fprintln(io.Out)
 		text.Line(io.Out, "Report, plots and tables: %s", opts.outDir)
 	}
+}
+
+// overheadOptions returns what analyze is told about overhead.
+func (o *analyzeOptions) overheadOptions(p *fit.Profile) *overhead.Options {
+	if !o.overhead {
+		return nil
+	}
+	model := o.ModelFlags.Options()
+	model.Brief = true
+	return &overhead.Options{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose, PerLine: o.outDir != "" || o.perLine}
 }

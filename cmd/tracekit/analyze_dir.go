@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"io"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/page"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
@@ -19,34 +19,34 @@ import (
 // writeReport writes everything about an analysis into a directory: the report as text,
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
-func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing) error {
-	out := newReportDir(opts.outDir)
-	out.rebuilt = a.Trace.Rebuilt != nil
-	return out.close(ctx, opts.jobs, fillReport(ctx, s, opts, t, a, drawing, out))
+func writeReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing) error {
+	out := cli.NewReportDir(opts.outDir)
+	out.Rebuilt = a.Trace.Rebuilt != nil
+	return out.Close(ctx, opts.Jobs, fillReport(ctx, s, opts, t, a, drawing, out))
 }
 
-func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing,
-	out *reportDir) error {
-	out.file("report.txt", func(w io.Writer) error {
+func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing,
+	out *cli.ReportDir) error {
+	out.File("report.txt", func(w io.Writer) error {
 		(&report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
-			Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}).Print()
+			Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}).Print()
 		return nil
 	})
-	out.json("analysis.json", a)
+	out.JSON("analysis.json", a)
 	index, err := newPage(&pageFlags{}, t, a, page.DefaultSize)
 	if err != nil {
 		return err
 	}
 	if a.Selection == nil {
-		index.Timeline, err = drawing.Timeline(ctx, a, opts.jobs)
+		index.Timeline, err = drawing.Timeline(ctx, a, opts.Jobs)
 	} else { // the analysis has not decoded all
-		index.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(page.DefaultSize), opts.jobs)
+		index.Timeline, err = page.NewTimeline(ctx, t, a, page.Bounds(page.DefaultSize), opts.Jobs)
 	}
 	if err != nil {
 		return err
 	}
-	out.file("index.html", func(w io.Writer) error {
-		index.Files = out.names
+	out.File("index.html", func(w io.Writer) error {
+		index.Files = out.Names
 		html, err := index.Encode(ctx)
 		if err == nil {
 			_, err = w.Write(html)
@@ -54,23 +54,23 @@ func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.
 		return err
 	})
 	for _, table := range parquet.Tables(t, a) {
-		out.table(table)
+		out.Table(table)
 	}
 	if len(t.World) > 0 && a.Trace.DurationNs > 0 {
 		timeline, err := drawReport(ctx, s, opts, t, a.Waits)
 		if err != nil {
 			return err
 		}
-		out.figure("spacetime", timeline.Figure())
+		out.Figure("spacetime", timeline.Figure())
 	}
-	return figure.Analysis(a, len(t.World), opts.top, out.figure)
+	return figure.Analysis(a, len(t.World), opts.top, out.Figure)
 }
 
-func drawReport(ctx context.Context, io *streams, opts *analyzeOptions, t *trace.Trace, waits waits.ByCall) (*plots.Timeline, error) {
-	bar := startProgress(io, opts.quiet, "drawing")
-	defer bar.done()
+func drawReport(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace, waits waits.ByCall) (*plots.Timeline, error) {
+	bar := cli.StartProgress(io, opts.Quiet, "drawing")
+	defer bar.End()
 	return diagram.Draw(ctx, t, waits, diagram.Options{
-		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.ranks, From: opts.from, To: opts.to,
-		ColorBy: diagram.ByRegion, Jobs: opts.jobs, Progress: &bar.Progress,
+		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks, From: opts.From, To: opts.To,
+		ColorBy: diagram.ByRegion, Jobs: opts.Jobs, Progress: &bar.Progress,
 	})
 }

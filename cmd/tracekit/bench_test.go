@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/page"
@@ -24,7 +24,7 @@ func BenchmarkCommands(b *testing.B) {
 		b.Helper()
 		var out, errs bytes.Buffer
 		args = append(strings.Fields(line), args...)
-		if code := run(b.Context(), &streams{Out: &out, Err: &errs, Width: 120}, args); code != 0 {
+		if code := run(b.Context(), &cli.Streams{Out: &out, Err: &errs, Width: 120}, args); code != 0 {
 			b.Fatalf("%s: exit code %d\n%s", args, code, &errs)
 		}
 	}
@@ -63,7 +63,7 @@ func BenchmarkCommands(b *testing.B) {
 func BenchmarkIndex(b *testing.B) {
 	dir := b.TempDir()
 	var out, errs bytes.Buffer
-	if code := run(b.Context(), &streams{Out: &out, Err: &errs}, []string{"generate", "halo", "--ranks=64", "--iterations=2400", "-o",
+	if code := run(b.Context(), &cli.Streams{Out: &out, Err: &errs}, []string{"generate", "halo", "--ranks=64", "--iterations=2400", "-o",
 		filepath.Join(dir, "halo")}); code != 0 {
 		b.Fatal(&errs)
 	}

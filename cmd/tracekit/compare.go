@@ -22,8 +22,8 @@ import (
 )
 
 type compareOptions struct {
-	mergeFlags
-	gateFlags
+	cli.MergeFlags
+	cli.GateFlags
 	traces  []string // those of A, then those of B
 	runs    int      // of A
 	records bool
@@ -33,7 +33,7 @@ type compareOptions struct {
 	top     int
 }
 
-func newCompare(io *streams, run func(context.Context, *streams, *compareOptions) error) *cobra.Command {
+func newCompare(io *cli.Streams, run func(context.Context, *cli.Streams, *compareOptions) error) *cobra.Command {
 	opts := &compareOptions{}
 	cmd := &cobra.Command{
 		Use:   "compare A B",
@@ -55,11 +55,11 @@ B against A.`,
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
   tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: validated(io, opts, &opts.traces, run),
+		RunE: cli.Validated(io, opts, &opts.traces, run),
 	}
 	set := cmd.Flags()
-	opts.mergeFlags.add(set)
-	opts.gateFlags.add(set)
+	opts.MergeFlags.Add(set)
+	opts.GateFlags.Add(set)
 	set.IntVar(&opts.runs, "runs", 0, "first `number` of traces are runs of A, the others of B (default: 1 of 2)")
 	set.BoolVar(&opts.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&opts.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
@@ -69,13 +69,13 @@ B against A.`,
 	return cmd
 }
 
-func (o *compareOptions) validate() error {
-	if err := o.mergeFlags.validate(); err != nil {
+func (o *compareOptions) Validate() error {
+	if err := o.MergeFlags.Validate(); err != nil {
 		return err
 	}
-	for _, c := range o.conditions {
+	for _, c := range o.Conditions {
 		if err := c.ByName(); err != nil {
-			return usagef("--fail-if %s: %w", c, err)
+			return cli.Usagef("--fail-if %s: %w", c, err)
 		}
 	}
 	if o.runs == 0 && len(o.traces) == 2 {
@@ -83,15 +83,15 @@ func (o *compareOptions) validate() error {
 	}
 	switch {
 	case o.runs == 0:
-		return usagef("%d traces: --runs must say how many are runs of A", len(o.traces))
+		return cli.Usagef("%d traces: --runs must say how many are runs of A", len(o.traces))
 	case o.runs < 1 || o.runs >= len(o.traces):
-		return usagef("--runs %d of %d traces: each side needs at least one trace", o.runs, len(o.traces))
+		return cli.Usagef("--runs %d of %d traces: each side needs at least one trace", o.runs, len(o.traces))
 	}
 	if o.records = o.records || o.repeat != ""; o.records {
-		o.mergeFlags.traces = 3
+		o.MergeFlags.Traces = 3
 	}
 	if o.outDir != "" {
-		return checkReportDir(o.outDir, o.force)
+		return cli.CheckReportDir(o.outDir, o.force)
 	}
 	return nil
 }
@@ -102,16 +102,16 @@ type side struct {
 	a *analysis.Result
 }
 
-func (s *side) close() error { return s.t.Source.Close() }
+func (s *side) Close() error { return s.t.Source.Close() }
 
-func openSide(ctx context.Context, io *streams, opts *compareOptions, path string) (*side, error) {
-	t, err := opts.open(ctx, io, path)
+func openSide(ctx context.Context, io *cli.Streams, opts *compareOptions, path string) (*side, error) {
+	t, err := opts.Open(ctx, io, path)
 	if err != nil {
 		return nil, err
 	}
 	s := &side{t: t}
-	if s.a, err = opts.analyze(ctx, io, t, analysis.Options{Top: 1}); err != nil {
-		return nil, errors.Join(err, s.close())
+	if s.a, err = opts.Analyze(ctx, io, t, analysis.Options{Top: 1}); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -122,7 +122,7 @@ func (s *side) findings() []document.Finding {
 	if slices.ContainsFunc(s.a.Findings, changed) {
 		return s.a.Findings
 	}
-	return append(slices.Clip(s.a.Findings), analysis.FindingRows(changesOf(s.t))...)
+	return append(slices.Clip(s.a.Findings), analysis.FindingRows(cli.ChangesOf(s.t))...)
 }
 
 // A sampled side holds the samples of its runs, the first one open if its records are wanted.
@@ -133,46 +133,46 @@ type sampledSide struct {
 	findings []document.Finding
 }
 
-func (s *sampledSide) close() {
+func (s *sampledSide) Close() {
 	if s.open != nil {
-		s.open.close()
+		s.open.Close()
 	}
 }
 
-func sampleSide(ctx context.Context, io *streams, opts *compareOptions, paths []string) (*sampledSide, error) {
+func sampleSide(ctx context.Context, io *cli.Streams, opts *compareOptions, paths []string) (*sampledSide, error) {
 	out := &sampledSide{}
 	for i, path := range paths {
 		s, err := openSide(ctx, io, opts, path)
 		if err != nil {
-			out.close()
+			out.Close()
 			return nil, err
 		}
-		sample, err := compare.Take(ctx, s.t, s.a, opts.jobs)
+		sample, err := compare.Take(ctx, s.t, s.a, opts.Jobs)
 		out.samples, out.findings = append(out.samples, sample), append(out.findings, s.findings()...)
 		if i == 0 {
 			out.first = s.a
 		}
 		if i == 0 && opts.records && err == nil {
 			out.open = s
-		} else if err = errors.Join(err, s.close()); err != nil {
-			out.close()
+		} else if err = errors.Join(err, s.Close()); err != nil {
+			out.Close()
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
+func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) error {
 	a, err := sampleSide(ctx, io, opts, opts.traces[:opts.runs])
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer a.Close()
 	b, err := sampleSide(ctx, io, opts, opts.traces[opts.runs:])
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer b.Close()
 	doc := outcome.NewCompare(a.first, b.first, compare.Of(a.samples, b.samples))
 	doc.FindingsA, doc.FindingsB = slices.Concat([]document.Finding{}, a.findings), slices.Concat([]document.Finding{}, b.findings)
 	if opts.records {
@@ -186,23 +186,23 @@ func runCompare(ctx context.Context, io *streams, opts *compareOptions) error {
 		}
 	}
 	findings := slices.Concat(doc.FindingsA, doc.FindingsB)
-	return opts.finish(io, doc, func() { show.Compare(io.sections(opts.top), doc) }, findings, opts.gate(doc))
+	return opts.Finish(io, doc, func() { show.Compare(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
 }
 
 // writeComparison writes the document, the bars of what changed and, if records are paired, the
 // histograms of their differences.
 func writeComparison(ctx context.Context, opts *compareOptions, doc *outcome.Compare) error {
-	out := newReportDir(opts.outDir)
-	out.rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
-	out.json("compare.json", doc)
+	out := cli.NewReportDir(opts.outDir)
+	out.Rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
+	out.JSON("compare.json", doc)
 	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) +
 		report.RebuiltSuffix(doc.A)
-	return out.close(ctx, opts.jobs, figure.Compare(doc, title, out.figure))
+	return out.Close(ctx, opts.Jobs, figure.Compare(doc, title, out.Figure))
 }
 
 // recordsOf pairs the records of the first runs of both sides and, if there is one, of a repeated
 // run of A.
-func recordsOf(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (r outcome.Records, err error) {
+func recordsOf(ctx context.Context, io *cli.Streams, opts *compareOptions, a, b *side) (r outcome.Records, err error) {
 	d, err := compareSides(ctx, io, opts, a, b)
 	if err != nil {
 		return r, err
@@ -214,18 +214,18 @@ func recordsOf(ctx context.Context, io *streams, opts *compareOptions, a, b *sid
 	return r, err
 }
 
-func compareSides(ctx context.Context, io *streams, opts *compareOptions, a, b *side) (*difference.Differences, error) {
-	bar := startProgress(io, opts.quiet, "comparing")
-	defer bar.done()
-	return difference.Find(ctx, a.t, b.t, difference.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+func compareSides(ctx context.Context, io *cli.Streams, opts *compareOptions, a, b *side) (*difference.Differences, error) {
+	bar := cli.StartProgress(io, opts.Quiet, "comparing")
+	defer bar.End()
+	return difference.Find(ctx, a.t, b.t, difference.Options{Jobs: opts.Jobs, Progress: &bar.Progress})
 }
 
-func qualityOf(ctx context.Context, io *streams, opts *compareOptions, a *side, d *difference.Differences) (*outcome.Quality, error) {
+func qualityOf(ctx context.Context, io *cli.Streams, opts *compareOptions, a *side, d *difference.Differences) (*outcome.Quality, error) {
 	c, err := openSide(ctx, io, opts, opts.repeat)
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	r, err := compareSides(ctx, io, opts, a, c)
 	if err != nil {
 		return nil, err

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/samples"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"tracekit/samples"
 )
 
 // TestCompletedValuesAreAccepted completes each flag that takes one of a few values, and
@@ -22,7 +22,7 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 			"nowhere"}, "generate": {"ring", "--ranks", "2", "--iterations", "1"},
 		"report": {"nowhere", "-o", "x.html"},
 	}
-	for _, c := range newRoot(&streams{}).Commands() {
+	for _, c := range newRoot(&cli.Streams{}).Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			complete, ok := c.GetFlagCompletionFunc(f.Name)
 			if !ok {

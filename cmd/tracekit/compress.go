@@ -24,7 +24,7 @@ import (
 )
 
 type compressOptions struct {
-	readFlags
+	cli.ReadFlags
 	formFlags
 	paths     []string
 	output    string
@@ -33,7 +33,7 @@ type compressOptions struct {
 	timeError string
 	durations string
 	byMemory  bool
-	shard     shardFlag
+	shard     cli.ShardFlag
 
 	options tkf.Options
 	shards  *shards.Set // what was compressed before; nil: nothing
@@ -46,19 +46,19 @@ type formFlags struct {
 	form sequence.Form
 }
 
-func (f *formFlags) add(set *pflag.FlagSet) {
+func (f *formFlags) Add(set *pflag.FlagSet) {
 	cli.Var(set, &f.form.Terms, cli.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "most `terms` of a "+
 		"formula")
 	cli.Var(set, &f.kinds, cli.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four kinds of "+
 		"the AIMS paper")
 }
 
-func (f *formFlags) validate() error {
+func (f *formFlags) Validate() error {
 	f.form.Paper = f.kinds == "paper"
 	return nil
 }
 
-func newCompress(io *streams, run func(context.Context, *streams, *compressOptions) error) *cobra.Command {
+func newCompress(io *cli.Streams, run func(context.Context, *cli.Streams, *compressOptions) error) *cobra.Command {
 	opts := &compressOptions{}
 	cmd := &cobra.Command{
 		Use:   "compress TRACE... -o FILE.tkf",
@@ -76,25 +76,25 @@ formula fits, the rebuilt trace is approximate, and --strict refuses it.
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
+		RunE: cli.Sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
 	}
 	set := cmd.Flags()
-	opts.readFlags.add(set)
+	opts.ReadFlags.Add(set)
 	cli.VarP(set, &opts.output, cli.File("tkf"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
 	cli.Var(set, &opts.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
 		"of bounded size")
 	cli.Var(set, &opts.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
-	opts.formFlags.add(set)
+	opts.formFlags.Add(set)
 	cli.Var(set, &opts.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
 		"distribution) where most time is spent")
 	set.Uint64Var(&opts.options.Seed, "seed", 1, "`number` that fixes the order of durations drawn from laws")
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share over the number of terms")
-	opts.shard.add(set, "compress")
+	opts.shard.Add(set, "compress")
 	return cmd
 }
 
-func (o *compressOptions) validate() error {
+func (o *compressOptions) Validate() error {
 	if err := o.validateOutput(); err != nil {
 		return err
 	}
@@ -103,17 +103,17 @@ func (o *compressOptions) validate() error {
 
 func (o *compressOptions) validateOutput() error {
 	if o.output == "" {
-		return usagef("compress: name the file with -o FILE.tkf")
+		return cli.Usagef("compress: name the file with -o FILE.tkf")
 	}
-	if err := checkExtension(o.output, ".tkf"); err != nil {
+	if err := cli.CheckExtension(o.output, ".tkf"); err != nil {
 		return err
 	}
-	return checkFile(o.output, o.force)
+	return cli.CheckFile(o.output, o.force)
 }
 
 // validateForm checks what says how the trace is read and what is kept of it.
 func (o *compressOptions) validateForm() (err error) {
-	if err := validate(&o.readFlags, &o.formFlags); err != nil {
+	if err := cli.Validate(&o.ReadFlags, &o.formFlags); err != nil {
 		return err
 	}
 	switch o.mode {
@@ -129,33 +129,33 @@ func (o *compressOptions) validateForm() (err error) {
 		o.options.Durations = formulae.Laws
 	}
 	if o.options.TimeError, err = tkf.ParseTimeError(o.timeError); err != nil {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
 	if o.mode == "stat" && o.timeError != "0" {
-		return usagef("--time-error is for lossless mode; stat mode does not keep single times")
+		return cli.Usagef("--time-error is for lossless mode; stat mode does not keep single times")
 	}
-	o.options.Form, o.options.Jobs, o.options.Learn = o.form, o.jobs, true
+	o.options.Form, o.options.Jobs, o.options.Learn = o.form, o.Jobs, true
 	return nil
 }
 
-func runCompress(ctx context.Context, io *streams, opts *compressOptions) error {
-	src, err := opts.open(ctx, opts.paths...)
+func runCompress(ctx context.Context, io *cli.Streams, opts *compressOptions) error {
+	src, err := opts.Open(ctx, opts.paths...)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	doc, findings := &outcome.Compress{Rebuilt: document.RebuiltOf(src.Info())}, []trace.Finding(nil)
-	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
-		bar := startProgress(io, opts.quiet, "compressing")
-		defer bar.done()
+	err = cli.WriteAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
+		bar := cli.StartProgress(io, opts.Quiet, "compressing")
+		defer bar.End()
 		if opts.shards != nil {
-			parts, err := shards.Read(ctx, opts.shards, src, src.store, opts.jobs, func() *tkf.Parts { return new(tkf.Parts) })
+			parts, err := shards.Read(ctx, opts.shards, src, src.Store, opts.Jobs, func() *tkf.Parts { return new(tkf.Parts) })
 			if err == nil {
 				doc.Report, findings, err = parts.Write(src, w)
 			}
 			return err
 		}
-		opts.options.Progress, opts.options.Store = &bar.Progress, src.store
+		opts.options.Progress, opts.options.Store = &bar.Progress, src.Store
 		doc.Report, err = tkf.Compress(ctx, src, w, opts.options)
 		findings = src.Findings()
 		return err
@@ -169,19 +169,19 @@ func runCompress(ctx context.Context, io *streams, opts *compressOptions) error 
 		}
 	}
 	doc.Findings = analysis.FindingRows(findings)
-	return opts.finish(io, doc, func() { show.Compress(io.sections(0), doc, opts.output) }, doc.Findings, func() ([]string, error) {
-		if !opts.strict || doc.Statistics == nil {
+	return opts.Finish(io, doc, func() { show.Compress(io.Sections(0), doc, opts.output) }, doc.Findings, func() ([]string, error) {
+		if !opts.Strict || doc.Statistics == nil {
 			return nil, nil
 		}
 		return lostOf(doc), nil
 	})
 }
 
-func learnedByMemory(ctx context.Context, io *streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
-	bar := startProgress(io, opts.quiet, "learning")
-	defer bar.done()
+func learnedByMemory(ctx context.Context, io *cli.Streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
+	bar := cli.StartProgress(io, opts.Quiet, "learning")
+	defer bar.End()
 	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), opts.options.Form.Paper,
-		engine.Options{Jobs: opts.jobs, Progress: &bar.Progress})
+		engine.Options{Jobs: opts.Jobs, Progress: &bar.Progress})
 }
 
 // lostOf says why a file in stat mode is not the trace: what was not learned, what was left out.

@@ -12,7 +12,6 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce/pattern"
@@ -26,16 +25,16 @@ import (
 const convertSchema = "tracekit.convert/1"
 
 type convertOptions struct {
-	mergeFlags
+	cli.MergeFlags
 	in     []string
 	out    string
 	format string
 	plain  bool
 	force  bool
-	shard  shardFlag
+	shard  cli.ShardFlag
 }
 
-func newConvert(io *streams, run func(context.Context, *streams, *convertOptions) error) *cobra.Command {
+func newConvert(io *cli.Streams, run func(context.Context, *cli.Streams, *convertOptions) error) *cobra.Command {
 	opts := &convertOptions{}
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
@@ -59,15 +58,15 @@ format. It prints the correction, and how many messages run backwards before and
   duckdb -c "select k.name, count(*) from 'run.parquet/events/flow.parquet' e
              join 'run.parquet/defs/kind.parquet' k on e.kind = k.id group by k.name"`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: sharded(io, opts, &opts.shard, func(args []string) { opts.in, opts.out = args[:len(args)-1], args[len(args)-1] }, run),
+		RunE: cli.Sharded(io, opts, &opts.shard, func(args []string) { opts.in, opts.out = args[:len(args)-1], args[len(args)-1] }, run),
 	}
 	opts.addFlags(cmd.Flags())
-	cli.Var(cmd.Flags(), &opts.shard.text, cli.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
+	cli.Var(cmd.Flags(), &opts.shard.Text, cli.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
 		"directory OUT for 'tracekit combine'")
 	return cmd
 }
 
-func newReconstruct(io *streams, run func(context.Context, *streams, *convertOptions) error) *cobra.Command {
+func newReconstruct(io *cli.Streams, run func(context.Context, *cli.Streams, *convertOptions) error) *cobra.Command {
 	opts := &convertOptions{}
 	cmd := &cobra.Command{
 		Use:   "reconstruct FILE.tkf -o TRACE",
@@ -82,9 +81,9 @@ collectives as in the recorded run.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.in = args
 			if opts.out == "" {
-				return usagef("reconstruct: name the trace with -o TRACE")
+				return cli.Usagef("reconstruct: name the trace with -o TRACE")
 			}
-			if err := opts.validate(); err != nil {
+			if err := opts.Validate(); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -96,7 +95,7 @@ collectives as in the recorded run.`,
 }
 
 func (o *convertOptions) addFlags(set *pflag.FlagSet) {
-	o.mergeFlags.addClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto for Paraver, for others a copy of times and offsets)")
+	o.MergeFlags.AddClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto for Paraver, for others a copy of times and offsets)")
 	cli.Var(set, &o.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
 	set.BoolVar(&o.plain, "plain", false, "Paraver only: leave out the extra event types that keep what Extrae cannot express")
@@ -107,31 +106,31 @@ func (o *convertOptions) addFlags(set *pflag.FlagSet) {
 const copyClock = ""
 
 // validate also settles the format.
-func (o *convertOptions) validate() error {
+func (o *convertOptions) Validate() error {
 	var err error
-	if o.format, err = outputFormat(o.out, o.format); err != nil {
+	if o.format, err = cli.OutputFormat(o.out, o.format); err != nil {
 		return err
 	}
 	if o.plain && !readers.Foreign(o.format) {
-		return usagef("--plain: format %s has no extra event types; it is for Paraver", readers.Label(o.format))
+		return cli.Usagef("--plain: format %s has no extra event types; it is for Paraver", readers.Label(o.format))
 	}
-	if o.clock == copyClock && readers.Foreign(o.format) {
-		o.clock = "auto"
+	if o.Clock == copyClock && readers.Foreign(o.format) {
+		o.Clock = "auto"
 	}
-	check := o.mergeFlags.validate
-	if o.clock == copyClock {
-		if check = o.readFlags.validate; o.minLatency != 0 {
-			return usagef("--min-latency needs corrected times: add --clock auto or clc")
+	check := o.MergeFlags.Validate
+	if o.Clock == copyClock {
+		if check = o.ReadFlags.Validate; o.MinLatency != 0 {
+			return cli.Usagef("--min-latency needs corrected times: add --clock auto or clc")
 		}
 	}
 	if err := check(); err != nil {
 		return err
 	}
-	return checkTrace(o.out, o.force)
+	return cli.CheckTrace(o.out, o.force)
 }
 
-func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
-	in, err := opts.readFlags.open(ctx, opts.in...)
+func runConvert(ctx context.Context, io *cli.Streams, opts *convertOptions) error {
+	in, err := opts.ReadFlags.Open(ctx, opts.in...)
 	if err != nil {
 		return err
 	}
@@ -141,32 +140,32 @@ func runConvert(ctx context.Context, io *streams, opts *convertOptions) error {
 		return err
 	}
 	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.jobs, Store: in.store, Context: ctx})
+		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.Jobs, Store: in.Store, Context: ctx})
 	if errors.Is(err, fs.ErrExist) {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
 	if err != nil {
 		return err
 	}
-	events, err := opts.copyEvents(ctx, io, src, w)
+	events, err := opts.CopyEvents(ctx, io, src, w)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return opts.report(io, in, src.Defs(), events, clock, lostBy(w), in.Findings())
+	return opts.report(io, in, src.Defs(), events, clock, cli.LostBy(w), in.Findings())
 }
 
 // report says what was written, with these definitions.
-func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64,
+func (opts *convertOptions) report(io *cli.Streams, in *cli.Input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64,
 	findings []trace.Finding) error {
 	doc := &outcome.Convert{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
 		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: analysis.FindingRows(findings),
 	}
-	return opts.finish(io, doc, func() { show.Convert(io.sections(0), doc) }, doc.Findings, func() ([]string, error) {
-		if !opts.strict || len(doc.Lost) == 0 {
+	return opts.Finish(io, doc, func() { show.Convert(io.Sections(0), doc) }, doc.Findings, func() ([]string, error) {
+		if !opts.Strict || len(doc.Lost) == 0 {
 			return nil, nil
 		}
 		return []string{"--strict: " + opts.format + " cannot express all of this trace"}, nil
@@ -175,17 +174,17 @@ func (opts *convertOptions) report(io *streams, in *input, defs *trace.Defs, eve
 
 // timed returns the trace with the times that are to be written and, unless they are copied,
 // what was done about them.
-func (o *convertOptions) timed(ctx context.Context, io *streams, in *input) (trace.Source, *document.Clock, error) {
-	if o.clock == copyClock {
+func (o *convertOptions) timed(ctx context.Context, io *cli.Streams, in *cli.Input) (trace.Source, *document.Clock, error) {
+	if o.Clock == copyClock {
 		return in, nil, nil
 	}
-	t, err := o.reconcile(ctx, io, in)
+	t, err := o.Reconcile(ctx, io, in)
 	if err != nil {
 		return nil, nil, err
 	}
 	t.Release() // the clock is all that is needed of it
 	clock := analysis.Clock(t)
-	if o.clock == string(merge.ClockNone) {
+	if o.Clock == string(merge.ClockNone) {
 		return in, &clock, nil
 	}
 	return pattern.Moved(merge.Corrected(t), t), &clock, nil
@@ -199,31 +198,4 @@ func withOffsets(d *trace.Defs) (n int) {
 		}
 	}
 	return n
-}
-
-// lostBy returns what a writer counted, never nil.
-func lostBy(w readers.Writer) map[string]uint64 {
-	lost := w.Lost()
-	if lost == nil {
-		lost = map[string]uint64{}
-	}
-	return lost
-}
-
-// copyEvents gives all events to a sink, and returns their number.
-func (f *readFlags) copyEvents(ctx context.Context, io *streams, src trace.Source, w trace.Sink) (uint64, error) {
-	bar := startProgress(io, f.quiet, "converting")
-	defer bar.done()
-	events, err := engine.Copy(ctx, src, w, engine.Options{Jobs: f.jobs, Progress: &bar.Progress})
-	return sumOf(events), err
-}
-
-// sumOf adds up the numbers of locations; nil: none is known.
-func sumOf(numbers []*uint64) (sum uint64) {
-	for _, n := range numbers {
-		if n != nil {
-			sum += *n
-		}
-	}
-	return sum
 }

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/stats/fit"
@@ -130,7 +130,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 			examples += block[2]
 		}
 	}
-	for _, command := range newRoot(&streams{}).Commands() {
+	for _, command := range newRoot(&cli.Streams{}).Commands() {
 		if command.Runnable() && !command.Hidden && !strings.Contains(examples, "\ntracekit "+command.Name()+" ") {
 			t.Errorf("docs/reference/commands.md has no example of %s", command.Name())
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/trace/tracetest"
 )
 
@@ -52,7 +52,7 @@ func exampleTraces(t *testing.T) {
 func TestExamples(t *testing.T) {
 	t.Chdir(t.TempDir())
 	exampleTraces(t)
-	for _, c := range newRoot(&streams{}).Commands() {
+	for _, c := range newRoot(&cli.Streams{}).Commands() {
 		for line := range strings.Lines(c.Example) {
 			for _, command := range strings.Split(strings.TrimSpace(line), " && ") {
 				words, ours := strings.CutPrefix(command, "tracekit ")
@@ -84,7 +84,7 @@ func TestExamples(t *testing.T) {
 
 // force lets an example write what an earlier one has written.
 func force(args []string) []string {
-	c, _, err := newRoot(&streams{}).Find(args)
+	c, _, err := newRoot(&cli.Streams{}).Find(args)
 	if err == nil && (c.Name() != "combine" || slices.Contains(args, "-o")) && c.Flags().Lookup("force") != nil {
 		return []string{"--force"}
 	}

@@ -23,8 +23,8 @@ import (
 
 // explainOptions are the dependencies and flags of explain.
 type explainOptions struct {
-	mergeFlags
-	gateFlags
+	cli.MergeFlags
+	cli.GateFlags
 	path  string
 	which string // RANK@TIME or PLACE; "": the longest wait
 	rank  uint32
@@ -35,7 +35,7 @@ type explainOptions struct {
 // explainSchema names the document.
 const explainSchema = "tracekit.explain/1"
 
-func newExplain(io *streams, run func(context.Context, *streams, *explainOptions) error) *cobra.Command {
+func newExplain(io *cli.Streams, run func(context.Context, *cli.Streams, *explainOptions) error) *cobra.Command {
 	opts := &explainOptions{}
 	cmd := &cobra.Command{
 		Use:   "explain TRACE [RANK@TIME | PLACE]",
@@ -55,7 +55,7 @@ default it is the longest wait of the run outside MPI_Init and MPI_Finalize.`,
 			if len(args) > 1 {
 				opts.which = args[1]
 			}
-			if err := opts.validate(); err != nil {
+			if err := opts.Validate(); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -66,12 +66,12 @@ default it is the longest wait of the run outside MPI_Init and MPI_Finalize.`,
 }
 
 func (o *explainOptions) addFlags(set *pflag.FlagSet) {
-	o.mergeFlags.add(set)
-	o.gateFlags.add(set)
+	o.MergeFlags.Add(set)
+	o.GateFlags.Add(set)
 }
 
-func (o *explainOptions) validate() (err error) {
-	if err := o.mergeFlags.validate(); err != nil {
+func (o *explainOptions) Validate() (err error) {
+	if err := o.MergeFlags.Validate(); err != nil {
 		return err
 	}
 	before, after, ok := strings.Cut(o.which, "@")
@@ -81,37 +81,37 @@ func (o *explainOptions) validate() (err error) {
 	}
 	o.rank, o.timed = uint32(rank), true
 	if o.at, err = cli.ParseInstant(after); err != nil {
-		return usagef("--at %q: %w", after, err)
+		return cli.Usagef("--at %q: %w", after, err)
 	}
 	return nil
 }
 
-func runExplain(ctx context.Context, io *streams, opts *explainOptions) error {
-	t, err := opts.open(ctx, io, opts.path)
+func runExplain(ctx context.Context, io *cli.Streams, opts *explainOptions) error {
+	t, err := opts.Open(ctx, io, opts.path)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
-	a, err := opts.analyze(ctx, io, t, analysis.Options{})
+	a, err := opts.Analyze(ctx, io, t, analysis.Options{})
 	if err != nil {
 		return err
 	}
 	doc := &outcome.Explain{Schema: explainSchema, Trace: a.Trace, Chain: []delays.Link{}, Findings: a.Findings}
-	l, call, ok, err := opts.choose(t, a)
+	l, call, ok, err := opts.Choose(t, a)
 	if ok {
-		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Delegated, l, call, opts.jobs)
+		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Delegated, l, call, opts.Jobs)
 	}
 	if err != nil {
 		return err
 	}
-	return opts.finish(io, doc, func() {
-		show.Explain(io.sections(0), doc, opts.where())
+	return opts.Finish(io, doc, func() {
+		show.Explain(io.Sections(0), doc, opts.where())
 		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
-	}, doc.Findings, opts.gate(doc))
+	}, doc.Findings, opts.Gate(doc))
 }
 
 // choose returns the call whose wait is to be explained; ok is false if none waits.
-func (o *explainOptions) choose(t *trace.Trace, a *analysis.Result) (l trace.LocationID, call uint32, ok bool, err error) {
+func (o *explainOptions) Choose(t *trace.Trace, a *analysis.Result) (l trace.LocationID, call uint32, ok bool, err error) {
 	switch {
 	case o.timed:
 		if n := len(t.World); int(o.rank) >= n {

@@ -26,9 +26,9 @@ import (
 
 // fitOptions are the flags of fit.
 type fitOptions struct {
-	mergeFlags
-	selectFlags
-	modelFlags
+	cli.MergeFlags
+	cli.SelectFlags
+	cli.ModelFlags
 	paths     []string
 	paper     bool
 	stability bool
@@ -39,7 +39,7 @@ type fitOptions struct {
 	force     bool
 }
 
-func newFit(io *streams, run func(context.Context, *streams, *fitOptions) error) *cobra.Command {
+func newFit(io *cli.Streams, run func(context.Context, *cli.Streams, *fitOptions) error) *cobra.Command {
 	opts := &fitOptions{}
 	cmd := &cobra.Command{
 		Use:   "fit TRACE...",
@@ -57,16 +57,16 @@ profile.`,
   tracekit analyze --profile node.json traces.otf2
   tracekit fit --stability --plots plots/ mpibench-2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
 }
 
 func (o *fitOptions) addFlags(set *pflag.FlagSet) {
-	o.mergeFlags.add(set)
-	o.selectFlags.add(set)
-	o.modelFlags.add(set)
+	o.MergeFlags.Add(set)
+	o.SelectFlags.Add(set)
+	o.ModelFlags.Add(set)
 	set.BoolVar(&o.paper, "paper", false, "follow the paper: keep waits in durations, fit exponential and Poisson laws, take the "+
 		"smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
@@ -80,23 +80,23 @@ func (o *fitOptions) addFlags(set *pflag.FlagSet) {
 }
 
 // validate checks every flag before any file is opened.
-func (o *fitOptions) validate() error {
-	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
+func (o *fitOptions) Validate() error {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
 	}
 	if o.output != "" {
-		if err := cmp.Or(checkExtension(o.output, ".json"), refuseInput(o.output, o.paths), checkFile(o.output, o.force)); err != nil {
+		if err := cmp.Or(cli.CheckExtension(o.output, ".json"), cli.RefuseInput(o.output, o.paths), cli.CheckFile(o.output, o.force)); err != nil {
 			return err
 		}
 	}
 	if o.plots != "" {
-		return checkReportDir(o.plots, o.force)
+		return cli.CheckReportDir(o.plots, o.force)
 	}
 	return nil
 }
 
 func (o *fitOptions) fitOptions(resolution int64) fit.Options {
-	out := o.modelFlags.options()
+	out := o.ModelFlags.Options()
 	out.Resolution, out.Paper, out.SmallestChi2 = resolution, o.paper, o.paper
 	if o.paper && out.Families == nil {
 		out.Families = []fit.Family{fit.Exponential, fit.Poisson, fit.LocatedPoisson}
@@ -104,17 +104,17 @@ func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 	return out
 }
 
-func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
+func runFit(ctx context.Context, io *cli.Streams, opts *fitOptions) error {
 	m := &measured{Measurement: overhead.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64),
 		Points: make(map[string][]overhead.CallPoint)}}
 	for _, path := range opts.paths {
-		if err := m.add(ctx, io, opts, path); err != nil {
+		if err := m.Add(ctx, io, opts, path); err != nil {
 			return err
 		}
 	}
 	model := opts.fitOptions(m.tick)
 	groups := fit.Groups(m.Samples)
-	groups, err := engine.Map(ctx, opts.jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) {
+	groups, err := engine.Map(ctx, opts.Jobs, len(groups), func(_ context.Context, i int) (fit.Group, error) {
 		return groups[i].Fit(model), nil
 	})
 	if err != nil {
@@ -123,18 +123,18 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 	profile := fit.ProfileOf(groups, model)
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
 	doc := outcome.NewFit(&profile, groups)
-	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.paths, m.rebuilt, opts.alpha, opts.paper, append(doc.Findings,
+	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.paths, m.rebuilt, opts.Alpha, opts.paper, append(doc.Findings,
 		m.findings...)
 	if model.Families != nil {
 		doc.Families = model.Families
 	}
 	if opts.stability {
-		if doc.Stability, err = outcome.Stability(ctx, opts.jobs, m.Order, model); err != nil {
+		if doc.Stability, err = outcome.Stability(ctx, opts.Jobs, m.Order, model); err != nil {
 			return err
 		}
 	}
 	if opts.output != "" {
-		if err := writeAtomically(ctx, opts.output, opts.force, func(w goio.Writer) error {
+		if err := cli.WriteAtomically(ctx, opts.output, opts.force, func(w goio.Writer) error {
 			return profile.Write(text.Writer{W: w})
 		}); err != nil {
 			return err
@@ -145,8 +145,8 @@ func runFit(ctx context.Context, io *streams, opts *fitOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() {
-		show.Fit(io.sections(opts.top), doc)
+	return opts.Finish(io, doc, func() {
+		show.Fit(io.Sections(opts.top), doc)
 		for _, written := range []struct{ what, path string }{{"Profile", opts.output}, {"Plots", opts.plots}} {
 			if written.path != "" {
 				fmt.Fprintln(io.Out)
@@ -170,8 +170,8 @@ type measured struct {
 const stableCalls = 5000
 
 // add reads one more trace.
-func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path string) error {
-	t, err := opts.open(ctx, io, path)
+func (m *measured) Add(ctx context.Context, io *cli.Streams, opts *fitOptions, path string) error {
+	t, err := opts.Open(ctx, io, path)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: opts.ranks, From: opts.from, To: opts.to}, opts.jobs,
+	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To}, opts.Jobs,
 		overhead.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
 	if err != nil {
 		return err
@@ -202,13 +202,13 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	for operation, points := range one.Points {
 		m.Points[operation] = append(m.Points[operation], points...)
 	}
-	m.findings = append(m.findings, analysis.FindingRows(findingsOf(t))...)
+	m.findings = append(m.findings, analysis.FindingRows(cli.FindingsOf(t))...)
 	return nil
 }
 
 // describe notes where a trace comes from, and warns if the one before came from elsewhere.
-func (m *measured) describe(io *streams, t *trace.Trace, path string) {
-	machine, creator := machineOf(t.Source), t.Source.Info().Creator
+func (m *measured) describe(io *cli.Streams, t *trace.Trace, path string) {
+	machine, creator := cli.MachineOf(t.Source), t.Source.Info().Creator
 	if m.processes > 0 && (machine != m.machine || creator != m.creator) {
 		text.Line(io.Err, "tracekit: warning: %s was made on %q with %q, the traces before on %q with %q", path, machine, creator,
 			m.machine, m.creator)
@@ -222,7 +222,7 @@ func (m *measured) describe(io *streams, t *trace.Trace, path string) {
 
 // drawFit draws everything about a fit.
 func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *outcome.Fit, p *fit.Profile) error {
-	out := newReportDir(opts.plots)
-	out.rebuilt = d.Rebuilt != nil
-	return out.close(ctx, opts.jobs, figure.Fit(ctx, d, p, m.Points, opts.top, out.figure))
+	out := cli.NewReportDir(opts.plots)
+	out.Rebuilt = d.Rebuilt != nil
+	return out.Close(ctx, opts.Jobs, figure.Fit(ctx, d, p, m.Points, opts.top, out.Figure))
 }

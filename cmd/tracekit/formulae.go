@@ -23,7 +23,7 @@ import (
 const callTreeSchema = "tracekit.calltree/1"
 
 type formulaeOptions struct {
-	readFlags
+	cli.ReadFlags
 	formFlags
 	paths []string
 	top   int
@@ -32,7 +32,7 @@ type formulaeOptions struct {
 	given bool // the form of formulae is on the command line
 }
 
-func newFormulae(io *streams, run func(context.Context, *streams, *formulaeOptions) error) *cobra.Command {
+func newFormulae(io *cli.Streams, run func(context.Context, *cli.Streams, *formulaeOptions) error) *cobra.Command {
 	opts := &formulaeOptions{}
 	cmd := &cobra.Command{
 		Use:   "formulae FILE.tkf",
@@ -56,27 +56,27 @@ After "where" they are loops within loops of a sequence.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
 			opts.given = c.Flags().Changed("terms") || c.Flags().Changed("formulae")
-			if err := opts.validate(); err != nil {
+			if err := opts.Validate(); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
 		},
 	}
 	set := cmd.Flags()
-	opts.readFlags.add(set)
-	opts.formFlags.add(set)
+	opts.ReadFlags.Add(set)
+	opts.formFlags.Add(set)
 	cli.Var(set, &opts.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default in text: the first "+
 		"rank)")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "40", "`rows` of the table of formulae")
 	return cmd
 }
 
-func (o *formulaeOptions) validate() error {
-	return validate(&o.readFlags, &o.formFlags)
+func (o *formulaeOptions) Validate() error {
+	return cli.Validate(&o.ReadFlags, &o.formFlags)
 }
 
-func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error {
-	in, err := opts.open(ctx, opts.paths...)
+func runFormulae(ctx context.Context, io *cli.Streams, opts *formulaeOptions) error {
+	in, err := opts.Open(ctx, opts.paths...)
 	if err != nil {
 		return err
 	}
@@ -94,30 +94,30 @@ func runFormulae(ctx context.Context, io *streams, opts *formulaeOptions) error 
 		doc.Rebuilt = document.RebuiltOf(about)
 	}
 	others := 0
-	if len(opts.ranks) > 0 || !opts.json {
+	if len(opts.ranks) > 0 || !opts.JSON {
 		if others, err = choose(doc, defs, opts.ranks); err != nil {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() {
-		out := io.sections(opts.top)
-		out.Writer = writtenBy(doc.Format, doc.Creator)
+	return opts.Finish(io, doc, func() {
+		out := io.Sections(opts.top)
+		out.Writer = cli.WrittenBy(doc.Format, doc.Creator)
 		show.CallTrees(out, doc, defs, others)
 	}, doc.Findings)
 }
 
 // learned returns the formulae of a file that holds some, and learns those of other traces.
-func (o *formulaeOptions) learned(ctx context.Context, io *streams, in *input) ([]formulae.Location, sequence.Form, error) {
+func (o *formulaeOptions) learned(ctx context.Context, io *cli.Streams, in *cli.Input) ([]formulae.Location, sequence.Form, error) {
 	if s, ok := in.Source.(*reconstruct.Source); ok {
 		if o.given {
-			return nil, sequence.Form{}, usagef("%s has formulae already; --terms and --formulae are for other "+
+			return nil, sequence.Form{}, cli.Usagef("%s has formulae already; --terms and --formulae are for other "+
 				"traces", o.paths[0])
 		}
 		return s.Model().Locations, s.Model().Form, nil
 	}
-	bar := startProgress(io, o.quiet, "learning")
-	defer bar.done()
-	p, err := formulae.Learn(ctx, in, formulae.Options{Form: o.form, Jobs: o.jobs, Progress: &bar.Progress, Store: in.store})
+	bar := cli.StartProgress(io, o.Quiet, "learning")
+	defer bar.End()
+	p, err := formulae.Learn(ctx, in, formulae.Options{Form: o.form, Jobs: o.Jobs, Progress: &bar.Progress, Store: in.Store})
 	if err != nil {
 		return nil, o.form, err
 	}
@@ -133,7 +133,7 @@ func choose(doc *outcome.CallTrees, defs *trace.Defs, ranks []uint32) (others in
 		wanted = wanted[:0]
 		for _, r := range ranks {
 			if int(r) >= len(world) {
-				return 0, usagef("--ranks %d: the trace has %s", r, words.Plural(len(world), "rank", "ranks"))
+				return 0, cli.Usagef("--ranks %d: the trace has %s", r, words.Plural(len(world), "rank", "ranks"))
 			}
 			wanted = append(wanted, uint32(world[r]))
 		}

@@ -26,7 +26,7 @@ type generateOptions struct {
 	json   bool
 }
 
-func newGenerate(io *streams, run func(context.Context, *streams, *generateOptions) error) *cobra.Command {
+func newGenerate(io *cli.Streams, run func(context.Context, *cli.Streams, *generateOptions) error) *cobra.Command {
 	opts := &generateOptions{}
 	var programs strings.Builder
 	for _, p := range samples.Programs() {
@@ -48,12 +48,12 @@ Programs:
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.Program = args[0]
 			if opts.output == "" {
-				return usagef("generate: name the trace with -o DIR")
+				return cli.Usagef("generate: name the trace with -o DIR")
 			}
-			if _, err := outputFormat(opts.output, ""); err != nil {
+			if _, err := cli.OutputFormat(opts.output, ""); err != nil {
 				return err
 			}
-			if err := checkTrace(opts.output, opts.force); err != nil {
+			if err := cli.CheckTrace(opts.output, opts.force); err != nil {
 				return err
 			}
 			return run(c.Context(), io, opts)
@@ -95,7 +95,7 @@ Programs:
 // A watchedSink counts the events that are written.
 type watchedSink struct {
 	trace.Sink
-	progress *progress
+	progress *cli.Progress
 }
 
 func (s watchedSink) Write(b *trace.Batch) error {
@@ -103,14 +103,14 @@ func (s watchedSink) Write(b *trace.Batch) error {
 	return s.Sink.Write(b)
 }
 
-func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error {
+func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) error {
 	if opts.Growth == "constant" {
 		opts.Growth = samples.GrowthConstant
 	}
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
 	}
-	p := startProgress(io, opts.quiet, "generating")
+	p := cli.StartProgress(io, opts.quiet, "generating")
 	var out readers.Writer
 	begun := false
 	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
@@ -118,19 +118,19 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
 		return watchedSink{out, p}, err
 	})
-	p.done()
+	p.End()
 	switch {
 	case errors.Is(err, context.Canceled) && !begun:
 		return err
 	case err != nil && !begun, errors.Is(err, fs.ErrExist):
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	case err != nil && out != nil:
 		return errors.Join(err, out.Discard())
 	case err != nil:
 		return err
 	}
 	if opts.json {
-		return printJSON(io.Out, truth)
+		return cli.PrintJSON(io.Out, truth)
 	}
 	text.Line(io.Out, "%s: %s at %s, %s (%s), run time %s", opts.output, words.Plural(int(truth.Events), "event", "events"),
 		words.Plural(truth.Locations, "location", "locations"), words.Plural(int(truth.Messages), "message", "messages"),

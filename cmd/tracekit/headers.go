@@ -23,9 +23,9 @@ import (
 
 // headersOptions are the dependencies and flags of headers.
 type headersOptions struct {
-	mergeFlags
-	selectFlags
-	gateFlags
+	cli.MergeFlags
+	cli.SelectFlags
+	cli.GateFlags
 	paths      []string
 	layout     int
 	mask       []string
@@ -39,7 +39,7 @@ type headersOptions struct {
 	format plots.Format
 }
 
-func newHeaders(io *streams, run func(context.Context, *streams, *headersOptions) error) *cobra.Command {
+func newHeaders(io *cli.Streams, run func(context.Context, *cli.Streams, *headersOptions) error) *cobra.Command {
 	opts := &headersOptions{}
 	cmd := &cobra.Command{
 		Use:   "headers TRACE...",
@@ -60,16 +60,16 @@ times over bytes.`,
   tracekit headers --mask wire --mask 'compute: interior' traces.otf2
   tracekit headers --json --fail-if 'path.error_share>0.1' traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
 }
 
 func (o *headersOptions) addFlags(set *pflag.FlagSet) {
-	o.mergeFlags.add(set)
-	o.selectFlags.add(set)
-	o.gateFlags.add(set)
+	o.MergeFlags.Add(set)
+	o.SelectFlags.Add(set)
+	o.GateFlags.Add(set)
 	cli.Var(set, &o.layout, cli.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92 with "+
 		"a hop count, 96 with a counter of monitoring time")
 	cli.Var(set, &o.mask, cli.Repeated(cli.Text()), "mask", "", "`metric` without a counter of its own, such as wire or 'compute: "+
@@ -86,17 +86,17 @@ func (o *headersOptions) addFlags(set *pflag.FlagSet) {
 }
 
 // validate checks every flag before any file is opened.
-func (o *headersOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
+func (o *headersOptions) Validate() (err error) {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
 	}
 	if o.output == "" {
 		return nil
 	}
 	if o.format, err = plots.FormatOf(o.output); err != nil {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
-	return checkFile(o.output, o.force)
+	return cli.CheckFile(o.output, o.force)
 }
 
 // parsePair reads two ranks such as "0,15"; nothing is twice the same.
@@ -116,18 +116,18 @@ func parsePair(s string) (pair [2]uint32, err error) {
 	return pair, nil
 }
 
-func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
-	t, err := opts.open(ctx, io, opts.paths...)
+func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) error {
+	t, err := opts.Open(ctx, io, opts.paths...)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
-	a, err := opts.analyze(ctx, io, t, analysis.Options{From: opts.from, To: opts.to, Top: 1})
+	a, err := opts.Analyze(ctx, io, t, analysis.Options{From: opts.From, To: opts.To, Top: 1})
 	if err != nil {
 		return err
 	}
-	p, err := headers.Make(ctx, t, a, headers.Options{Jobs: opts.jobs, Layout: headers.Layout(opts.layout), Mask: opts.mask,
-		Exact: opts.transfers == "trace", MonitoringNs: opts.monitoring.Nanoseconds(), Ranks: opts.ranks, Pair: opts.pair})
+	p, err := headers.Make(ctx, t, a, headers.Options{Jobs: opts.Jobs, Layout: headers.Layout(opts.layout), Mask: opts.mask,
+		Exact: opts.transfers == "trace", MonitoringNs: opts.monitoring.Nanoseconds(), Ranks: opts.Ranks, Pair: opts.pair})
 	if err != nil {
 		return err
 	}
@@ -136,17 +136,17 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFigure(ctx, opts.output, opts.force, opts.format, picture); err != nil {
+		if err := cli.WriteFigure(ctx, opts.output, opts.force, opts.format, picture); err != nil {
 			return err
 		}
 	}
-	return opts.finish(io, p, func() {
-		r := io.sections(opts.top)
-		r.Writer = writtenBy(a.Trace.Format, a.Trace.Creator)
+	return opts.Finish(io, p, func() {
+		r := io.Sections(opts.top)
+		r.Writer = cli.WrittenBy(a.Trace.Format, a.Trace.Creator)
 		show.Headers(r, p, a.Analysis)
 		if opts.output != "" {
 			fmt.Fprintf(io.Out, "\nPicture: %s\n", opts.output)
 		}
-		io.explain()
-	}, p.Findings, opts.gate(p))
+		io.Explain()
+	}, p.Findings, opts.Gate(p))
 }

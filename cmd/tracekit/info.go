@@ -7,9 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/engine"
@@ -18,13 +16,15 @@ import (
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
+
+	"github.com/spf13/cobra"
 )
 
 // infoSchema names the JSON document of info.
 const infoSchema = "tracekit.info/1"
 
 type infoOptions struct {
-	readFlags
+	cli.ReadFlags
 	counts bool
 	paths  []string
 }
@@ -53,7 +53,7 @@ type communicator struct {
 	count   int
 }
 
-func newInfo(io *streams, run func(context.Context, *streams, *infoOptions) error) *cobra.Command {
+func newInfo(io *cli.Streams, run func(context.Context, *cli.Streams, *infoOptions) error) *cobra.Command {
 	opts := &infoOptions{}
 	cmd := &cobra.Command{
 		Use:   "info TRACE...",
@@ -71,15 +71,15 @@ one trace, may be named instead.`,
 		Example: `  tracekit info scorep-20261121/traces.otf2
   tracekit info --counts --json scorep-20261121`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
-	opts.readFlags.add(cmd.Flags())
+	opts.ReadFlags.Add(cmd.Flags())
 	cmd.Flags().BoolVar(&opts.counts, "counts", false, "read all events and count them by kind")
 	return cmd
 }
 
-func runInfo(ctx context.Context, io *streams, opts *infoOptions) error {
-	src, err := opts.open(ctx, opts.paths...)
+func runInfo(ctx context.Context, io *cli.Streams, opts *infoOptions) error {
+	src, err := opts.Open(ctx, opts.paths...)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func runInfo(ctx context.Context, io *streams, opts *infoOptions) error {
 		}
 	}
 	doc.Findings = analysis.FindingRows(src.Findings())
-	return opts.finish(io, doc, func() { doc.print(io) }, doc.Findings)
+	return opts.Finish(io, doc, func() { doc.print(io) }, doc.Findings)
 }
 
 func newInfoDocument(src trace.Source) *infoDocument {
@@ -110,7 +110,7 @@ func newInfoDocument(src trace.Source) *infoDocument {
 	world := d.World()
 	doc.Trace = document.TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
-		Processes: len(world), Locations: len(d.Locations), Events: announcedEvents(d),
+		Processes: len(world), Locations: len(d.Locations), Events: cli.AnnouncedEvents(d),
 		EndNs: d.Clock.Nanoseconds(int64(d.Clock.Length)), ClockResolutionHz: d.Clock.Resolution,
 		Rebuilt: document.RebuiltOf(about),
 	}
@@ -167,7 +167,7 @@ func (counting) Map(_ context.Context, _ *trace.Defs, _ trace.LocationID, batche
 		if err != nil {
 			return nil, err
 		}
-		n.add(b)
+		n.Add(b)
 	}
 	return n, nil
 }
@@ -179,7 +179,7 @@ func (counting) Combine(a, b *kindCounts) *kindCounts {
 	return a
 }
 
-func (n *kindCounts) add(b *trace.Batch) {
+func (n *kindCounts) Add(b *trace.Batch) {
 	for _, kinds := range [][]trace.Kind{b.Flow.Kind, b.P2P.Kind, b.Coll.Kind, b.Other.Kind} {
 		for _, k := range kinds {
 			n[k]++
@@ -192,10 +192,10 @@ func (n *kindCounts) add(b *trace.Batch) {
 	}
 }
 
-func countRecords(ctx context.Context, io *streams, opts *infoOptions, src trace.Source, doc *infoDocument) error {
-	bar := startProgress(io, opts.quiet, "counting")
-	defer bar.done()
-	counts, err := engine.Run(ctx, src, engine.Options{Jobs: opts.jobs, Progress: &bar.Progress}, counting{})
+func countRecords(ctx context.Context, io *cli.Streams, opts *infoOptions, src trace.Source, doc *infoDocument) error {
+	bar := cli.StartProgress(io, opts.Quiet, "counting")
+	defer bar.End()
+	counts, err := engine.Run(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: &bar.Progress}, counting{})
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func announced(n uint64, text string) string {
 	return text
 }
 
-func (doc *infoDocument) print(io *streams) {
+func (doc *infoDocument) print(io *cli.Streams) {
 	t, w := doc.Trace, io.Out
 	report.PrintRebuilt(io.Out, "", t.Rebuilt)
 	text.Line(w, "%s", t.Path)

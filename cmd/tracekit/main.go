@@ -4,15 +4,9 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,68 +15,14 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
 	"tracekit/readers"
-	"tracekit/report/text"
 )
 
-func main() { os.Exit(untilSignal(osStreams(), os.Args[1:])) }
-
-// untilSignal runs a command line until it is done or a signal asks to stop, which cancels what
-// runs so that it cleans up; the exit code is then 128 and the signal's number, as shells have
-// it. Signals that whoever started us ignores (nohup) stay ignored.
-func untilSignal(io *streams, args []string) int {
-	signals := slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-	if len(signals) == 0 { // to be notified of none means of all
-		return run(context.Background(), io, args)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	defer stop()
-	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, signals...)
-	code := run(ctx, io, args)
-	if code == exitFailed && ctx.Err() != nil {
-		return exitSignal + int((<-caught).(syscall.Signal))
-	}
-	return code
-}
-
-// run executes one command line and returns the exit code.
-func run(ctx context.Context, io *streams, args []string) int {
-	own, out := *io, &sticky{w: io.Out}
-	own.Out, own.Err, own.Bar = text.Writer{W: out}, text.Writer{W: io.Err}, io.Err
-	if own.OutTTY {
-		own.Terminal = out
-	}
-	root := newRoot(&own)
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if _, _, unknown := root.Find(args); unknown != nil {
-		inLine := strings.NewReplacer("\n\nDid you mean this?\n\t", "; did you mean ", "\n\t", " or ")
-		err = usagef("%s", inLine.Replace(strings.TrimSpace(unknown.Error())))
-	}
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("writing results: %w", out.err)
-	}
-	if err == nil {
-		return exitDone
-	}
-	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; no output was written")
-	}
-	fmt.Fprintf(own.Err, "tracekit: %s\n", inWords(err))
-	if bug := interface{ Stack() string }(nil); errors.As(err, &bug) {
-		fmt.Fprintf(own.Err, "This is an error of tracekit's, not of the trace. It happened here:\n%s", bug.Stack())
-	}
-	if code := exitCode(err); code != exitUsage {
-		return code
-	}
-	fmt.Fprintln(own.Err, "See 'tracekit help' and 'tracekit COMMAND --help'.")
-	return exitUsage
-}
+func main() { os.Exit(cli.Main(cli.OSStreams(), os.Args[1:], newRoot)) }
 
 // helpWidth is the width of help texts, in columns.
 const helpWidth = 90
 
-func newRoot(io *streams) *cobra.Command {
+func newRoot(io *cli.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
 		Short: "Analyze traces of MPI and multi-GPU programs",
@@ -106,7 +46,7 @@ or a --fail-if condition holds; 128 plus the number of a signal.`,
 	}
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{cli.FlagError(err)} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", cli.FlagError(err)) })
 	cobra.EnableCommandSorting = false // the most used ones come first
 	for _, g := range groups(io) {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -132,7 +72,7 @@ or a --fail-if condition holds; 128 plus the number of a signal.`,
 func helpOf(c *cobra.Command, args []string) error {
 	of, rest, err := c.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return usagef("help: unknown command %s", strings.Join(args, " "))
+		return cli.Usagef("help: unknown command %s", strings.Join(args, " "))
 	}
 	of.InitDefaultHelpFlag()
 	of.InitDefaultVersionFlag()
@@ -146,7 +86,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		if err := check(c, args); err != nil {
-			return usagef("%s: %s given: want 'tracekit %s'", c.Name(), words.Plural(len(args), "argument", "arguments"), c.Use)
+			return cli.Usagef("%s: %s given: want 'tracekit %s'", c.Name(), words.Plural(len(args), "argument", "arguments"), c.Use)
 		}
 		return nil
 	}
@@ -172,7 +112,7 @@ type group struct {
 }
 
 // groups are the subcommands in the order of the help text.
-func groups(io *streams) []group {
+func groups(io *cli.Streams) []group {
 	return []group{
 		{"Look at a trace:", []*cobra.Command{newAnalyze(io, runAnalyze), newView(io, runView), newReport(io, runReport),
 			newInfo(io, runInfo), newSpacetime(io, runSpacetime)}},

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/trace/tracetest"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
-
-	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")
@@ -31,7 +31,7 @@ func tracekitIn(t testing.TB, dir string, width int, args ...string) (stdout, st
 	t.Helper()
 	t.Chdir(dir)
 	var out, errs bytes.Buffer
-	code = run(context.Background(), &streams{Out: &out, Err: &errs, Width: width}, args)
+	code = run(context.Background(), &cli.Streams{Out: &out, Err: &errs, Width: width}, args)
 	return out.String(), errs.String(), code
 }
 
@@ -259,7 +259,7 @@ func TestReportDirectory(t *testing.T) {
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, dir, "man", "man1")
-	for _, c := range newRoot(&streams{}).Commands() {
+	for _, c := range newRoot(&cli.Streams{}).Commands() {
 		if !c.Runnable() || c.Name() == "help" { // or a help topic
 			continue
 		}
@@ -277,7 +277,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, errs bytes.Buffer
-	code := run(ctx, &streams{Out: &out, Err: &errs, Width: 120}, []string{"spacetime", archive, "-o", "x.png"})
+	code := run(ctx, &cli.Streams{Out: &out, Err: &errs, Width: 120}, []string{"spacetime", archive, "-o", "x.png"})
 	if code != exitFailed || !strings.Contains(errs.String(), "interrupted") {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
@@ -285,3 +285,13 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// run executes one command line and returns the exit code.
+func run(ctx context.Context, io *cli.Streams, args []string) int {
+	return cli.Execute(ctx, io, args, newRoot)
+}
+
+// Exit codes, as the help has them.
+const (
+	exitDone, exitFailed, exitUsage, exitNotATrace, exitGate = 0, 1, 2, 3, 4
+)

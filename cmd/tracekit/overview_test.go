@@ -3,14 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/stats/analysis"
+	"tracekit/trace"
 	"tracekit/trace/tracetest"
+	"unicode/utf8"
 )
 
 // TestFirstScreen states that the answer fits a screen of any usual width, on a terminal too, and that causes have headlines of at
@@ -30,8 +32,8 @@ func TestFirstScreen(t *testing.T) {
 			}
 			for _, width := range []int{60, 80, 120, 200} {
 				var plain, terminal bytes.Buffer
-				printAnalysis(&streams{Out: &plain, Width: width}, opts, a)
-				printAnalysis(&streams{Out: io.Discard, Terminal: &terminal, Width: width}, opts, a)
+				printAnalysis(&cli.Streams{Out: &plain, Width: width}, opts, a)
+				printAnalysis(&cli.Streams{Out: io.Discard, Terminal: &terminal, Width: width}, opts, a)
 				for _, out := range []string{plain.String(), terminal.String()} {
 					if n := strings.Count(out, "\n"); n > lines {
 						t.Errorf("%d columns: %d lines", width, n)
@@ -55,9 +57,9 @@ func TestFirstScreen(t *testing.T) {
 // screenOf returns the analysis of a trace, nil if it is none.
 func screenOf(t *testing.T, path string) (a *analysis.Result, opts *analyzeOptions) {
 	t.Helper()
-	s := &streams{Out: io.Discard, Err: io.Discard}
-	cmd := newAnalyze(s, func(ctx context.Context, s *streams, o *analyzeOptions) error {
-		tr, result, err := o.analyze(ctx, s)
+	s := &cli.Streams{Out: io.Discard, Err: io.Discard}
+	cmd := newAnalyze(s, func(ctx context.Context, s *cli.Streams, o *analyzeOptions) error {
+		tr, result, err := o.Analyze(ctx, s)
 		if err == nil {
 			a, opts = result, o
 			tr.Source.Close()
@@ -66,7 +68,7 @@ func screenOf(t *testing.T, path string) (a *analysis.Result, opts *analyzeOptio
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs([]string{path})
-	if err := cmd.Execute(); err != nil && exitCode(err) != exitNotATrace {
+	if err := cmd.Execute(); err != nil && !errors.Is(err, trace.ErrNotATrace) {
 		t.Fatal(err)
 	}
 	return a, opts

@@ -19,18 +19,18 @@ type pageFlags struct {
 	source string // directory
 }
 
-func (f *pageFlags) add(set *pflag.FlagSet) {
+func (f *pageFlags) Add(set *pflag.FlagSet) {
 	cli.Var(set, &f.source, cli.Directory(), "source", "", "`directory` with the program's source, to show lines with their costs")
 }
 
-func (f *pageFlags) validate() error {
+func (f *pageFlags) Validate() error {
 	if f.source == "" {
 		return nil
 	}
 	if info, err := os.Stat(f.source); err != nil {
-		return usagef("--source: %w", err)
+		return cli.Usagef("--source: %w", err)
 	} else if !info.IsDir() {
-		return usagef("--source %s: want a directory", f.source)
+		return cli.Usagef("--source %s: want a directory", f.source)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (f *pageFlags) more(t *trace.Trace, a *analysis.Result, size int64) (*page.
 	}
 	sources, err := page.OpenSources(f.source)
 	if err != nil {
-		return nil, usagef("--source: %w", err)
+		return nil, cli.Usagef("--source: %w", err)
 	}
 	defer sources.Close()
 	return page.NewMore(t, a, sources, int(size/sourceShare)), nil
@@ -72,6 +72,6 @@ func newReportPage(ctx context.Context, opts *reportOptions, r *shownRun, size i
 	if err != nil {
 		return nil, err
 	}
-	p.Timeline, err = r.drawing.Timeline(ctx, r.a, opts.jobs)
+	p.Timeline, err = r.drawing.Timeline(ctx, r.a, opts.Jobs)
 	return p, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -22,20 +21,6 @@ import (
 // steering is what clears a terminal, goes back in a line, begins a sequence in one byte and in
 // one character, turns the direction, is nothing in XML, ends a string, and makes another line.
 const steering = "\x1b[2J\r\x9b\u009b\u202e\ufffe\x00\u2028\U000e0001\nFORGED "
-
-// TestJSONKeepsNames: what a document escapes for terminals is the same string to a program.
-func TestJSONKeepsNames(t *testing.T) {
-	const name = "\x1b\u007f\u009b\u202e\ufffe\U000e0001\u2028\n\x00é"
-	var text strings.Builder
-	if err := printJSON(&text, name); err != nil {
-		t.Fatal(err)
-	}
-	checkPlain(t, text.String())
-	var back string
-	if err := json.Unmarshal([]byte(text.String()), &back); err != nil || back != name {
-		t.Errorf("%q, %v", back, err)
-	}
-}
 
 // checkPlain states that a text steers no terminal, and that no name begins a line.
 func checkPlain(t *testing.T, text string) {

@@ -36,12 +36,12 @@ import (
 const reduceSchema = "tracekit.reduce/1"
 
 type reduceOptions struct {
-	mergeFlags
-	selectFlags
-	gateFlags
+	cli.MergeFlags
+	cli.SelectFlags
+	cli.GateFlags
 	repeatFlags
 	gridFlags
-	outFlags
+	cli.OutFlags
 	paths []string
 
 	files, keep        []string
@@ -62,7 +62,7 @@ type reduceOptions struct {
 	mostRecords  uint64 // 0: none
 }
 
-func newReduce(io *streams, run func(context.Context, *streams, *reduceOptions) error) *cobra.Command {
+func newReduce(io *cli.Streams, run func(context.Context, *cli.Streams, *reduceOptions) error) *cobra.Command {
 	opts := &reduceOptions{}
 	cmd := &cobra.Command{
 		Use:   "reduce TRACE... [-o OUT]",
@@ -84,7 +84,7 @@ largest difference first. Without -o nothing is written.`,
   tracekit reduce traces.otf2 -o small --repeating
   tracekit reduce small -o again --regenerate`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
@@ -92,11 +92,11 @@ largest difference first. Without -o nothing is written.`,
 
 func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	o.buffer = reduce.DefaultBuffer()
-	o.mergeFlags.add(set)
-	o.selectFlags.add(set)
-	o.gateFlags.add(set)
-	o.repeatFlags.add(set)
-	o.gridFlags.add(set)
+	o.MergeFlags.Add(set)
+	o.SelectFlags.Add(set)
+	o.GateFlags.Add(set)
+	o.repeatFlags.Add(set)
+	o.gridFlags.Add(set)
 	cli.Var(set, &o.files, cli.Repeated(cli.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
 	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "`expression` that is true for MPI calls to keep, such as 'rank < "+
 		"32 and mpi != \"MPI_Iprobe\"'; repeatable")
@@ -119,19 +119,19 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	set.BoolVar(&o.overhead, "overhead", true, "include the overhead of MPI calls in the certificate")
 	set.BoolVar(&o.diagnose, "diagnosis", true, "include the diagnosis in the certificate")
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	o.outFlags.add(set, "`trace` to write")
+	o.OutFlags.Add(set, "`trace` to write")
 }
 
 // validate checks every flag before any file is opened.
-func (o *reduceOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags, &o.repeatFlags, &o.gridFlags); err != nil {
+func (o *reduceOptions) Validate() (err error) {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.repeatFlags, &o.gridFlags); err != nil {
 		return err
 	}
 	switch {
 	case len(o.requirements) > 0 && !o.certificate:
-		return usagef("--require needs the certificate, which --certificate=false skips")
+		return cli.Usagef("--require needs the certificate, which --certificate=false skips")
 	case o.targetBytes > 0 && o.mostRecords > 0:
-		return usagef("--target and --target-events: use one of them")
+		return cli.Usagef("--target and --target-events: use one of them")
 	}
 	rules, err := o.rules(nil)
 	if err != nil {
@@ -139,30 +139,30 @@ func (o *reduceOptions) validate() (err error) {
 	}
 	search := o.targetBytes > 0 || o.mostRecords > 0
 	if o.regenerate {
-		if len(rules) > 0 || search || o.out == "" {
-			return usagef("--regenerate takes -o TRACE and no rules: it only restores what was cut")
+		if len(rules) > 0 || search || o.Out == "" {
+			return cli.Usagef("--regenerate takes -o TRACE and no rules: it only restores what was cut")
 		}
 	} else if len(rules) == 0 && !search {
-		return usagef("no rule given: use --keep, --ranks, --from, --repeating, --target or another rule ('tracekit reduce " +
+		return cli.Usagef("no rule given: use --keep, --ranks, --from, --repeating, --target or another rule ('tracekit reduce " +
 			"--help')")
 	}
 	if o.repeating && len(rules) > 1 {
-		return usagef("--repeating cannot be combined with other rules; reduce the reduced trace again")
+		return cli.Usagef("--repeating cannot be combined with other rules; reduce the reduced trace again")
 	}
 	if len(rules) > 0 && search {
-		return usagef("--target and --target-events cannot be combined with rules: they choose them")
+		return cli.Usagef("--target and --target-events cannot be combined with rules: they choose them")
 	}
-	return o.outFlags.validate()
+	return o.OutFlags.Validate()
 }
 
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
 func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
-	if o.from.Kind != scope.Unset || o.to.Kind != scope.Unset {
-		rules = append(rules, reduce.Window{From: o.from, To: o.to})
+	if o.From.Kind != scope.Unset || o.To.Kind != scope.Unset {
+		rules = append(rules, reduce.Window{From: o.From, To: o.To})
 	}
-	if len(o.ranks) > 0 {
-		rules = append(rules, reduce.Ranks{What: "ranks " + o.given("ranks"), Keep: o.ranks})
+	if len(o.Ranks) > 0 {
+		rules = append(rules, reduce.Ranks{What: "ranks " + o.Given("ranks"), Keep: o.Ranks})
 	}
 	if o.rule != nil {
 		rules = append(rules, o.rule)
@@ -170,7 +170,7 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 	if o.block != "" {
 		b, err := topology.ParseBlock(o.block, o.topology)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usagef("%w", err)
 		}
 		rules = append(rules, b)
 	}
@@ -186,7 +186,7 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 		}
 		if t != nil {
 			if err := f.Check(t); err != nil {
-				return nil, usageError{err}
+				return nil, cli.Usagef("%w", err)
 			}
 		}
 		rules = append(rules, f)
@@ -200,7 +200,7 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 	for _, text := range o.keep {
 		r, err := reduce.NewExpression(text, script)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usagef("%w", err)
 		}
 		rules = append(rules, r)
 	}
@@ -211,7 +211,7 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 		}
 		r, err := reduce.NewScript(file, source, script)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, cli.Usagef("%w", err)
 		}
 		rules = append(rules, r)
 	}
@@ -222,10 +222,10 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 func readRules(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, cli.Usagef("%w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return nil, usagef("%s is not a rule file", file)
+		return nil, cli.Usagef("%s is not a rule file", file)
 	}
 	return os.ReadFile(file)
 }
@@ -281,11 +281,11 @@ func parseMeasurement(value string) (reduce.Buffer, error) {
 	return b, nil
 }
 
-func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
+func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error {
 	if opts.regenerate {
 		return runRegenerate(ctx, io, opts)
 	}
-	t, err := opts.open(ctx, io, opts.paths...)
+	t, err := opts.Open(ctx, io, opts.paths...)
 	if err != nil {
 		return err
 	}
@@ -298,11 +298,11 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 		return err
 	}
 	about := t.Source.Info()
-	doc := &outcome.Reduce{Schema: reduceSchema, Out: opts.out, Format: opts.format, Rules: []string{},
+	doc := &outcome.Reduce{Schema: reduceSchema, Out: opts.Out, Format: opts.Format, Rules: []string{},
 		Bytes: outcome.Change[*int64]{Before: &about.Bytes}, Findings: analysis.FindingRows(t.Findings)}
 	var full *analysis.Result
 	if opts.certificate || len(rules) == 0 {
-		if full, err = opts.analyze(ctx, io, t); err != nil {
+		if full, err = opts.Analyze(ctx, io, t); err != nil {
 			return err
 		}
 	}
@@ -321,7 +321,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	}
 	doc.GridAsked = opts.asked
 	doc.Topology = opts.topology.String()
-	if doc.Hops, err = topology.Averages(ctx, t, opts.topology, opts.jobs); err != nil {
+	if doc.Hops, err = topology.Averages(ctx, t, opts.topology, opts.Jobs); err != nil {
 		return err
 	}
 	if full != nil { // before anything is written: that it cannot be certified leaves nothing behind
@@ -329,19 +329,19 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 			return err
 		}
 	}
-	if opts.out != "" {
-		if err := opts.write(ctx, io, t, r, doc); err != nil {
+	if opts.Out != "" {
+		if err := opts.Write(ctx, io, t, r, doc); err != nil {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { show.Reduce(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc),
+	return opts.Finish(io, doc, func() { show.Reduce(io.Sections(opts.top), doc) }, doc.Findings, opts.Gate(doc),
 		func() ([]string, error) { return failing(doc, opts.requirements) })
 }
 
-func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
-	bar := startProgress(io, o.quiet, "reducing")
-	defer bar.done()
-	r, err := reduce.Apply(ctx, t, rules, reduce.Options{Jobs: o.jobs, Progress: &bar.Progress})
+func (o *reduceOptions) apply(ctx context.Context, io *cli.Streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
+	bar := cli.StartProgress(io, o.Quiet, "reducing")
+	defer bar.End()
+	r, err := reduce.Apply(ctx, t, rules, reduce.Options{Jobs: o.Jobs, Progress: &bar.Progress})
 	if err == nil {
 		err = t.Store.Err()
 	}
@@ -350,23 +350,23 @@ func (o *reduceOptions) apply(ctx context.Context, io *streams, t *trace.Trace, 
 
 // write writes what is left, at the times of a copy: as recorded, but for formats that know
 // one time only.
-func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, doc *outcome.Reduce) error {
+func (o *reduceOptions) Write(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction, doc *outcome.Reduce) error {
 	from := t.Source
-	if readers.Foreign(o.format) {
+	if readers.Foreign(o.Format) {
 		from = merge.Corrected(t)
 	}
 	src := r.Source(from)
 	if from != t.Source {
 		src = pattern.Moved(src, t)
 	}
-	records, lost, err := o.outFlags.write(ctx, io, &o.readFlags, src, t.Store)
+	records, lost, err := o.OutFlags.Write(ctx, io, &o.ReadFlags, src, t.Store)
 	if err != nil {
 		return err
 	}
 	if doc.Lost = lost; doc.Certificate == nil {
 		doc.Records.After = records
 	}
-	bytes, err := sizeOf(ctx, o.out)
+	bytes, err := sizeOf(ctx, o.Out)
 	doc.Bytes.After = &bytes
 	return err
 }
@@ -400,26 +400,26 @@ func sizeOf(ctx context.Context, path string) (size int64, err error) {
 }
 
 // analyze makes the analysis whose figures are certified: that of analyze.
-func (o *reduceOptions) analyze(ctx context.Context, io *streams, t *trace.Trace) (*analysis.Result, error) {
-	return analyzeTrace(ctx, io, &analyzeOptions{mergeFlags: o.mergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
+func (o *reduceOptions) Analyze(ctx context.Context, io *cli.Streams, t *trace.Trace) (*analysis.Result, error) {
+	return analyzeTrace(ctx, io, &analyzeOptions{MergeFlags: o.MergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
 }
 
 // reanalyze analyses what a reduction leaves. The tables that it needs are given back.
-func (o *reduceOptions) reanalyze(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction) (*analysis.Result, error) {
+func (o *reduceOptions) reanalyze(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction) (*analysis.Result, error) {
 	return o.analyzeSource(ctx, io, t, r.Source(t.Source))
 }
 
-func (o *reduceOptions) analyzeSource(ctx context.Context, io *streams, t *trace.Trace, src trace.Source) (*analysis.Result, error) {
-	left, err := o.reconcile(ctx, io, &input{Source: src, store: t.Store})
+func (o *reduceOptions) analyzeSource(ctx context.Context, io *cli.Streams, t *trace.Trace, src trace.Source) (*analysis.Result, error) {
+	left, err := o.Reconcile(ctx, io, &cli.Input{Source: src, Store: t.Store})
 	if err != nil {
 		return nil, err
 	}
 	defer left.Release()
-	return o.analyze(ctx, io, left)
+	return o.Analyze(ctx, io, left)
 }
 
 // certify compares the analysis of the full trace with that of what is left.
-func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result,
+func (o *reduceOptions) certify(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction, full *analysis.Result,
 	doc *outcome.Reduce) error {
 	left, err := o.reanalyze(ctx, io, t, r)
 	if err != nil {
@@ -445,7 +445,7 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 const patternsTried = 8
 
 // search chooses rules that reach a size.
-func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *outcome.Target,
+func (o *reduceOptions) search(ctx context.Context, io *cli.Streams, t *trace.Trace, full *analysis.Result) ([]reduce.Rule, *outcome.Target,
 	error) {
 	most := o.mostRecords
 	if o.targetBytes > 0 {
@@ -460,7 +460,7 @@ func (o *reduceOptions) search(ctx context.Context, io *streams, t *trace.Trace,
 	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
 		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
 	}}
-	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.jobs},
+	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.Jobs},
 		func(ctx context.Context, r *reduce.Reduction) (float64, uint64, error) {
 			left, err := o.reanalyze(ctx, io, t, r)
 			if err != nil {

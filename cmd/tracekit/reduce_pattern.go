@@ -36,7 +36,7 @@ type repeatFlags struct {
 	rule *pattern.Rule // nil: not asked for
 }
 
-func (f *repeatFlags) add(set *pflag.FlagSet) {
+func (f *repeatFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.repeating, "repeating", false, "cut iterations that repeat others, on all ranks; --regenerate restores them")
 	cli.Var(set, &f.marker, cli.Text(), "repeating-marker", "auto", "where an iteration begins: auto, a `region`, an MPI "+
 		"collective, or a time such as 10ms")
@@ -47,15 +47,15 @@ func (f *repeatFlags) add(set *pflag.FlagSet) {
 	set.BoolVar(&f.regenerate, "regenerate", false, "restore the iterations that --repeating cut, and write them to -o")
 }
 
-func (f *repeatFlags) validate() error {
+func (f *repeatFlags) Validate() error {
 	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0) {
-		return usagef("--repeating-marker, --repeating-keep and --repeating-distance need --repeating")
+		return cli.Usagef("--repeating-marker, --repeating-keep and --repeating-distance need --repeating")
 	}
 	f.rule = nil
 	if f.repeating {
 		marker, err := pattern.ParseMarker(f.marker)
 		if err != nil {
-			return usagef("--repeating-marker: %w", err)
+			return cli.Usagef("--repeating-marker: %w", err)
 		}
 		f.rule = &pattern.Rule{Options: pattern.Options{Marker: marker, Keep: f.instances}}
 		if f.distance >= 0 {
@@ -75,19 +75,19 @@ type gridFlags struct {
 	asked    bool               // the topology is known from more than the numbers of ranks
 }
 
-func (f *gridFlags) add(set *pflag.FlagSet) {
+func (f *gridFlags) Add(set *pflag.FlagSet) {
 	set.StringVar(&f.where, "topology", "", "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: "+
 		"the trace's grid, or a row)")
 	cli.Var(set, &f.block, cli.Text(), "block", "", "keep only ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
 	set.BoolVar(&f.torus, "torus", false, "the topology wraps around in all dimensions")
 }
 
-func (f *gridFlags) validate() error {
+func (f *gridFlags) Validate() error {
 	if f.block == "" {
 		return nil
 	}
 	if _, err := topology.ParseBlock(f.block, nil); err != nil {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (f *gridFlags) find(d *trace.Defs) (err error) {
 			f.topology, err = readTopology(f.where, ranks)
 		}
 		if err != nil {
-			return usageError{fmt.Errorf("--topology: %w", err)}
+			return cli.Usagef("--topology: %w", err)
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (f *repeatFlags) site() string {
 
 // certifyAgain compares the analysis of the full trace with that of one in which what was cut
 // is made again.
-func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.Trace, r *reduce.Reduction,
+func (o *reduceOptions) certifyAgain(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction,
 	full *analysis.Result) (*outcome.Again, error) {
 	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
 	if err != nil {
@@ -192,18 +192,18 @@ func (o *reduceOptions) certifyAgain(ctx context.Context, io *streams, t *trace.
 const regenerateSchema = "tracekit.regenerate/1"
 
 // runRegenerate makes what was cut again.
-func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error {
-	in, err := opts.readFlags.open(ctx, opts.paths...)
+func runRegenerate(ctx context.Context, io *cli.Streams, opts *reduceOptions) error {
+	in, err := opts.ReadFlags.Open(ctx, opts.paths...)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	text := in.Info().Properties[trace.PropertyRepeats]
 	if text == "" && slices.Equal(in.Info().ReducedBy(), []string{new(pattern.Rule).Name()}) {
-		return usagef("%s: reduce --repeating cut nothing, so there is nothing to restore", opts.paths[0])
+		return cli.Usagef("%s: reduce --repeating cut nothing, so there is nothing to restore", opts.paths[0])
 	}
 	if text == "" {
-		return usagef("%s does not contain what was cut: it is not a result of reduce --repeating, or its times were corrected",
+		return cli.Usagef("%s does not contain what was cut: it is not a result of reduce --repeating, or its times were corrected",
 			in.Info().Path)
 	}
 	repeats, err := pattern.Decode(text, len(in.Defs().Locations))
@@ -214,21 +214,21 @@ func runRegenerate(ctx context.Context, io *streams, opts *reduceOptions) error 
 	if err != nil {
 		return err
 	}
-	t, err := opts.reconcile(ctx, io, &input{Source: again, store: in.store})
+	t, err := opts.Reconcile(ctx, io, &cli.Input{Source: again, Store: in.Store})
 	if err != nil {
 		return err
 	}
-	doc := &outcome.Regenerate{Schema: regenerateSchema, In: in.Info().Path, Out: opts.out, Format: opts.format,
+	doc := &outcome.Regenerate{Schema: regenerateSchema, In: in.Info().Path, Out: opts.Out, Format: opts.Format,
 		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: analysis.FindingRows(t.Findings)}
 	t.Release()
-	if t.Clock.MaxShift > 0 || readers.Foreign(opts.format) {
+	if t.Clock.MaxShift > 0 || readers.Foreign(opts.Format) {
 		again = pattern.Moved(merge.Corrected(t), t)
 		clock := analysis.Clock(t)
 		doc.Clock = &clock
 	}
-	if doc.Records.After, doc.Lost, err = opts.outFlags.write(ctx, io, &opts.readFlags, again, t.Store); err != nil {
+	if doc.Records.After, doc.Lost, err = opts.OutFlags.Write(ctx, io, &opts.ReadFlags, again, t.Store); err != nil {
 		return err
 	}
 	doc.Records.Before = doc.Records.After - repeats.Events
-	return opts.finish(io, doc, func() { show.Regenerate(io.sections(0), doc) }, doc.Findings)
+	return opts.Finish(io, doc, func() { show.Regenerate(io.Sections(0), doc) }, doc.Findings)
 }

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/reduce"
@@ -74,7 +74,7 @@ func failing(doc *outcome.Reduce, requirements []requirement) (reasons []string,
 			}
 		}
 		if covered == 0 {
-			return nil, usagef("--require %s: the certificate has no figure %s", r.text, r.path)
+			return nil, cli.Usagef("--require %s: the certificate has no figure %s", r.text, r.path)
 		}
 		if worse > 0 {
 			reasons = append(reasons, fmt.Sprintf("--require %s: %s of %s differ by more; the worst is %s",

@@ -69,7 +69,7 @@ func lay(t *testing.T, names ...string) string {
 // is given, but no directory that holds anything else, no pipe and no device.
 func TestForceKeepsWhatIsNotOurs(t *testing.T) {
 	trace := sampleArchive(t, "ring-4-plain")
-	contents := strings.TrimSuffix(contentsHead, "\n")
+	contents := "# Written by tracekit. --force replaces the files below, and no others."
 	for _, c := range []struct {
 		name string
 		args []string
@@ -119,7 +119,7 @@ func TestForceKeepsWhatIsNotOurs(t *testing.T) {
 	t.Run("report, link of a folder", func(t *testing.T) {
 		dir := lay(t, "home/tables.parquet", "home/calls.parquet", "report/tables>../home")
 		list := contents + "\ntables/calls.parquet\n"
-		tracetest.WriteFile(t, filepath.Join(dir, "report", contentsFile), list)
+		tracetest.WriteFile(t, filepath.Join(dir, "report", "contents.txt"), list)
 		before := listing(t, dir)
 		if _, stderr, code := tracekit(t, dir, "analyze", trace, "-o", "report", "--force"); code != exitFailed {
 			t.Errorf("exit code %d, %s", code, stderr)

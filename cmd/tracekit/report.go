@@ -38,7 +38,7 @@ type reportDocument struct {
 	Findings []document.Finding `json:"findings"`
 }
 
-func newReport(io *streams, run func(context.Context, *streams, *reportOptions) error) *cobra.Command {
+func newReport(io *cli.Streams, run func(context.Context, *cli.Streams, *reportOptions) error) *cobra.Command {
 	opts := &reportOptions{}
 	cmd := &cobra.Command{
 		Use:   "report TRACE... -o FILE.html",
@@ -59,14 +59,14 @@ keep their first rows. The page says so.`,
   tracekit report before.otf2 after.otf2 -o change.html
   tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
-	opts.mergeFlags.add(set)
-	opts.modelFlags.add(set)
+	opts.MergeFlags.Add(set)
+	opts.ModelFlags.Add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
-	opts.runFlags.add(set)
-	opts.pageFlags.add(set)
+	opts.runFlags.Add(set)
+	opts.pageFlags.Add(set)
 	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
 	cli.VarP(set, &opts.output, cli.File("html"), "output", "o", "", "`file` to write")
 	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
@@ -86,18 +86,18 @@ func parsePageSize(text string) (int64, error) {
 }
 
 // validate checks every flag before any file is opened.
-func (o *reportOptions) validate() error {
+func (o *reportOptions) Validate() error {
 	if o.output == "" {
-		return usagef("report: name the page with -o FILE.html")
+		return cli.Usagef("report: name the page with -o FILE.html")
 	}
 	o.top, o.perLine = pageRows, true
-	if err := cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate()); err != nil {
+	if err := cmp.Or(o.analyzeOptions.Validate(), o.pageFlags.Validate()); err != nil {
 		return err
 	}
-	return cmp.Or(checkExtension(o.output, ".html", ".htm"), checkFile(o.output, o.force))
+	return cmp.Or(cli.CheckExtension(o.output, ".html", ".htm"), cli.CheckFile(o.output, o.force))
 }
 
-func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
+func runReport(ctx context.Context, io *cli.Streams, opts *reportOptions) error {
 	paths, err := opts.runs(opts.paths)
 	if err != nil {
 		return err
@@ -118,14 +118,14 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 		}
 		all.Pages = append(all.Pages, p)
 	}
-	if err := relate(ctx, all, runs, opts.jobs); err != nil {
+	if err := relate(ctx, all, runs, opts.Jobs); err != nil {
 		return err
 	}
 	html, err := all.Encode(ctx)
 	if err != nil {
 		return err
 	}
-	err = writeAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error {
+	err = cli.WriteAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error {
 		_, err := w.Write(html)
 		return err
 	})
@@ -134,7 +134,7 @@ func runReport(ctx context.Context, io *streams, opts *reportOptions) error {
 	}
 	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: int64(len(html))}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
-	return opts.finish(io, doc, func() {
+	return opts.Finish(io, doc, func() {
 		text.Line(io.Out, "%s: %s", doc.Out, words.Bytes(uint64(doc.Bytes)))
 		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings)

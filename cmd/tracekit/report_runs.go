@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-
-	"github.com/spf13/pflag"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -16,12 +14,14 @@ import (
 	"tracekit/stats/profile"
 	"tracekit/stats/scaling"
 	"tracekit/trace"
+
+	"github.com/spf13/pflag"
 )
 
 // runFlags say which traces are runs of their own.
 type runFlags struct{ apart bool }
 
-func (f *runFlags) add(set *pflag.FlagSet) {
+func (f *runFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.apart, "apart", false, "every TRACE is a separate run (default: JSON files are parts of one run)")
 }
 
@@ -34,7 +34,7 @@ func (f *runFlags) runs(paths []string) ([][]string, error) {
 		return [][]string{paths}, nil // the error is that of opening them
 	}
 	if len(paths) > mostRuns {
-		return nil, usagef("%d runs: a page shows at most %d", len(paths), mostRuns)
+		return nil, cli.Usagef("%d runs: a page shows at most %d", len(paths), mostRuns)
 	}
 	var out [][]string
 	for _, p := range paths {
@@ -54,9 +54,9 @@ type shownRun struct {
 }
 
 // analyzeRuns opens and analyses each run, with what it says of each beside; the caller closes them.
-func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][]string,
+func analyzeRuns(ctx context.Context, io *cli.Streams, opts analyzeOptions, runs [][]string,
 	beside func(*shownRun) func(*trace.Trace) profile.Beside) (out []*shownRun, err error) {
-	opts.mergeFlags.traces = len(runs)
+	opts.MergeFlags.Traces = len(runs)
 	defer func() {
 		if err != nil {
 			closeRuns(out)
@@ -66,12 +66,12 @@ func analyzeRuns(ctx context.Context, io *streams, opts analyzeOptions, runs [][
 		opts.paths = paths
 		r := &shownRun{}
 		opts.beside = beside(r)
-		if r.t, r.a, err = opts.analyze(ctx, io); err != nil {
+		if r.t, r.a, err = opts.Analyze(ctx, io); err != nil {
 			return out, err
 		}
 		out = append(out, r)
 		if len(runs) > 1 {
-			if r.sample, err = compare.Take(ctx, r.t, r.a, opts.jobs); err != nil {
+			if r.sample, err = compare.Take(ctx, r.t, r.a, opts.Jobs); err != nil {
 				return out, err
 			}
 		}

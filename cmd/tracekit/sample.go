@@ -26,9 +26,9 @@ import (
 
 // sampleOptions are the dependencies and flags of sample.
 type sampleOptions struct {
-	mergeFlags
-	selectFlags
-	gateFlags
+	cli.MergeFlags
+	cli.SelectFlags
+	cli.GateFlags
 	paths []string
 
 	names                      []string // --config
@@ -42,7 +42,7 @@ type sampleOptions struct {
 	costs                      costFlags
 	top                        int
 	output                     string
-	written                    outFlags // --write-trace
+	written                    cli.OutFlags // --write-trace
 
 	configs            []sampling.Config
 	goal               *sampling.Goal
@@ -56,7 +56,7 @@ type costFlags struct {
 	benchmarks                     []string
 }
 
-func newSample(io *streams, run func(context.Context, *streams, *sampleOptions) error) *cobra.Command {
+func newSample(io *cli.Streams, run func(context.Context, *cli.Streams, *sampleOptions) error) *cobra.Command {
 	opts := &sampleOptions{}
 	cmd := &cobra.Command{
 		Use:   "sample TRACE...",
@@ -77,16 +77,16 @@ T-0.001-SAMPLE-WRITE measures from the previous sample instead.`,
   tracekit sample --plan 'error<5%' traces.otf2
   tracekit sample --config P-0.05-WRITE -o pictures --write-trace sampled.otf2 traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
 }
 
 func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
-	o.mergeFlags.add(set)
-	o.selectFlags.add(set)
-	o.gateFlags.add(set)
+	o.MergeFlags.Add(set)
+	o.SelectFlags.Add(set)
+	o.GateFlags.Add(set)
 	cli.Var(set, &o.names, cli.Repeated(cli.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable")
 	cli.Var(set, &o.strategy, cli.Choice("random", "counter", "timer"), "strategy", "random", "strategy without --config: random, "+
 		"counter or timer")
@@ -109,9 +109,9 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
 	cli.VarP(set, &o.output, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
 		"into this `directory`")
-	set.StringVar(&o.written.out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
+	set.StringVar(&o.written.Out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
 		"sampled")
-	set.BoolVar(&o.written.force, "force", false, "overwrite what is there")
+	set.BoolVar(&o.written.Force, "force", false, "overwrite what is there")
 	c, d := &o.costs, sampling.DefaultCost()
 	ns := func(v float64) time.Duration { return time.Duration(v) }
 	cost := cli.Duration(time.Minute)
@@ -127,8 +127,8 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 }
 
 // validate checks every flag before any file is opened.
-func (o *sampleOptions) validate() (err error) {
-	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
+func (o *sampleOptions) Validate() (err error) {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
 	}
 	if err := o.settle(); err != nil {
@@ -137,12 +137,12 @@ func (o *sampleOptions) validate() (err error) {
 	if o.goalText != "" {
 		goal, err := sampling.ParseGoal(o.goalText)
 		if err != nil {
-			return usageError{err}
+			return cli.Usagef("%w", err)
 		}
 		o.goal = &goal
 	}
-	if set := o.set.Lookup("max-bytes"); set.Value.String() != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
-		return usagef("--max-bytes %s: want more than 0 and more than --min-bytes", set.Value)
+	if set := o.Set.Lookup("max-bytes"); set.Value.String() != "" && (o.maxBytes < o.minBytes || o.maxBytes == 0) {
+		return cli.Usagef("--max-bytes %s: want more than 0 and more than --min-bytes", set.Value)
 	}
 	return o.validateOutput()
 }
@@ -160,10 +160,10 @@ func (o *sampleOptions) settle() error {
 	for _, name := range o.names {
 		c, err := sampling.Parse(name, sampling.Defaults{Variance: o.variance, Seed: o.seed, SinceSample: o.since == "sample"})
 		if err != nil {
-			return usageError{err}
+			return cli.Usagef("%w", err)
 		}
 		if slices.Contains(o.configs, c) {
-			return usagef("--config %s is given twice", c)
+			return cli.Usagef("--config %s is given twice", c)
 		}
 		o.configs = append(o.configs, c)
 	}
@@ -175,7 +175,7 @@ func (o *sampleOptions) single() (string, error) {
 	c := sampling.Config{Seed: sampling.DefaultSeed}
 	var err error
 	if c.Analysis, err = sampling.ParseAnalysis(o.analysis); err != nil {
-		return "", usagef("--analysis: %w", err)
+		return "", cli.Usagef("--analysis: %w", err)
 	}
 	switch o.strategy {
 	case "random":
@@ -193,7 +193,7 @@ func (o *sampleOptions) single() (string, error) {
 		c.Strategy, c.Period = sampling.Timer, period.Nanoseconds()
 	}
 	if err != nil || c.Period < 0 {
-		return "", usagef("--period %q: want a number of messages for counters, a time such as 1ms for timers", o.period)
+		return "", cli.Usagef("--period %q: want a number of messages for counters, a time such as 1ms for timers", o.period)
 	}
 	return c.String(), nil
 }
@@ -208,22 +208,22 @@ func parseBenchmark(text string) (string, error) {
 
 func (o *sampleOptions) validateOutput() (err error) {
 	if o.output != "" {
-		if err := checkReportDir(o.output, o.written.force); err != nil {
+		if err := cli.CheckReportDir(o.output, o.written.Force); err != nil {
 			return err
 		}
 	}
-	if o.written.out == "" {
+	if o.written.Out == "" {
 		return nil
 	}
 	if o.firstWrite() < 0 {
-		return usagef("--write-trace: no configuration ends in WRITE")
+		return cli.Usagef("--write-trace: no configuration ends in WRITE")
 	}
-	if err := o.written.validate(); err != nil {
+	if err := o.written.Validate(); err != nil {
 		return err
 	}
-	for _, path := range []string{o.written.out, strings.TrimSuffix(o.written.out, filepath.Ext(o.written.out))} { // an archive has files beside its anchor
+	for _, path := range []string{o.written.Out, strings.TrimSuffix(o.written.Out, filepath.Ext(o.written.Out))} { // an archive has files beside its anchor
 		if o.output != "" && filepath.Clean(path) == filepath.Clean(o.output) {
-			return usagef("-o %s and --write-trace %s use the same directory; choose another name", o.output, o.written.out)
+			return cli.Usagef("-o %s and --write-trace %s use the same directory; choose another name", o.output, o.written.Out)
 		}
 	}
 	return nil
@@ -238,7 +238,7 @@ func (o *sampleOptions) firstWrite() int {
 var benchmarkKinds = []string{"baseline", "layer", "sample", "write"}
 
 // cost returns the cost model, with what benchmarks say.
-func (o *sampleOptions) cost(ctx context.Context, io *streams) (sampling.Cost, error) {
+func (o *sampleOptions) cost(ctx context.Context, io *cli.Streams) (sampling.Cost, error) {
 	var err error
 	c := sampling.Cost{BaselineNs: float64(o.costs.baseline), LayerNs: float64(o.costs.layer), SampleNs: float64(o.costs.sample),
 		WriteNs: float64(o.costs.write), LimitBytes: uint64(o.costs.limit)}
@@ -265,27 +265,27 @@ func (o *sampleOptions) cost(ctx context.Context, io *streams) (sampling.Cost, e
 	return c, nil
 }
 
-func (o *sampleOptions) benchmark(ctx context.Context, io *streams, path string) (float64, error) {
-	t, err := o.mergeFlags.open(ctx, io, path)
+func (o *sampleOptions) benchmark(ctx context.Context, io *cli.Streams, path string) (float64, error) {
+	t, err := o.MergeFlags.Open(ctx, io, path)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Source.Close()
-	ns, _, err := sampling.Benchmark(ctx, t, o.jobs)
+	ns, _, err := sampling.Benchmark(ctx, t, o.Jobs)
 	return ns, err
 }
 
-func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
+func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error {
 	cost, err := opts.cost(ctx, io)
 	if err != nil {
 		return err
 	}
-	t, err := opts.mergeFlags.open(ctx, io, opts.paths...)
+	t, err := opts.MergeFlags.Open(ctx, io, opts.paths...)
 	if err != nil {
 		return err
 	}
 	defer t.Source.Close()
-	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
+	o := sampling.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To,
 		MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
 	if opts.site != "" {
 		place, err := whatif.FindPlace(t, opts.site)
@@ -303,7 +303,7 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 	}
 	if opts.analyses {
-		o.Analysis, err = opts.analyze(ctx, io, t, analysis.Options{Ranks: opts.ranks, From: opts.from, To: opts.to, Top: 1,
+		o.Analysis, err = opts.Analyze(ctx, io, t, analysis.Options{Ranks: opts.Ranks, From: opts.From, To: opts.To, Top: 1,
 			Overhead: &overhead.Options{PerCall: true}})
 		if err != nil {
 			return err
@@ -324,14 +324,14 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 	}
 	var written *writtenTrace
-	if opts.written.out != "" {
+	if opts.written.Out != "" {
 		if written, err = writeSampledTrace(ctx, io, opts, t, d.Results()[opts.firstWrite()]); err != nil {
 			return err
 		}
 	}
-	return opts.finish(io, d, func() {
-		r := io.sections(opts.top)
-		r.Writer = writtenBy(d.Trace.Format, d.Trace.Creator)
+	return opts.Finish(io, d, func() {
+		r := io.Sections(opts.top)
+		r.Writer = cli.WrittenBy(d.Trace.Format, d.Trace.Creator)
 		show.Sample(r, d, analysis.Clock(t))
 		if opts.output != "" {
 			fmt.Fprintln(io.Out)
@@ -339,11 +339,11 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		}
 		if written != nil {
 			fmt.Fprintln(io.Out)
-			text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.out,
-				opts.written.format,
+			text.Line(io.Out, "Trace of the messages that %s has sampled: %s (%s), %s", written.configuration, opts.written.Out,
+				opts.written.Format,
 				words.Plural(int(written.events), "event", "events"))
 			show.Lost(io.Out, written.lost, "%s %s: the format cannot express that")
 		}
-		io.explain()
-	}, d.Findings, opts.gate(d))
+		io.Explain()
+	}, d.Findings, opts.Gate(d))
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/readers/arrowdir"
 	"tracekit/report/figure"
 	"tracekit/report/parquet"
@@ -12,16 +12,16 @@ import (
 
 // writeSampleDir writes pictures of all configurations and the messages that WRITE has sampled.
 func writeSampleDir(ctx context.Context, opts *sampleOptions, t *trace.Trace, d *sampling.Document) (err error) {
-	dir := newReportDir(opts.output)
-	defer func() { err = dir.close(ctx, opts.jobs, err) }()
-	dir.rebuilt = d.Trace.Rebuilt != nil
-	dir.json("sample.json", d)
+	dir := cli.NewReportDir(opts.output)
+	defer func() { err = dir.Close(ctx, opts.Jobs, err) }()
+	dir.Rebuilt = d.Trace.Rebuilt != nil
+	dir.JSON("sample.json", d)
 	for _, x := range d.Results() {
 		if x.Settings.Analysis == sampling.Write.String() {
-			dir.table(newMessageTable(t, x))
+			dir.Table(newMessageTable(t, x))
 		}
 	}
-	return figure.Sample(d, dir.figure)
+	return figure.Sample(d, dir.Figure)
 }
 
 // newMessageTable returns the table of the messages that a configuration has sampled: as
@@ -48,7 +48,7 @@ type writtenTrace struct {
 }
 
 // writeSampledTrace writes the trace of the messages that a configuration has sampled.
-func writeSampledTrace(ctx context.Context, io *streams, opts *sampleOptions, t *trace.Trace, x *sampling.Result) (*writtenTrace, error) {
-	events, lost, err := opts.written.write(ctx, io, &opts.readFlags, x.Source(), t.Store)
+func writeSampledTrace(ctx context.Context, io *cli.Streams, opts *sampleOptions, t *trace.Trace, x *sampling.Result) (*writtenTrace, error) {
+	events, lost, err := opts.written.Write(ctx, io, &opts.ReadFlags, x.Source(), t.Store)
 	return &writtenTrace{x.Configuration, events, lost}, err
 }

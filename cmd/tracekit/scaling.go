@@ -17,8 +17,8 @@ import (
 )
 
 type scalingOptions struct {
-	mergeFlags
-	gateFlags
+	cli.MergeFlags
+	cli.GateFlags
 	runs   []string
 	mode   string
 	at     int
@@ -27,7 +27,7 @@ type scalingOptions struct {
 	top    int
 }
 
-func newScaling(io *streams, run func(context.Context, *streams, *scalingOptions) error) *cobra.Command {
+func newScaling(io *cli.Streams, run func(context.Context, *cli.Streams, *scalingOptions) error) *cobra.Command {
 	opts := &scalingOptions{}
 	cmd := &cobra.Command{
 		Use:   "scaling RUN...",
@@ -46,11 +46,11 @@ models, five or more give trustworthy models.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
   tracekit scaling --at 1024 -o scaling/ run-*.prv.gz`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.runs, run),
+		RunE: cli.Validated(io, opts, &opts.runs, run),
 	}
 	set := cmd.Flags()
-	opts.mergeFlags.add(set)
-	opts.gateFlags.add(set)
+	opts.MergeFlags.Add(set)
+	opts.GateFlags.Add(set)
 	cli.Var(set, &opts.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
 		"weak (same work per rank), or auto")
 	cli.Var(set, &opts.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
@@ -64,23 +64,23 @@ models, five or more give trustworthy models.`,
 // mostProcesses bounds what a model is asked for.
 const mostProcesses = 1 << 30
 
-func (o *scalingOptions) validate() error {
-	if err := o.mergeFlags.validate(); err != nil {
+func (o *scalingOptions) Validate() error {
+	if err := o.MergeFlags.Validate(); err != nil {
 		return err
 	}
 	switch {
 	case o.outDir != "":
-		return checkReportDir(o.outDir, o.force)
+		return cli.CheckReportDir(o.outDir, o.force)
 	}
 	return nil
 }
 
-func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
+func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) error {
 	doc := &outcome.Scaling{Findings: []outcome.RunFinding{}}
 	var analyses []*analysis.Result
 	var findings []document.Finding
 	for _, path := range opts.runs {
-		a, err := analyzeRun(ctx, io, &opts.mergeFlags, path)
+		a, err := analyzeRun(ctx, io, &opts.MergeFlags, path)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 	}
 	var err error
 	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at,
-		Jobs: opts.jobs}); err != nil {
+		Jobs: opts.Jobs}); err != nil {
 		return err
 	}
 	if opts.outDir != "" {
@@ -100,16 +100,16 @@ func runScaling(ctx context.Context, io *streams, opts *scalingOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { show.Scaling(io.sections(opts.top), doc) }, findings, opts.gate(doc))
+	return opts.Finish(io, doc, func() { show.Scaling(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
 }
 
 // analyzeRun analyses one of several traces, whose tables are given back.
-func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string) (*analysis.Result, error) {
-	t, err := flags.open(ctx, io, path)
+func analyzeRun(ctx context.Context, io *cli.Streams, flags *cli.MergeFlags, path string) (*analysis.Result, error) {
+	t, err := flags.Open(ctx, io, path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := flags.analyze(ctx, io, t, analysis.Options{Top: 1})
+	a, err := flags.Analyze(ctx, io, t, analysis.Options{Top: 1})
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func analyzeRun(ctx context.Context, io *streams, flags *mergeFlags, path string
 
 // writeScaling writes the document and its pictures.
 func writeScaling(ctx context.Context, opts *scalingOptions, doc *outcome.Scaling) error {
-	out := newReportDir(opts.outDir)
-	out.json("scaling.json", doc)
-	return out.close(ctx, opts.jobs, figure.Scaling(doc, out.figure))
+	out := cli.NewReportDir(opts.outDir)
+	out.JSON("scaling.json", doc)
+	return out.Close(ctx, opts.Jobs, figure.Scaling(doc, out.Figure))
 }

@@ -6,18 +6,18 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
-
-	"github.com/spf13/cobra"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/shards"
 	"tracekit/stats/distributed"
+
+	"github.com/spf13/cobra"
 )
 
 // A secondPass is made by other processes.
 type secondPass struct{ command string }
 
 // workers returns who makes the second pass: the processes that the command starts.
-func (p *secondPass) workers(s *streams, dir string, h shards.Header) *distributed.Workers {
+func (p *secondPass) workers(s *cli.Streams, dir string, h shards.Header) *distributed.Workers {
 	return distributed.NewWorkers(dir, h, func(ctx context.Context) error {
 		command := exec.CommandContext(ctx, "sh", "-c", p.command)
 		command.Stdout, command.Stderr = s.Err, s.Err
@@ -31,30 +31,30 @@ func (p *secondPass) workers(s *streams, dir string, h shards.Header) *distribut
 }
 
 // share makes a share of the second pass.
-func (p *secondPass) share(c *cobra.Command, s *streams, o *analyzeOptions, dir string) error {
-	if err := o.shard.parse(); err != nil {
+func (p *secondPass) share(c *cobra.Command, s *cli.Streams, o *analyzeOptions, dir string) error {
+	if err := o.shard.Parse(); err != nil {
 		return err
 	}
-	if err := onlyFlags(c.Flags(), "--%s is for the combine that waits for the shares", "shard", "jobs", "memory", "quiet",
+	if err := cli.OnlyFlags(c.Flags(), "--%s is for the combine that waits for the shares", "shard", "jobs", "memory", "quiet",
 		"mirror"); err != nil {
 		return err
 	}
-	if err := o.readFlags.validate(); err != nil {
+	if err := o.ReadFlags.Validate(); err != nil {
 		return err
 	}
-	task, err := distributed.Open(dir, o.shard.number, o.shard.of)
+	task, err := distributed.Open(dir, o.shard.Number, o.shard.Of)
 	if err != nil {
-		return unreadable(fmt.Errorf("running a share of the second pass: %w", err))
+		return cli.Unreadable(fmt.Errorf("running a share of the second pass: %w", err))
 	}
 	if task.AlignStart {
-		o.align = "start"
+		o.Align = "start"
 	}
-	src, err := o.readFlags.open(c.Context(), task.Paths...)
+	src, err := o.ReadFlags.Open(c.Context(), task.Paths...)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	bar := startProgress(s, o.quiet, "analyzing")
-	defer bar.done()
-	return task.Do(c.Context(), src, src.store, o.jobs, &bar.Progress)
+	bar := cli.StartProgress(s, o.Quiet, "analyzing")
+	defer bar.End()
+	return task.Do(c.Context(), src, src.Store, o.Jobs, &bar.Progress)
 }

@@ -6,12 +6,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/report"
+	"tracekit/trace"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"tracekit/report"
-	"tracekit/trace"
 )
 
 // longestSentence is the number of words that a sentence for people has at most.
@@ -57,7 +57,7 @@ func TestSentences(t *testing.T) {
 			visit(below)
 		}
 	}
-	visit(newRoot(&streams{}))
+	visit(newRoot(&cli.Streams{}))
 }
 
 // TestReportedSentences says the same of what analyses print, tables left out.
@@ -69,7 +69,7 @@ func TestReportedSentences(t *testing.T) {
 	for _, path := range archives {
 		for _, flags := range [][]string{{"-q"}, {"-q", "--full"}} {
 			var out, log bytes.Buffer
-			run(t.Context(), &streams{Out: &out, Err: &log, Width: 100_000}, append(append([]string{"analyze"}, flags...), path))
+			run(t.Context(), &cli.Streams{Out: &out, Err: &log, Width: 100_000}, append(append([]string{"analyze"}, flags...), path))
 			if out.Len() == 0 {
 				t.Fatal(path, log.String())
 			}

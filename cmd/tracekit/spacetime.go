@@ -22,9 +22,9 @@ import (
 const spacetimeSchema = "tracekit.spacetime/1"
 
 type spacetimeOptions struct {
-	mergeFlags
-	selectFlags
-	phaseFlags
+	cli.MergeFlags
+	cli.SelectFlags
+	cli.PhaseFlags
 	paths         []string
 	output        string
 	force         bool
@@ -39,7 +39,7 @@ type spacetimeOptions struct {
 	mode   plots.MessageMode
 }
 
-func newSpacetime(io *streams, run func(context.Context, *streams, *spacetimeOptions) error) *cobra.Command {
+func newSpacetime(io *cli.Streams, run func(context.Context, *cli.Streams, *spacetimeOptions) error) *cobra.Command {
 	opts := &spacetimeOptions{}
 	cmd := &cobra.Command{
 		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
@@ -59,12 +59,12 @@ than 3 pixels.`,
   tracekit spacetime --from 40% --to 42% --ranks 0-15 --messages all traces.otf2 -o detail.svg
   tracekit spacetime --side-by-side run.tkf traces.otf2 -o both.png`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
-	opts.mergeFlags.add(set)
-	opts.selectFlags.add(set)
-	opts.phaseFlags.add(set)
+	opts.MergeFlags.Add(set)
+	opts.SelectFlags.Add(set)
+	opts.PhaseFlags.Add(set)
 	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "`file` to write, .png or .svg")
 	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
 	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
@@ -82,24 +82,24 @@ than 3 pixels.`,
 	return cmd
 }
 
-func (o *spacetimeOptions) validate() (err error) {
+func (o *spacetimeOptions) Validate() (err error) {
 	if o.output == "" {
-		return usagef("spacetime: name the picture with -o FILE.png or -o FILE.svg")
+		return cli.Usagef("spacetime: name the picture with -o FILE.png or -o FILE.svg")
 	}
 	if o.format, err = plots.FormatOf(o.output); err != nil {
-		return usageError{err}
+		return cli.Usagef("%w", err)
 	}
 	o.mode = map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}[o.messages]
-	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
 	}
-	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
+	if err := o.PhaseFlags.Check(&o.SelectFlags); err != nil {
 		return err
 	}
 	if o.beside != "" {
-		o.traces = 2
+		o.Traces = 2
 	}
-	return checkFile(o.output, o.force)
+	return cli.CheckFile(o.output, o.force)
 }
 
 // A spacetimeDocument says what was drawn.
@@ -113,37 +113,37 @@ type spacetimeDocument struct {
 	Findings []document.Finding  `json:"findings"` // of all traces drawn
 }
 
-func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) error {
+func runSpacetime(ctx context.Context, io *cli.Streams, opts *spacetimeOptions) error {
 	inputs := [][]string{opts.paths}
 	if opts.beside != "" {
 		inputs = append(inputs, []string{opts.beside})
 	}
 	var sides []*trace.Trace
 	for _, paths := range inputs {
-		t, err := opts.open(ctx, io, paths...)
+		t, err := opts.Open(ctx, io, paths...)
 		if err != nil {
 			return err
 		}
 		defer t.Source.Close()
 		sides = append(sides, t)
 	}
-	if err := opts.phaseFlags.choose(ctx, sides[0], opts.jobs, &opts.selectFlags); err != nil {
+	if err := opts.PhaseFlags.Choose(ctx, sides[0], opts.Jobs, &opts.SelectFlags); err != nil {
 		return err
 	}
 	figure, err := drawSides(ctx, io, opts, sides)
 	if err != nil {
 		return err
 	}
-	if err := writeFigure(ctx, opts.output, opts.force, opts.format, figure); err != nil {
+	if err := cli.WriteFigure(ctx, opts.output, opts.force, opts.format, figure); err != nil {
 		return err
 	}
 	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []document.Finding{}}
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
-		doc.Findings = append(doc.Findings, analysis.FindingRows(findingsOf(t))...)
+		doc.Findings = append(doc.Findings, analysis.FindingRows(cli.FindingsOf(t))...)
 		doc.Rebuilt = append(doc.Rebuilt, document.RebuiltOf(t.Source.Info()))
 	}
-	return opts.finish(io, doc, func() {
+	return opts.Finish(io, doc, func() {
 		for i, r := range doc.Rebuilt {
 			report.PrintRebuilt(io.Out, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
 		}
@@ -153,7 +153,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 }
 
 // drawSides draws the traces one above the other.
-func drawSides(ctx context.Context, io *streams, opts *spacetimeOptions, sides []*trace.Trace) (*plots.Figure, error) {
+func drawSides(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, sides []*trace.Trace) (*plots.Figure, error) {
 	if len(sides) > 1 {
 		opts.fix(sides)
 	}
@@ -168,17 +168,17 @@ func drawSides(ctx context.Context, io *streams, opts *spacetimeOptions, sides [
 	return plots.Stack(drawn...)
 }
 
-func drawTrace(ctx context.Context, io *streams, opts *spacetimeOptions, t *trace.Trace) (*plots.Timeline, error) {
-	waits, err := waits.Find(ctx, t, opts.jobs)
+func drawTrace(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, t *trace.Trace) (*plots.Timeline, error) {
+	waits, err := waits.Find(ctx, t, opts.Jobs)
 	if err != nil {
 		return nil, err
 	}
-	bar := startProgress(io, opts.quiet, "drawing")
-	defer bar.done()
+	bar := cli.StartProgress(io, opts.Quiet, "drawing")
+	defer bar.End()
 	return diagram.Draw(ctx, t, waits, diagram.Options{
-		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.ranks,
-		From: opts.from, To: opts.to, Whole: opts.whole, Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
-		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.jobs, Progress: &bar.Progress,
+		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks,
+		From: opts.From, To: opts.To, Whole: opts.whole, Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
+		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.Jobs, Progress: &bar.Progress,
 	})
 }
 
@@ -192,7 +192,7 @@ func (o *spacetimeOptions) fix(sides []*trace.Trace) {
 	at := func(i scope.Instant, unset int64) scope.Instant {
 		return scope.Instant{Kind: scope.AfterNs, Ns: i.At(runLength(sides[0]), unset)}
 	}
-	o.from, o.to = at(o.from, 0), at(o.to, longest)
+	o.From, o.To = at(o.From, 0), at(o.To, longest)
 }
 
 // runLength returns the time from the first event to the last in ns.

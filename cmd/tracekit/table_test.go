@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"tracekit/cmd/tracekit/internal/cli"
 	"unicode/utf8"
 )
 
@@ -16,7 +17,7 @@ func TestReportsFitTheTerminal(t *testing.T) {
 		for _, width := range []int{60, 80, 140} {
 			for _, command := range []string{"analyze", "info", "fit"} {
 				var out, errs bytes.Buffer
-				if code := run(context.Background(), &streams{Out: &out, Err: &errs, Width: width}, []string{command, archive}); code != exitDone {
+				if code := run(context.Background(), &cli.Streams{Out: &out, Err: &errs, Width: width}, []string{command, archive}); code != exitDone {
 					t.Fatal(errs.String())
 				}
 				for line := range strings.Lines(out.String()) {

@@ -41,7 +41,7 @@ type viewOptions struct {
 	browser bool
 }
 
-func newView(io *streams, run func(context.Context, *streams, *viewOptions) error) *cobra.Command {
+func newView(io *cli.Streams, run func(context.Context, *cli.Streams, *viewOptions) error) *cobra.Command {
 	opts := &viewOptions{}
 	cmd := &cobra.Command{
 		Use:   "view TRACE...",
@@ -63,7 +63,7 @@ machine.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			opts.paths = args
-			if err := opts.validate(); err != nil {
+			if err := opts.Validate(); err != nil {
 				return err
 			}
 			if err := opts.prepare(args, opts.source, c.Flags()); err != nil {
@@ -73,41 +73,41 @@ machine.`,
 		},
 	}
 	set := cmd.Flags()
-	opts.mergeFlags.add(set)
-	opts.modelFlags.add(set)
+	opts.MergeFlags.Add(set)
+	opts.ModelFlags.Add(set)
 	addAnalysisFlags(set, &opts.analyzeOptions)
-	opts.runFlags.add(set)
-	opts.pageFlags.add(set)
-	opts.indexFlags.add(set)
+	opts.runFlags.Add(set)
+	opts.pageFlags.Add(set)
+	opts.indexFlags.Add(set)
 	cli.Var(set, &opts.port, cli.Int(0, 65535), "port", "0", "`port` to serve on (default: a free one)")
 	set.BoolVar(&opts.browser, "open", false, "start the browser")
 	return cmd
 }
 
 // validate checks every flag before any file is opened.
-func (o *viewOptions) validate() error {
+func (o *viewOptions) Validate() error {
 	o.top, o.perLine = pageRows, true
-	return cmp.Or(o.analyzeOptions.validate(), o.pageFlags.validate())
+	return cmp.Or(o.analyzeOptions.Validate(), o.pageFlags.Validate())
 }
 
-func runView(ctx context.Context, io *streams, opts *viewOptions) error {
+func runView(ctx context.Context, io *cli.Streams, opts *viewOptions) error {
 	paths, err := opts.runs(opts.paths)
 	if err != nil {
 		return err
 	}
 	if len(paths) > 1 && opts.path != "" {
-		return usagef("--keep-index is for one run, these are %d", len(paths))
+		return cli.Usagef("--keep-index is for one run, these are %d", len(paths))
 	}
-	store := spill.NewStore(opts.memoryBytes, "")
+	store := spill.NewStore(opts.MemoryBytes, "")
 	defer store.Close()
-	index, kept, doc, err := opts.load(io, store, opts.jobs)
+	index, kept, doc, err := opts.load(io, store, opts.Jobs)
 	if err != nil {
 		return err
 	}
 	if index != nil {
 		return serveIndexes(ctx, io, opts, []*page.Index{index}, &kept.Content, doc)
 	}
-	served := spill.NewStore(opts.memoryBytes/servedShare, "")
+	served := spill.NewStore(opts.MemoryBytes/servedShare, "")
 	defer served.Close()
 	indexes, content, doc, err := analyzeForView(ctx, io, opts, paths, served)
 	if err != nil {
@@ -122,7 +122,7 @@ const servedShare = 4
 
 // analyzeForView makes the indexes of runs, in a store, and the page that they are behind. Nothing else
 // of the runs is kept.
-func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index,
+func analyzeForView(ctx context.Context, io *cli.Streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index,
 	*page.Content, *viewDocument, error) {
 	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
 		return func(t *trace.Trace) profile.Beside {
@@ -154,17 +154,17 @@ func analyzeForView(ctx context.Context, io *streams, opts *viewOptions, paths [
 }
 
 // serveIndexes serves a page and the indexes of its runs until the context ends.
-func serveIndexes(ctx context.Context, io *streams, opts *viewOptions, indexes []*page.Index, content *page.Content,
+func serveIndexes(ctx context.Context, io *cli.Streams, opts *viewOptions, indexes []*page.Index, content *page.Content,
 	doc *viewDocument) error {
 	server, err := viewer.New(content.HTML(true), indexes, opts.port)
 	if err != nil {
 		return err
 	}
 	doc.URL = server.URL()
-	if err := opts.finish(io, doc, func() {}, doc.Findings); err != nil {
+	if err := opts.Finish(io, doc, func() {}, doc.Findings); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	if !opts.json {
+	if !opts.JSON {
 		text.Line(io.Out, "%s", doc.URL)
 	}
 	if os.Getenv("SSH_CONNECTION") != "" {
@@ -186,7 +186,7 @@ func indexRuns(ctx context.Context, opts *viewOptions, runs []*shownRun) (*page.
 	all := &page.Several{Size: page.DefaultSize * int64(len(runs)), Served: true}
 	var indexes []*page.Index
 	for _, r := range runs {
-		index, timeline, err := r.indexing.Index(ctx, r.a, opts.jobs)
+		index, timeline, err := r.indexing.Index(ctx, r.a, opts.Jobs)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -197,7 +197,7 @@ func indexRuns(ctx context.Context, opts *viewOptions, runs []*shownRun) (*page.
 		p.Timeline = timeline
 		indexes, all.Pages = append(indexes, index), append(all.Pages, p)
 	}
-	return all, indexes, relate(ctx, all, runs, opts.jobs)
+	return all, indexes, relate(ctx, all, runs, opts.Jobs)
 }
 
 // startBrowser opens an address with the program that the system has for it.

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"tracekit/cmd/tracekit/internal/cli"
+
 	stdio "io"
 	"io/fs"
 	"os"
@@ -14,12 +16,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
-
 	"tracekit/page"
 	"tracekit/readers"
 	"tracekit/spill"
+
+	"github.com/spf13/pflag"
 )
 
 // indexFlags say whether and where the index of a timeline is kept from one use to the next.
@@ -35,7 +36,7 @@ const (
 	beside  = "beside"
 )
 
-func (f *indexFlags) add(set *pflag.FlagSet) {
+func (f *indexFlags) Add(set *pflag.FlagSet) {
 	set.StringVar(&f.place, "keep-index", "", "keep the index: in the user's `cache` (default, up to 8 GiB), beside the trace, or "+
 		"in a file")
 	set.Lookup("keep-index").NoOptDefVal = inCache
@@ -49,7 +50,7 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 		return nil
 	}
 	if _, err := os.Stat(paths[0]); f.place == inCache && len(paths) > 1 && errors.Is(err, fs.ErrNotExist) {
-		return usagef("%s: no such trace; to name an index file, write --keep-index=%s", paths[0], paths[0])
+		return cli.Usagef("%s: no such trace; to name an index file, write --keep-index=%s", paths[0], paths[0])
 	}
 	sum := sha256.New()
 	fmt.Fprintln(sum, version())
@@ -70,13 +71,13 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 		if err := filesOfTrace(p, func(name string, info fs.FileInfo) {
 			fmt.Fprintf(sum, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 		}); err != nil {
-			return unreadableError{err}
+			return cli.Unreadable(err)
 		}
 	}
 	if source != "" {
 		files, err := page.OpenSources(source)
 		if err != nil {
-			return usagef("--source: %w", err)
+			return cli.Usagef("--source: %w", err)
 		}
 		files.Stamp(sum)
 		files.Close()
@@ -86,7 +87,7 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 	case inCache:
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return usagef("--keep-index: %v: name a file", err)
+			return cli.Usagef("--keep-index: %v: name a file", err)
 		}
 		f.path = filepath.Join(cache, "tracekit", fmt.Sprintf("%x", names.Sum(nil)[:16])+page.KeptSuffix)
 	case beside:
@@ -94,7 +95,7 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 	default:
 		f.path = f.place
 		if info, err := os.Stat(filepath.Dir(f.path)); err != nil || !info.IsDir() {
-			return usagef("--keep-index=%s: there is no directory %s", f.path, filepath.Dir(f.path))
+			return cli.Usagef("--keep-index=%s: there is no directory %s", f.path, filepath.Dir(f.path))
 		}
 	}
 	return nil
@@ -139,7 +140,7 @@ func filesOfTrace(path string, note func(name string, info fs.FileInfo)) error {
 }
 
 // load returns the index that was kept; nil if there is none of this trace as it is.
-func (f *indexFlags) load(io *streams, store *spill.Store, jobs int) (*page.Index, *page.Kept, *viewDocument, error) {
+func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.Index, *page.Kept, *viewDocument, error) {
 	if f.path == "" {
 		return nil, nil, nil, nil
 	}
@@ -148,7 +149,7 @@ func (f *indexFlags) load(io *streams, store *spill.Store, jobs int) (*page.Inde
 		return nil, nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, nil, usagef("--keep-index: %w", err)
+		return nil, nil, nil, cli.Usagef("--keep-index: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -167,14 +168,14 @@ func (f *indexFlags) load(io *streams, store *spill.Store, jobs int) (*page.Inde
 		}
 		return x, kept, doc, nil
 	case errors.Is(err, page.ErrNoIndex) && f.place != inCache && !strings.HasSuffix(f.path, page.KeptSuffix):
-		return nil, nil, nil, usagef("--keep-index: %s is not an index: %v", f.path, err)
+		return nil, nil, nil, cli.Usagef("--keep-index: %s is not an index: %v", f.path, err)
 	}
 	fmt.Fprintf(io.Err, "tracekit: %s: %v; a new one is made\n", f.path, err)
 	return nil, nil, nil, nil
 }
 
 // save keeps an index. That it cannot is no reason not to serve it.
-func (f *indexFlags) save(ctx context.Context, io *streams, x *page.Index, content *page.Content, doc *viewDocument) {
+func (f *indexFlags) save(ctx context.Context, io *cli.Streams, x *page.Index, content *page.Content, doc *viewDocument) {
 	if f.path == "" {
 		return
 	}
@@ -183,7 +184,7 @@ func (f *indexFlags) save(ctx context.Context, io *streams, x *page.Index, conte
 		err = os.MkdirAll(filepath.Dir(f.path), 0o700)
 	}
 	if err == nil {
-		err = writeAtomically(ctx, f.path, true, func(w stdio.Writer) error { return x.Keep(w, f.key, content, doc) })
+		err = cli.WriteAtomically(ctx, f.path, true, func(w stdio.Writer) error { return x.Keep(w, f.key, content, doc) })
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(io.Err, "tracekit: the index is not kept: %v\n", err)

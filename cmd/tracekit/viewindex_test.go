@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
+	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/trace/tracetest"
 )
 
@@ -25,7 +25,7 @@ func viewed(t *testing.T, args ...string) (body, said string) {
 	var errs bytes.Buffer
 	ended := make(chan int)
 	go func() {
-		code := run(ctx, &streams{Out: in, Err: &errs, Width: 120}, append([]string{"view", "--quiet"}, args...))
+		code := run(ctx, &cli.Streams{Out: in, Err: &errs, Width: 120}, append([]string{"view", "--quiet"}, args...))
 		in.Close()
 		ended <- code
 	}()

@@ -28,9 +28,9 @@ import (
 const whatifSchema = "tracekit.whatif/1"
 
 type whatifOptions struct {
-	mergeFlags
-	gateFlags
-	outFlags
+	cli.MergeFlags
+	cli.GateFlags
+	cli.OutFlags
 	paths []string
 	gains bool
 	slack bool
@@ -47,7 +47,7 @@ type changeFlag struct {
 	make func(m *whatif.Model) (whatif.Change, error)
 }
 
-func newWhatif(io *streams, run func(context.Context, *streams, *whatifOptions) error) *cobra.Command {
+func newWhatif(io *cli.Streams, run func(context.Context, *cli.Streams, *whatifOptions) error) *cobra.Command {
 	opts := &whatifOptions{}
 	cmd := &cobra.Command{
 		Use:   "whatif TRACE...",
@@ -64,11 +64,11 @@ excludes its callees and waits: waits follow from the replay.`,
   tracekit whatif --balance interior traces.otf2
   tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: validated(io, opts, &opts.paths, run),
+		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
 	set := cmd.Flags()
-	opts.mergeFlags.add(set)
-	opts.gateFlags.add(set)
+	opts.MergeFlags.Add(set)
+	opts.GateFlags.Add(set)
 	cli.Var(set, &opts.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
 	cli.Var(set, &opts.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
 		"ranks at this `PLACE`, visit by visit")
@@ -85,23 +85,23 @@ excludes its callees and waits: waits follow from the replay.`,
 	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	opts.outFlags.add(set, "`trace` to write: the predicted run")
+	opts.OutFlags.Add(set, "`trace` to write: the predicted run")
 	return cmd
 }
 
-func (o *whatifOptions) validate() error {
-	if err := o.mergeFlags.validate(); err != nil {
+func (o *whatifOptions) Validate() error {
+	if err := o.MergeFlags.Validate(); err != nil {
 		return err
 	}
 	o.changes = slices.Concat(o.scale, o.balance, o.limit, o.network, o.speed, o.overlap, o.order)
 	if len(o.network) > 1 {
-		return usagef("--network is given twice")
+		return cli.Usagef("--network is given twice")
 	}
-	if len(o.changes) == 0 && o.out != "" {
-		return usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
+	if len(o.changes) == 0 && o.Out != "" {
+		return cli.Usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
 	}
 	o.gains = o.gains || len(o.changes) == 0 && !o.slack
-	return o.outFlags.validate()
+	return o.OutFlags.Validate()
 }
 
 // changes takes changes of a kind, which a function reads.
@@ -204,8 +204,8 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 	}, nil
 }
 
-func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
-	t, err := opts.open(ctx, io, opts.paths...)
+func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error {
+	t, err := opts.Open(ctx, io, opts.paths...)
 	if err != nil {
 		return err
 	}
@@ -214,11 +214,11 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 	if len(opts.limit) > 0 {
 		options.Overhead = &overhead.Options{PerCall: true}
 	}
-	a, err := opts.analyze(ctx, io, t, options)
+	a, err := opts.Analyze(ctx, io, t, options)
 	if err != nil {
 		return err
 	}
-	m, err := whatif.New(ctx, t, a, opts.jobs)
+	m, err := whatif.New(ctx, t, a, opts.Jobs)
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 			return err
 		}
 	}
-	return opts.finish(io, doc, func() { show.Whatif(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc))
+	return opts.Finish(io, doc, func() { show.Whatif(io.Sections(opts.top), doc) }, doc.Findings, opts.Gate(doc))
 }
 
 // settle chooses the model in which sends of which the run does not tell that wait for their
@@ -284,9 +284,9 @@ func settle(ctx context.Context, m *whatif.Model) (chosen, other *whatif.Model, 
 }
 
 // predict replays the run with changes, and writes it if that is asked for.
-func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change,
+func (o *whatifOptions) predict(ctx context.Context, io *cli.Streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change,
 	doc *outcome.Whatif) (whatif.Prediction, error) {
-	if o.out == "" {
+	if o.Out == "" {
 		return m.Predict(ctx, changes...)
 	}
 	maps, spans, p, err := m.Times(ctx, changes...)
@@ -297,8 +297,8 @@ func (o *whatifOptions) predict(ctx context.Context, io *streams, t *trace.Trace
 	moved.Source = merge.Corrected(t)
 	moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
 	src := merge.Corrected(&moved)
-	doc.Out = o.out
-	_, doc.Lost, err = o.write(ctx, io, &o.readFlags, src, t.Store)
+	doc.Out = o.Out
+	_, doc.Lost, err = o.Write(ctx, io, &o.ReadFlags, src, t.Store)
 	return p, err
 }
 

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -8,33 +8,31 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/stats/fit"
-	"tracekit/stats/overhead"
 	"tracekit/trace"
 )
 
-// modelFlags are the flags of commands that fit laws to the durations of calls.
-type modelFlags struct {
-	quantile float64
-	alpha    float64
+// ModelFlags are the flags of commands that fit laws to the durations of calls.
+type ModelFlags struct {
+	Quantile float64
+	Alpha    float64
 	windowNs int64
 	laws     []fit.Family // nil: not chosen
 }
 
 const defaultQuantile = 0.99
 
-func (f *modelFlags) add(set *pflag.FlagSet) {
-	quantiles := cli.Number("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
-	rates := cli.Number("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
-	cli.Var(set, &f.quantile, quantiles, "quantile", fmt.Sprint(defaultQuantile),
+func (f *ModelFlags) Add(set *pflag.FlagSet) {
+	quantiles := Number("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
+	rates := Number("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
+	Var(set, &f.Quantile, quantiles, "quantile", fmt.Sprint(defaultQuantile),
 		"`share` of calls without overhead, 0.8 to 1: the quantile that defines t_max")
-	cli.Var(set, &f.alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
-	cli.Var(set, &f.laws, cli.List(cli.Parsed(parseFamily)), "families", "", "`list` of laws to try: "+familyNames()+" (default: "+
+	Var(set, &f.Alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
+	Var(set, &f.laws, List(Parsed(parseFamily)), "families", "", "`list` of laws to try: "+familyNames()+" (default: "+
 		"all but poisson)")
-	cli.Var(set, &f.windowNs, cli.Window(), "window", "", "`width` of histogram bins, such as 100ns (default: chosen for each key)")
+	Var(set, &f.windowNs, Window(), "window", "", "`width` of histogram bins, such as 100ns (default: chosen for each key)")
 }
 
 // parseFamily reads the name of a family of laws.
@@ -54,40 +52,30 @@ func familyNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *modelFlags) options() fit.Options {
-	return fit.Options{Quantile: f.quantile, Alpha: f.alpha, Window: f.windowNs, Families: f.laws}
+func (f *ModelFlags) Options() fit.Options {
+	return fit.Options{Quantile: f.Quantile, Alpha: f.Alpha, Window: f.windowNs, Families: f.laws}
 }
 
-// readProfile reads a stored profile; nil if the name is empty.
-func readProfile(name string) (*fit.Profile, error) {
+// ReadProfile reads a stored profile; nil if the name is empty.
+func ReadProfile(name string) (*fit.Profile, error) {
 	if name == "" {
 		return nil, nil
 	}
 	f, err := readers.OpenRegular(name)
 	if err != nil {
-		return nil, usagef("--profile: %w", err)
+		return nil, Usagef("--profile: %w", err)
 	}
 	defer f.Close()
 	p, err := fit.ReadProfile(f)
 	if err != nil {
-		return nil, usagef("--profile %s: %w", name, err)
+		return nil, Usagef("--profile %s: %w", name, err)
 	}
 	return &p, nil
 }
 
-// overheadOptions returns what analyze is told about overhead.
-func (o *analyzeOptions) overheadOptions(p *fit.Profile) *overhead.Options {
-	if !o.overhead {
-		return nil
-	}
-	model := o.modelFlags.options()
-	model.Brief = true
-	return &overhead.Options{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose, PerLine: o.outDir != "" || o.perLine}
-}
-
-// machineOf names the machine that a trace was made on: what its writer says, or else the
+// MachineOf names the machine that a trace was made on: what its writer says, or else the
 // first node of its system tree that holds processes; "" if neither is recorded.
-func machineOf(src trace.Source) string {
+func MachineOf(src trace.Source) string {
 	if m := src.Info().Machine; m != "" {
 		return m
 	}
@@ -100,16 +88,16 @@ func machineOf(src trace.Source) string {
 	return ""
 }
 
-// warnOfProfile says on standard error in what a profile and the trace to be analyzed were
+// WarnOfProfile says on standard error in what a profile and the trace to be analyzed were
 // not made alike, and if a quantile is asked for that it does not hold. It is not an error: two machines may be equal under different
 // names.
-func warnOfProfile(io *streams, p *fit.Profile, src trace.Source, quantile float64) {
+func WarnOfProfile(io *Streams, p *fit.Profile, src trace.Source, quantile float64) {
 	if p == nil {
 		return
 	}
 	d := src.Defs()
 	for _, x := range []struct{ what, learned, here string }{
-		{"on the machine", p.Machine, machineOf(src)},
+		{"on the machine", p.Machine, MachineOf(src)},
 		{"with", p.Creator, src.Info().Creator},
 	} {
 		if x.learned != "" && x.here != "" && x.learned != x.here {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -28,28 +28,28 @@ const contentsHead = "# Written by tracekit. --force replaces the files below, a
 // time. They are written under a temporary name, so that the directory appears complete or
 // not at all. With --force they take the place of those that tracekit wrote into a
 // directory before: none of these is left, and nothing else is touched.
-type reportDir struct {
+type ReportDir struct {
 	path   string
 	temp   string // where files are written
 	err    error
-	names  []string // of the files
+	Names  []string // Of the files
 	files  []func(context.Context) error
 	tables []arrowdir.Table // the other files
 
-	rebuilt bool // pictures say that their trace was rebuilt
+	Rebuilt bool // pictures say that their trace was rebuilt
 }
 
-// checkReportDir refuses, before any work is done, a directory that cannot be written.
-func checkReportDir(path string, force bool) error {
+// CheckReportDir refuses, before any work is done, a directory that cannot be written.
+func CheckReportDir(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		if ext := filepath.Ext(path); isFileExtension(ext) {
-			return usagef("%s: -o names a directory, but the name ends in %s; --json prints one document", path, ext)
+			return Usagef("%s: -o names a directory, but the name ends in %s; --json prints one document", path, ext)
 		}
 		return nil
 	case !info.IsDir():
-		return usagef("%s is a file, not a directory", path)
+		return Usagef("%s is a file, not a directory", path)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil || len(entries) == 0 {
@@ -58,10 +58,10 @@ func checkReportDir(path string, force bool) error {
 	if old, err := readContents(path); err != nil {
 		return err
 	} else if old == nil {
-		return usagef("%s holds files that tracekit did not write; choose another directory", path)
+		return Usagef("%s holds files that tracekit did not write; choose another directory", path)
 	}
 	if !force {
-		return usagef("%s exists; use --force to replace the earlier report", path)
+		return Usagef("%s exists; use --force to replace the earlier report", path)
 	}
 	return nil
 }
@@ -72,8 +72,8 @@ func isFileExtension(ext string) bool {
 		strings.ToLower(ext))
 }
 
-func newReportDir(path string) *reportDir {
-	d := &reportDir{path: filepath.Clean(path)}
+func NewReportDir(path string) *ReportDir {
+	d := &ReportDir{path: filepath.Clean(path)}
 	parent := filepath.Dir(d.path)
 	if d.err = os.MkdirAll(parent, 0o777); d.err == nil {
 		d.temp, d.err = tempfile.Mkdir(d.path)
@@ -81,16 +81,16 @@ func newReportDir(path string) *reportDir {
 	return d
 }
 
-// close writes the files, unless the caller has failed, and gives them their place; after
+// Close writes the files, unless the caller has failed, and gives them their place; after
 // an error, the caller's or its own, it leaves everything as it was and returns the error.
-func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
+func (d *ReportDir) Close(ctx context.Context, jobs int, err error) error {
 	if err == nil {
 		err = d.err
 	}
 	if err == nil {
-		slices.Sort(d.names)
-		d.file(contentsFile, func(w io.Writer) error {
-			_, err := io.WriteString(w, contentsHead+strings.Join(d.names[:len(d.names)-1], "\n")+"\n")
+		slices.Sort(d.Names)
+		d.File(contentsFile, func(w io.Writer) error {
+			_, err := io.WriteString(w, contentsHead+strings.Join(d.Names[:len(d.Names)-1], "\n")+"\n")
 			return err
 		})
 		if len(d.tables) > 0 { // first, as they take the longest
@@ -113,7 +113,7 @@ func (d *reportDir) close(ctx context.Context, jobs int, err error) error {
 }
 
 // publish gives the files their place.
-func (d *reportDir) publish() error {
+func (d *ReportDir) publish() error {
 	if _, err := os.Stat(d.path); errors.Is(err, fs.ErrNotExist) {
 		return os.Rename(d.temp, d.path)
 	}
@@ -126,7 +126,7 @@ func (d *reportDir) publish() error {
 		return err
 	}
 	defer dir.Close()
-	for _, name := range d.names {
+	for _, name := range d.Names {
 		switch _, err := dir.Lstat(name); {
 		case err == nil && !slices.Contains(old, name):
 			return fmt.Errorf("%s exists and was not written by tracekit; move it or choose another directory", name)
@@ -142,7 +142,7 @@ func (d *reportDir) publish() error {
 			_ = dir.Remove(folder) // if it is empty now
 		}
 	}
-	for _, name := range d.names {
+	for _, name := range d.Names {
 		if err := dir.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return err
 		}
@@ -177,9 +177,9 @@ func readContents(dir string) (names []string, err error) {
 	return append(names, contentsFile), nil
 }
 
-// add adds a file; its name may have a folder in front.
-func (d *reportDir) add(name string, write func(ctx context.Context, path string) error) {
-	d.names = append(d.names, name)
+// Add adds a file; its name may have a folder in front.
+func (d *ReportDir) Add(name string, write func(ctx context.Context, path string) error) {
+	d.Names = append(d.Names, name)
 	d.files = append(d.files, func(ctx context.Context) error {
 		path := filepath.Join(d.temp, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -189,31 +189,31 @@ func (d *reportDir) add(name string, write func(ctx context.Context, path string
 	})
 }
 
-func (d *reportDir) file(name string, write func(io.Writer) error) {
-	d.add(name, func(ctx context.Context, path string) error { return writeAtomically(ctx, path, false, write) })
+func (d *ReportDir) File(name string, write func(io.Writer) error) {
+	d.Add(name, func(ctx context.Context, path string) error { return WriteAtomically(ctx, path, false, write) })
 }
 
-func (d *reportDir) json(name string, document any) {
-	d.file(name, func(w io.Writer) error { return printJSON(w, document) })
+func (d *ReportDir) JSON(name string, document any) {
+	d.File(name, func(w io.Writer) error { return PrintJSON(w, document) })
 }
 
-// figure adds a figure as PNG and as SVG.
-func (d *reportDir) figure(name string, f *plots.Figure) {
-	if d.rebuilt {
+// Figure adds a figure as PNG and as SVG.
+func (d *ReportDir) Figure(name string, f *plots.Figure) {
+	if d.Rebuilt {
 		f = f.Stamped("rebuilt from statistics, not recorded")
 	}
 	for _, format := range []plots.Format{plots.PNG, plots.SVG} {
-		d.file(name+"."+string(format), func(w io.Writer) error { return f.Encode(w, format) })
+		d.File(name+"."+string(format), func(w io.Writer) error { return f.Encode(w, format) })
 	}
 }
 
-// table adds a table as a Parquet file below tables.
-func (d *reportDir) table(t arrowdir.Table) {
-	d.names = append(d.names, filepath.Join("tables", t.Name+".parquet"))
+// Table adds a table as a Parquet file below tables.
+func (d *ReportDir) Table(t arrowdir.Table) {
+	d.Names = append(d.Names, filepath.Join("tables", t.Name+".parquet"))
 	d.tables = append(d.tables, t)
 }
 
-func (d *reportDir) writeTables(ctx context.Context, jobs int) error {
+func (d *ReportDir) writeTables(ctx context.Context, jobs int) error {
 	dir := filepath.Join(d.temp, "tables")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

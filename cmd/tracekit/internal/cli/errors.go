@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 
 // Exit codes of every command.
 const (
-	exitDone      = 0
-	exitFailed    = 1
-	exitUsage     = 2
-	exitNotATrace = 3 // not a readable trace
-	exitGate      = 4 // --strict and data were lost, or a --fail-if condition holds
+	codeDone      = 0
+	codeFailed    = 1
+	codeUsage     = 2
+	codeNotATrace = 3 // not a readable trace
+	codeGate      = 4 // --strict and data were lost, or a --fail-if condition holds
 
-	exitSignal = 128 // a signal asked to stop; its number is added
+	codeSignal = 128 // a signal asked to stop; its number is added
 )
 
 // usageError is a mistake on the command line.
@@ -30,7 +30,7 @@ type usageError struct{ err error }
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // gateError says that the work was done but a gate of the user's is shut.
 type gateError struct{ reasons []string }
@@ -50,17 +50,17 @@ func exitCode(err error) int {
 	var unreadable unreadableError
 	switch {
 	case err == nil:
-		return exitDone
+		return codeDone
 	case errors.As(err, &usage):
-		return exitUsage
+		return codeUsage
 	case errors.As(err, &gate):
-		return exitGate
+		return codeGate
 	case errors.Is(err, context.Canceled):
-		return exitFailed
+		return codeFailed
 	case errors.Is(err, trace.ErrNotATrace), errors.As(err, &syntax), errors.As(err, &unreadable):
-		return exitNotATrace
+		return codeNotATrace
 	}
-	return exitFailed
+	return codeFailed
 }
 
 // unreadableError is a trace that does not exist, may not be read, or has a path that leads

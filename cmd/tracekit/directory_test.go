@@ -3,11 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"tracekit/readers"
 	"tracekit/trace/tracetest"
 )
 
@@ -49,7 +47,7 @@ func TestReportDirectoryIsOfOneTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	report(exitDone, plain, "-o", "mine") // it was empty
-	if err := os.Remove(filepath.Join(dir, "mine", contentsFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, "mine", "contents.txt")); err != nil {
 		t.Fatal(err)
 	}
 	before := contentsOf(t, filepath.Join(dir, "mine"))
@@ -58,37 +56,6 @@ func TestReportDirectoryIsOfOneTrace(t *testing.T) {
 	}
 	if after := contentsOf(t, filepath.Join(dir, "mine")); len(after) != len(before) {
 		t.Errorf("%d files, were %d", len(after), len(before))
-	}
-}
-
-// TestReportDirectoryIsNoTrace: a name that stands for a trace is not made a directory of reports.
-func TestReportDirectoryIsNoTrace(t *testing.T) {
-	for _, extension := range append(strings.Split(readers.Extensions(), ", "), ".tkf", ".PRV", ".html") {
-		if err := checkReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil ||
-			!strings.Contains(err.Error(), "but the name ends in") {
-			t.Errorf("%s: %v", extension, err)
-		}
-	}
-	if err := checkReportDir(filepath.Join(t.TempDir(), "run-1.5"), false); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestContentsAreNotBelieved: a list of files that leads out of the directory removes
-// nothing there.
-func TestContentsAreNotBelieved(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"victim", "report/a"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		tracetest.WriteFile(t, filepath.Join(dir, name), "")
-	}
-	list := contentsHead + "../victim\n" + filepath.Join(dir, "victim") + "\na\nmissing\n.\n"
-	tracetest.WriteFile(t, filepath.Join(dir, "report", contentsFile), list)
-	names, err := readContents(filepath.Join(dir, "report"))
-	if want := []string{"a", contentsFile}; err != nil || !slices.Equal(names, want) {
-		t.Errorf("%q, %v, want %q", names, err, want)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 
 // A progress draws a bar with rate and remaining time on standard error while a stage
 // counts events, if that is a terminal and the user did not ask for silence.
-type progress struct {
+type Progress struct {
 	engine.Progress
 	stop chan struct{}
 	wait sync.WaitGroup
 }
 
-// startProgress begins to draw; the caller ends it with done.
-func startProgress(io *streams, quiet bool, what string) *progress {
-	p := &progress{stop: make(chan struct{})}
+// StartProgress begins to draw; the caller ends it with done.
+func StartProgress(io *Streams, quiet bool, what string) *Progress {
+	p := &Progress{stop: make(chan struct{})}
 	if quiet || !io.ErrTTY {
 		return p
 	}
@@ -39,17 +39,17 @@ func startProgress(io *streams, quiet bool, what string) *progress {
 	return p
 }
 
-// analyze analyses a trace under a bar.
-func (f *readFlags) analyze(ctx context.Context, io *streams, t *trace.Trace, o analysis.Options) (*analysis.Result, error) {
-	bar := startProgress(io, f.quiet, "analyzing")
-	defer bar.done()
-	o.Jobs, o.Progress = f.jobs, &bar.Progress
+// Analyze analyses a trace under a bar.
+func (f *ReadFlags) Analyze(ctx context.Context, io *Streams, t *trace.Trace, o analysis.Options) (*analysis.Result, error) {
+	bar := StartProgress(io, f.Quiet, "analyzing")
+	defer bar.End()
+	o.Jobs, o.Progress = f.Jobs, &bar.Progress
 	return analysis.Analyze(ctx, t, o)
 }
 
 // draw shows the counters ten times a second. A bar that cannot be drawn is no reason to
 // stop, so its errors are passed over.
-func (p *progress) draw(bar *progressbar.ProgressBar) {
+func (p *Progress) draw(bar *progressbar.ProgressBar) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -67,8 +67,8 @@ func (p *progress) draw(bar *progressbar.ProgressBar) {
 	}
 }
 
-// done removes the bar.
-func (p *progress) done() {
+// End removes the bar.
+func (p *Progress) End() {
 	close(p.stop)
 	p.wait.Wait()
 }

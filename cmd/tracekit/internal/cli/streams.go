@@ -1,23 +1,26 @@
-package main
+package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"tracekit/readers"
+	"tracekit/report"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
 )
 
-// streams is all that a command knows of its surroundings: tests replace it by buffers.
-type streams struct {
-	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
+// Streams is all that a command knows of its surroundings: tests replace it by buffers.
+type Streams struct {
+	Out, Err io.Writer // To which a command's run writes plain text: see plainWriter
 	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
 	Terminal io.Writer // standard output as it is, if it is a terminal; set by run
 	OutTTY   bool      // standard output is a terminal
-	Colors   bool      // of it may be used
+	Colors   bool      // Of it may be used
 	ErrTTY   bool      // standard error is a terminal: progress may be drawn
-	Width    int       // of the terminal, in columns
+	Width    int       // Of the terminal, in columns
 }
 
 // A sticky writer keeps its first error, so that a print needs not check each of its lines.
@@ -35,8 +38,8 @@ func (s *sticky) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func osStreams() *streams {
-	return &streams{
+func OSStreams() *Streams {
+	return &Streams{
 		Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isatty.IsTerminal(os.Stdout.Fd()),
 		Colors: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
@@ -62,4 +65,22 @@ func terminalWidth() int {
 		return defaultWidth
 	}
 	return max(int(ws.Col), leastWidth)
+}
+
+// WrittenBy names a format and the program that wrote the trace, if that is known.
+func WrittenBy(format, creator string) string {
+	if creator == "" {
+		return readers.Label(format)
+	}
+	return readers.Label(format) + " by " + creator
+}
+
+// Sections returns where the sections of a report go, with so many rows in each table.
+func (s *Streams) Sections(top int) *report.Sections {
+	return &report.Sections{W: s.Out, Width: s.Width, Top: top}
+}
+
+// Explain says where the words of a report are explained.
+func (s *Streams) Explain() {
+	fmt.Fprintln(s.Out, "\n'tracekit help terms' explains the words of this report.")
 }

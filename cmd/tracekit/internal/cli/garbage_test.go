@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"math"
@@ -12,7 +12,7 @@ func TestGarbageOf(t *testing.T) {
 	for _, c := range []struct {
 		size   int64
 		many   int    // locations
-		events uint64 // of each
+		events uint64 // Of each
 		want   int
 	}{
 		{1 << 20, 16, 1 << 10, mostGarbage},

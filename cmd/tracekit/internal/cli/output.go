@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/engine"
+	"tracekit/plots"
+	"tracekit/readers"
+	"tracekit/report/text"
+	"tracekit/spill"
+	"tracekit/tempfile"
+	"tracekit/trace"
+)
+
+// WriteAtomically makes a file complete or not at all: it is written under a temporary
+// name beside its own and renamed when write has returned without error. Writing ends when
+// the context does.
+func WriteAtomically(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+	if err := refuseExisting(path, force); err != nil {
+		return err
+	}
+	f, err := tempfile.Create(path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	defer os.Remove(f.Name()) // fails once the file has its name
+	w := bufio.NewWriterSize(heedful{ctx, f}, 1<<16)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// A heedful writer fails once its context has ended.
+type heedful struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (h heedful) Write(p []byte) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return h.Writer.Write(p)
+}
+
+// CheckFile refuses, before any work is done, a file that cannot be made.
+func CheckFile(path string, force bool) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return Usagef("%s is a directory, not a file", path)
+	}
+	if err := refuseExisting(path, force); err != nil {
+		return err
+	}
+	return checkParent(path)
+}
+
+// OutputFormat returns the format in which a trace of a name is written: the given one, or
+// that which the name stands for.
+func OutputFormat(path, given string) (string, error) {
+	formats := readers.Formats()
+	switch of := readers.FormatOf(path); {
+	case slices.Contains(formats, given):
+		return given, nil
+	case given != "":
+		return "", Usagef("--format %q: want %s", given, strings.Join(formats, ", "))
+	case slices.Contains(formats, of):
+		return of, nil
+	case of != "":
+		return "", Usagef("%s: use 'tracekit compress' to write a %s file", path, readers.Label(of))
+	}
+	return "", Usagef("%s: unknown extension %s; want a directory or a name that ends in %s", path, filepath.Ext(path),
+		readers.Extensions())
+}
+
+// OutFlags are the flags of a command that writes a trace, of whatever format, if out names it.
+type OutFlags struct {
+	Out, Format string
+	Force       bool
+}
+
+func (f *OutFlags) Add(set *pflag.FlagSet, usage string) {
+	set.StringVarP(&f.Out, "output", "o", "", usage)
+	Var(set, &f.Format, Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
+		", ")+" (default: as the name says)")
+	set.BoolVar(&f.Force, "force", false, "overwrite what is there")
+}
+
+func (f *OutFlags) Validate() (err error) {
+	if f.Out == "" {
+		return nil
+	}
+	if f.Format, err = OutputFormat(f.Out, f.Format); err != nil {
+		return err
+	}
+	return CheckTrace(f.Out, f.Force)
+}
+
+// Write writes a trace, and returns the number of its events and what the format has no place for.
+func (f *OutFlags) Write(ctx context.Context, io *Streams, in *ReadFlags, src trace.Source, store *spill.Store) (events uint64,
+	lost map[string]uint64, err error) {
+	w, err := readers.Create(f.Out, src.Info(), src.Defs(), readers.CreateOptions{Format: f.Format, Force: f.Force, Jobs: in.Jobs,
+		Store: store, Context: ctx})
+	if errors.Is(err, fs.ErrExist) {
+		return 0, nil, Usagef("%w", err)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	if events, err = in.CopyEvents(ctx, io, src, w); err != nil {
+		return 0, nil, errors.Join(err, w.Discard())
+	}
+	return events, LostBy(w), w.Close()
+}
+
+// WriteFigure writes a picture into a file.
+func WriteFigure(ctx context.Context, path string, force bool, format plots.Format, f *plots.Figure) error {
+	return WriteAtomically(ctx, path, force, func(w io.Writer) error { return f.Encode(w, format) })
+}
+
+// CheckExtension refuses a file whose name says that something else is in it.
+func CheckExtension(path string, want ...string) error {
+	if ext := strings.ToLower(filepath.Ext(path)); !slices.Contains(want, ext) {
+		return Usagef("%s: want a name that ends in %s", path, want[0])
+	}
+	return nil
+}
+
+// RefuseInput refuses a file that is one of the traces, whatever is forced: what is made of them is none.
+func RefuseInput(path string, traces []string) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	for _, t := range traces {
+		if in, err := os.Stat(t); err == nil && os.SameFile(there, in) {
+			return Usagef("%s is an input trace; choose another file", path)
+		}
+	}
+	return nil
+}
+
+// CheckTrace refuses, before any work is done, a trace that cannot be made. The directory
+// of an anchor is part of the trace and made with it.
+func CheckTrace(path string, force bool) error {
+	if err := refuseExisting(path, force); err != nil || readers.IsAnchor(path) {
+		return err
+	}
+	return checkParent(path)
+}
+
+// checkParent refuses a name in a directory that does not exist.
+func checkParent(path string) error {
+	parent := filepath.Dir(filepath.Clean(path))
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		return Usagef("%s: there is no directory %s", path, parent)
+	}
+	return nil
+}
+
+func refuseExisting(path string, force bool) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil // if it cannot be written, that shows later
+	case !force:
+		return Usagef("%s exists; use --force to overwrite it", path)
+	case filepath.Dir(path) == "/dev":
+		return Usagef("%s belongs to the system and is not overwritten", path)
+	}
+	if to, err := os.Stat(path); err == nil {
+		info = to // not a link's own mode
+	}
+	if info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSocket) != 0 {
+		return Usagef("%s is neither a file nor a directory and is not overwritten", path)
+	}
+	return nil
+}
+
+// PrintJSON writes a document as one indented JSON value, whose strings have escapes for all
+// that a plainWriter holds back.
+func PrintJSON(w io.Writer, document any) error {
+	e := json.NewEncoder(text.Writer{W: w})
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
+}
+
+// LostBy returns what a writer counted, never nil.
+func LostBy(w readers.Writer) map[string]uint64 {
+	lost := w.Lost()
+	if lost == nil {
+		lost = map[string]uint64{}
+	}
+	return lost
+}
+
+// CopyEvents gives all events to a sink, and returns their number.
+func (f *ReadFlags) CopyEvents(ctx context.Context, io *Streams, src trace.Source, w trace.Sink) (uint64, error) {
+	bar := StartProgress(io, f.Quiet, "converting")
+	defer bar.End()
+	events, err := engine.Copy(ctx, src, w, engine.Options{Jobs: f.Jobs, Progress: &bar.Progress})
+	return SumOf(events), err
+}
+
+// SumOf adds up the numbers of locations; nil: none is known.
+func SumOf(numbers []*uint64) (sum uint64) {
+	for _, n := range numbers {
+		if n != nil {
+			sum += *n
+		}
+	}
+	return sum
+}
