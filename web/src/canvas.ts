@@ -113,8 +113,11 @@ export class Canvas {
     c.clip()
     this.arrows = []
     this.joints = []
-    if (s.messages) { this.collectives(c, s); this.messages(c, s) }
-    if (s.critical) this.critical(c, s)
+    if (s.messages || s.critical) {
+      const y = this.middles(s)
+      if (s.messages) { this.collectives(c, s, y); this.messages(c, s, y) }
+      if (s.critical) this.critical(c, s, y)
+    }
     if (s.select) this.selection(c, s)
     c.restore()
     if (s.select) this.measure(c, s, ink)
@@ -191,10 +194,12 @@ export class Canvas {
   // middles returns where each row's bars are, -1: out of sight. A pinned row is there alone.
   private middles(s: Scene): Float64Array {
     const y = new Float64Array(s.timeline.lanes.length).fill(-1), from = pinnedEnd(s.strips)
-    for (const p of [...s.strips].reverse()) p.rows.forEach((row, k) => {
-      const at = p.top - (p.pinned ? 0 : s.scrolled) + (p.levels ? p.levels / 2 : k + 0.5) * p.each
-      y[row] = p.pinned || at >= from && at <= this.height ? at : -1
-    })
+    for (const p of [...s.strips].reverse()) {
+      for (let k = 0; k < p.rows.length; k++) {
+        const at = p.top - (p.pinned ? 0 : s.scrolled) + (p.levels ? p.levels / 2 : k + 0.5) * p.each
+        y[p.rows[k]] = p.pinned || at >= from && at <= this.height ? at : -1
+      }
+    }
     return y
   }
 
@@ -217,8 +222,8 @@ export class Canvas {
     return best
   }
 
-  private messages(c: CanvasRenderingContext2D, s: Scene) {
-    const m = finer(s)?.messages ?? s.timeline.messages, y = this.middles(s), most = 1500
+  private messages(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
+    const m = finer(s)?.messages ?? s.timeline.messages, most = 1500
     const seen: number[] = []
     for (let i = 0; i < m.sent.length; i++) {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
@@ -254,8 +259,7 @@ export class Canvas {
     c.fill()
   }
 
-  private collectives(c: CanvasRenderingContext2D, s: Scene) {
-    const y = this.middles(s)
+  private collectives(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
     const seen: Collective[] = []
     for (const k of (finer(s) ?? s.timeline).collectives) {
       if (k.end >= s.from && k.begin <= s.to && seen.push(k) > 150) return
@@ -273,8 +277,7 @@ export class Canvas {
     }
   }
 
-  private critical(c: CanvasRenderingContext2D, s: Scene) {
-    const y = this.middles(s)
+  private critical(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
     c.fillStyle = '#e5003c'
     // Rectangles, not a stroke, which takes several times as long to draw. Of what falls on one pixel
     // in time the outermost rows are joined.
@@ -351,23 +354,19 @@ export class Canvas {
   // above how many collectives begin.
   private density(c: CanvasRenderingContext2D, s: Scene) {
     c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
-    this.heap(c, s, s.timeline.messages.sent, share => [ruler - 3 - 7 * share, 7 * share])
+    this.heap(c, s, momentsOf(s.timeline).messages, share => [ruler - 3 - 7 * share, 7 * share])
     c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
-    this.heap(c, s, s.timeline.collectives.map(k => k.latestBegin), share => [ruler - 13, 3 * share])
+    this.heap(c, s, momentsOf(s.timeline).collectives, share => [ruler - 13, 3 * share])
   }
 
-  private heap(c: CanvasRenderingContext2D, s: Scene, times: ArrayLike<number>, place: (share: number) => [top: number, height: number]) {
-    const w = Math.round(this.plot), n = new Float64Array(w)
+  private heap(c: CanvasRenderingContext2D, s: Scene, times: Float64Array, place: (share: number) => [top: number, height: number]) {
+    const w = Math.round(this.plot), until = Int32Array.from({ length: w + 1 }, (_, x) => before(times, s.from + x / w * (s.to - s.from)))
     let most = 0
-    for (let i = 0; i < times.length; i++) {
-      const x = Math.floor((times[i] - s.from) / (s.to - s.from) * w)
-      if (x >= 0 && x < w) most = Math.max(most, ++n[x])
-    }
-    c.beginPath()
+    for (let x = 0; x < w; x++) most = Math.max(most, until[x + 1] - until[x])
     for (let x = 0; x < w; x++) {
-      if (n[x] > 0) { const [top, height] = place((1 + 6 * Math.log1p(n[x]) / Math.log1p(most)) / 7); c.rect(this.left + x, top, 1, height) }
+      const n = until[x + 1] - until[x]
+      if (n > 0) { const [top, height] = place((1 + 6 * Math.log1p(n) / Math.log1p(most)) / 7); c.fillRect(this.left + x, top, 1, height) }
     }
-    c.fill()
   }
 
   private labels(c: CanvasRenderingContext2D, s: Scene, p: Strip, top: number, first: number, end: number, ink: string) {
@@ -387,6 +386,29 @@ export class Canvas {
     c.fillStyle = s.dark ? '#ffbf80' : '#8a3b00'
     if (every > 1 && !p.levels) p.rows.forEach((row, k) => { if (s.marked(row)) c.fillRect(this.left - 5, Math.round(top + (k + 0.5) * p.each) - 1, 5, 3) })
   }
+}
+
+// Moments are when messages are sent and collectives have their last member, in order of time.
+interface Moments { messages: Float64Array; collectives: Float64Array }
+
+const moments = new WeakMap<Timeline['messages'], Moments>()
+
+// momentsOf returns them; they are put in order once.
+function momentsOf({ messages, collectives }: Timeline): Moments {
+  let known = moments.get(messages)
+  if (!known) moments.set(messages, known = { messages: messages.sent.slice().sort(), collectives: Float64Array.from(collectives, k => k.latestBegin).sort() })
+  return known
+}
+
+// before returns how many of times in order are before a time.
+function before(times: Float64Array, t: number): number {
+  let low = 0, high = times.length
+  while (low < high) {
+    const mid = (low + high) >> 1
+    if (times[mid] < t) low = mid + 1
+    else high = mid
+  }
+  return low
 }
 
 // leastLabel is how wide a run must be to be named, leastNamed how high, px.

@@ -53,13 +53,14 @@ export function Overview({ model, from, to, show, bounds: [first, last] }: Props
     return listen(e, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up })
   }, [])
   const most = shares.reduce((m, v) => Math.max(m, v), 0), mean = shares.reduce((s, v) => s + v, 0) / bins, at = (t: number) => 100 * (t - first) / (last - first)
+  const curve = useMemo(() => <svg viewBox={`0 0 ${bins} 1`} preserveAspectRatio="none" role="img" aria-label={`${what} over the run of ${time(last - first)}: mean ${share(mean)}, at most ${share(most)}, at ${time(first + (shares.indexOf(most) + 0.5) / bins * (last - first))}`} height={height}>
+    <path d={`M0 1${Array.from(shares, (v, k) => `V${(1 - v).toFixed(3)}H${k + 1}`).join('')}V1Z`} />
+  </svg>, [shares])
   const begin = Math.max(at(from), 0), end = Math.min(at(to), 100)
   return <div class="overview">
     <span class="faint" title={`${what}: mean ${share(mean)}, at most ${share(most)} at a time`}>{what}</span>
     <div ref={element} class="strip">
-      <svg viewBox={`0 0 ${bins} 1`} preserveAspectRatio="none" role="img" aria-label={`${what} over the run of ${time(last - first)}: mean ${share(mean)}, at most ${share(most)}, at ${time(first + (shares.indexOf(most) + 0.5) / bins * (last - first))}`} height={height}>
-        <path d={`M0 1${Array.from(shares, (v, k) => `V${(1 - v).toFixed(3)}H${k + 1}`).join('')}V1Z`} />
-      </svg>
+      {curve}
       <div class="window" style={{ left: `${begin}%`, width: `max(${end - begin}%, 3px)` }} />
     </div>
   </div>

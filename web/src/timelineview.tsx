@@ -72,11 +72,12 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
     const [path, wait] = head.activities[kind]
     return wait > 0 ? head.waits[wait] : model.names[path] ?? ''
   }
-  const scene: Scene = {
-    timeline: model.timeline, detail: fine, strips, scrolled: Math.min(scrolled, Math.max(height - room, 0)), inks, levelInks, from: view.from, to: view.to, select: view.select, named,
+  const top = Math.min(scrolled, Math.max(height - room, 0))
+  const scene = useMemo((): Scene => ({
+    timeline: model.timeline, detail: fine, strips, scrolled: top, inks, levelInks, from: view.from, to: view.to, select: view.select, named,
     messages: view.messages, critical: view.critical, labels: r => model.label(r) + (head.rows[r].master && folded(view, head.rows[r].rank) ? ' …' : ''), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
-  }
-  const painted: Scene = shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene
+  }), [model, fine, strips, top, inks, levelInks, view, marked, phases, dark])
+  const painted = useMemo((): Scene => shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene, [scene, shaded])
   const latest = useRef(scene)
   latest.current = scene
   const picture = useRef(painted)
@@ -96,7 +97,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   useLayoutEffect(() => {
     if (printing) canvas.current!.draw(picture.current)
     else frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(picture.current) })
-  })
+  }, [painted, height, printing])
 
   const show = (from: number, to: number) => {
     const { first, last, change } = state.current, length = last - first

@@ -33,8 +33,10 @@ export function unbroken(text: string): string {
 // brief leaves of paths with a line the file's name.
 export function brief(text: string): string { return text.replace(/(?<![\w./-])\/(?:[^\s():/]+\/)+([^\s():/]+:\d)/g, '$1') }
 
+const grouped = new Intl.NumberFormat('en-US') // made once: it takes long
+
 export function count(n: number | null | undefined): string {
-  return n == null ? '–' : n.toLocaleString('en-US')
+  return n == null ? '–' : grouped.format(n)
 }
 
 export function bytes(n: number | null | undefined): string {
