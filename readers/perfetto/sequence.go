@@ -134,7 +134,7 @@ func (r *reader) state(s *sequence, p *packet) bool {
 		}
 		return false
 	}
-	return (p.defaults == nil || r.defaults(s, p.defaults)) && (p.interned == nil || r.intern(s, p.interned))
+	return (p.rare.defaults == nil || r.defaults(s, p.rare.defaults)) && (p.rare.interned == nil || r.intern(s, p.rare.interned))
 }
 
 func (s *sequence) size() int { return s.names.size() + s.categories.size() + s.arguments.size() }
