@@ -60,8 +60,8 @@ type mpiReader struct {
 	order   []*process
 	last    mpiCall
 	both    *trace.P2PRow // what the last call received if it is a Sendrecv that has no second row
-	unknown uint64 // messages whose other end is not told
-	lost    uint64 // requests
+	unknown uint64        // messages whose other end is not told
+	lost    uint64        // requests
 }
 
 type mpiFunction struct {
