@@ -130,6 +130,20 @@ func (m *Message) Cut() (number int, data []byte, ok bool) {
 	return int(tag >> 3), b[n+k:], true
 }
 
+// Entry reads an entry of a table: field 1 is its number, field 2 what it stands for. ok is false if it cannot be decoded to its end.
+func Entry(data []byte) (id uint64, value []byte, ok bool) {
+	m := Of(data)
+	for m.Next() {
+		switch m.Number {
+		case 1:
+			id = m.Value
+		case 2:
+			value = m.Data
+		}
+	}
+	return id, value, !m.Broken
+}
+
 // At returns how many bytes of the message lie before the next field.
 func (m *Message) At() int { return m.at }
 
