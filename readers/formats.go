@@ -39,6 +39,10 @@ type format struct {
 	open  func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error)
 	parts bool // a trace may lie in several files
 
+	// within returns the files of a trace that a directory is. It is nil if the names of files tell the format: files
+	// of two formats that have it do not form one trace.
+	within func(dir string) []string
+
 	// files returns, of files that are there, those of the trace that a path stands for, if it
 	// stands for one of this format. It is nil if what is opened is all that there is.
 	files func(path string, there []string) Files
@@ -116,7 +120,8 @@ var formats = []format{
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(rocpd.OpenJSON(ctx, paths, o.recording()))
 		},
-		parts: true,
+		parts:  true,
+		within: rocpd.JSONIn,
 	},
 	{
 		name: jsontrace.Format, label: "JSON", extensions: []string{".json"}, gzipped: true,
@@ -129,7 +134,8 @@ var formats = []format{
 			}
 			return source(jsontrace.Open(ctx, jsontrace.Files(paths...), opts))
 		},
-		parts: true,
+		parts:  true,
+		within: func(dir string) []string { return jsontrace.Files(dir) },
 		create: func(path string, info trace.Info, defs *trace.Defs, o CreateOptions) (Writer, error) {
 			return writer(jsontrace.Create(path, info, defs, jsontrace.WriteOptions{Force: o.Force, Jobs: o.Jobs}))
 		},

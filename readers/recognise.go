@@ -23,7 +23,10 @@ const headSize = 4096
 // recognise returns the format of a file or directory, and the path of what is to be opened for
 // it: of a file that belongs to a trace, and of a directory with a single trace, that trace.
 func recognise(path string) (f *format, open string, err error) {
-	if f, err = sniff(path); f != nil || err != nil {
+	if f, err = sniff(path); err == nil && f != nil && f.within != nil && isDir(path) {
+		err = mixed(path)
+	}
+	if f != nil || err != nil {
 		return f, path, err
 	}
 	var traces []string
@@ -44,6 +47,25 @@ func recognise(path string) (f *format, open string, err error) {
 		return f, traces[0], err
 	}
 	return nil, "", fmt.Errorf("%s: %w: %s", path, trace.ErrNotATrace, hint(path, info, traces))
+}
+
+// mixed refuses a directory whose files are traces of several formats that only their content tells apart.
+func mixed(dir string) error {
+	var kinds, some []string
+	for _, f := range formats {
+		if f.within == nil {
+			continue
+		}
+		if files := f.within(dir); len(files) > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d of %s (%s)", len(files), f.label, list(files)))
+			some = files
+		}
+	}
+	if len(kinds) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: it holds files of several formats: %s; name the files of one run, such as %s", dir, trace.ErrNotATrace,
+		strings.Join(kinds, " and "), list(some))
 }
 
 // sniff returns the format of what is a trace itself, nil if it is none.

@@ -37,11 +37,21 @@ func TestBelongs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const events, rocprof = `{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]}`, `{"rocprofiler-sdk-tool":[{"buffer_records":{}}]}`
+	put("ranks/a0.json", events)
+	put("ranks/a1.json", events)
+	put("ranks/config.json", `{"steps":3}`)
+	put("tool/7_results.json", rocprof)
+	put("tool/8_results.json", rocprof)
+	put("tool/config.json", `{"steps":3}`)
+	put("hosts/node/7_results.json", rocprof)
+	put("both/7_results.json", rocprof)
+	put("both/a0.json", events)
 	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
 	put("app.pftrace", "\x0a\x02\x50\x01")
 	for name, format := range map[string]string{"one": "paraver", "one/run.pcf": "paraver", "one/run.row": "paraver",
 		"archive/traces.def": "otf2", "archive/traces/0.evt": "otf2", "archive/traces": "otf2", "outer": "otf2", "big.json": "json",
-		"vm.xplane.pb": "xplane", "app.pftrace": "perfetto"} {
+		"vm.xplane.pb": "xplane", "app.pftrace": "perfetto", "ranks": "json", "tool": "rocprofv3", "hosts": "rocprofv3"} {
 		s, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if err != nil {
 			t.Error(err)
@@ -63,7 +73,7 @@ func TestBelongs(t *testing.T) {
 	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "no packet of Perfetto",
 		"model.pb": "it looks like a protocol buffer", "tau.trc": "tau_trace2json",
 		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
-		"two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace of a known format",
+		"both": "1 of rocprofv3 JSON", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace of a known format",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {

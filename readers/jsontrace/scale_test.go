@@ -158,7 +158,7 @@ func TestTooManyLayers(t *testing.T) {
 
 // TestHeldOfTracks: of a track little is held once the file has been read, beside what the store keeps.
 func TestHeldOfTracks(t *testing.T) {
-	const few, many, most = 100, 5100, 640
+	const few, many, most = 100, 5100, 656
 	held := func(n int) int64 {
 		store := spill.NewStore(0, t.TempDir())
 		defer store.Close()

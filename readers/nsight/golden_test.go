@@ -51,8 +51,8 @@ func TestDeterminism(t *testing.T) {
 // TestPlanted states that the analysis finds what testdata/make.py says.
 func TestPlanted(t *testing.T) {
 	tr, a := statstest.Analyzed(t, opener.Open(t, recording.Options{}, run), merge.Options{}, analysis.Options{})
-	if a.Messages.Count != 2 || a.Messages.Bytes != 816 || a.Messages.UnmatchedSends+a.Messages.UnmatchedReceives != 0 {
-		t.Errorf("messages %+v, want 2 of 816 bytes", a.Messages)
+	if a.Messages.Count != 6 || a.Messages.Bytes != 816+2*32+24+48 || a.Messages.UnmatchedSends+a.Messages.UnmatchedReceives != 0 {
+		t.Errorf("messages %+v, want 6 of 952 bytes", a.Messages)
 	}
 	// The receive begins 8,000 ns before the send does.
 	if got := a.WaitStates[waitstate.LateSender].TimeNs; got != 8000 {

@@ -27,7 +27,7 @@ const (
 
 // nvtx reads the ranges and marks of the program.
 func (r *report) nvtx() error {
-	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId"},
+	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId", "binaryData"},
 		func(v []sqlite.Value) {
 			t, domain := r.thread(&v[6]), v[5].Int()
 			name := operator(r.text(&v[3], &v[4]))
@@ -88,7 +88,8 @@ func (r *report) pushed(t *thread, name string, v []sqlite.Value) {
 		what = recording.Call(name)
 		t.process.Works = true
 	case strings.HasPrefix(name, "nccl"):
-		r.nccl.span(t, name, begin, dur, r.text(&v[7], &v[8]))
+		fields, known := r.payload(r.text(&v[7], &v[8]), v[9].Bytes())
+		r.nccl.span(t, name, begin, dur, fields, known)
 	}
 	t.track.Put(begin, dur, r.f.Region(name, what), nest.Call{})
 }

@@ -59,8 +59,9 @@ type mpiReader struct {
 	numbers map[*process]trace.LocationID // of their streams in waiting
 	order   []*process
 	last    mpiCall
-	unknown uint64 // messages whose other end is not told
-	lost    uint64 // requests
+	both    *trace.P2PRow // what the last call received if it is a Sendrecv that has no second row
+	unknown uint64        // messages whose other end is not told
+	lost    uint64        // requests
 }
 
 type mpiFunction struct {
@@ -198,9 +199,10 @@ func (m *mpiReader) function(id *sqlite.Value) mpiFunction {
 	return fn
 }
 
-// messages reads calls that send or receive.
+// messages reads calls that send or receive. A MPI_Sendrecv has two rows, the send and the receive, or a single one if ranks, tags
+// and sizes of both are the same.
 func (m *mpiReader) messages() error {
-	return m.scan("MPI_P2P_EVENTS",
+	err := m.scan("MPI_P2P_EVENTS",
 		[]string{"start", "end", "globalTid", "textId", "commHandle", "commUid", "tag", "remoteRank", "size", "requestHandle"},
 		func(v []sqlite.Value) {
 			fn, begin, c := m.function(&v[3]), v[0].Int(), nest.Call{}
@@ -228,18 +230,36 @@ func (m *mpiReader) messages() error {
 			case receives && blocking:
 				c = nest.Call{Operation: nest.OpRecv, Comm: comm, Peer: peer, Tag: tag, Received: bytes}
 			}
+			before := m.last.t
 			t, _, begin, dur, first := m.call(v, c)
+			if t == nil {
+				return
+			}
+			if first {
+				m.receiveBoth(before)
+			}
 			switch {
-			case t == nil:
-			case !first && fn.Class == trace.ClassSendrecv && sends: // its second row is the receive
-				t.track.Stream.Tie = nest.TieFile
-				t.track.Comm = true
-				t.track.Stream.AddP2P(trace.P2PRow{Time: nest.AddTime(begin, max(0, dur)), Kind: trace.KindMpiRecv, Peer: peer,
-					Comm: trace.CommID(comm), Tag: tag, Bytes: bytes})
+			case fn.Class == trace.ClassSendrecv:
+				if m.both = nil; sends {
+					m.both = &trace.P2PRow{Time: nest.AddTime(begin, max(0, dur)), Kind: trace.KindMpiRecv, Peer: peer,
+						Comm: trace.CommID(comm), Tag: tag, Bytes: bytes}
+				}
 			case first && !blocking && (sends || receives):
 				m.wait(t, begin, recordP2P, uint64(v[9].Int()), uint64(fn.Class), uint64(peer), uint64(comm), uint64(tag), bytes)
 			}
 		})
+	m.receiveBoth(m.last.t)
+	return err
+}
+
+// receiveBoth puts what the last call received, of a thread.
+func (m *mpiReader) receiveBoth(t *thread) {
+	if m.both != nil {
+		t.track.Stream.Tie = nest.TieFile
+		t.track.Comm = true
+		t.track.Stream.AddP2P(*m.both)
+		m.both = nil
+	}
 }
 
 // collectives reads collective calls.

@@ -2,10 +2,8 @@ package nsight
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tracekit/readers/internal/nest"
@@ -20,6 +18,8 @@ type ncclRanges struct {
 	launches map[ncclLaunch]ncclSpan
 	held     int
 	lost     uint64 // ranges that come too late or are too many, launches that are too many
+	bare     uint64 // ranges that communicate, without a payload
+	unread   uint64 // those whose payload cannot be read
 }
 
 type ncclLaunch struct {
@@ -46,15 +46,21 @@ func newNcclRanges() ncclRanges {
 	return ncclRanges{spans: make(map[*thread][]ncclSpan), launches: make(map[ncclLaunch]ncclSpan)}
 }
 
-// span takes a range of NCCL.
-func (n *ncclRanges) span(t *thread, name string, begin, dur int64, payload string) {
-	fields := payloadFields(payload)
+// span takes a range of NCCL, with the numbers of its payload; known tells whether all that it has could be read.
+func (n *ncclRanges) span(t *thread, name string, begin, dur int64, fields map[string]uint64, known bool) {
+	op := nest.OperationByName(strings.TrimPrefix(name, "nccl"))
+	if len(fields) == 0 && op != nest.OpNone {
+		if known {
+			n.bare++
+		} else {
+			n.unread++
+		}
+	}
 	if len(fields) == 0 || dur == openEnd {
 		return
 	}
-	s := ncclSpan{begin: begin, end: nest.AddTime(begin, dur), op: nest.OperationByName(strings.TrimPrefix(name, "nccl")),
-		bytes: fields["Message size [bytes]"], peer: trace.RootNone, comm: fields["NCCL communicator ID"],
-		ranks: uint32(min(fields["No. of ranks"], trace.None-1))}
+	s := ncclSpan{begin: begin, end: nest.AddTime(begin, dur), op: op, bytes: fields["Message size [bytes]"] + fields["Bytes"],
+		peer: trace.RootNone, comm: fields["NCCL communicator ID"], ranks: uint32(min(fields["No. of ranks"], trace.None-1))}
 	for _, key := range []string{"Root", "Peer rank", "Peer"} {
 		if v, ok := fields[key]; ok && v < trace.None {
 			s.peer = uint32(v)
@@ -131,40 +137,12 @@ func (n *ncclRanges) call(f *recording.File, p *process, region trace.RegionID, 
 	return c
 }
 
-// note tells of what was more than is kept.
+// note tells of what was more than is kept, and what sizes are not known.
 func (n *ncclRanges) note(f *recording.File) {
+	f.Ledger.AddN(trace.CodeDanglingReference, n.unread, f.Place(-1),
+		"the payload of a call of NCCL, whose layout no table of the export tells, or several differently")
+	f.Ledger.AddN(trace.CodeIncompleteByWriter, n.bare, f.Place(-1),
+		"calls of NCCL have no payload, so that bytes and peers are not known; nsys export --include-blobs true keeps it")
 	f.Ledger.AddN(trace.CodeLimitExceeded, n.lost, f.Place(-1),
 		"calls of NCCL, or calls out of order; the sizes of their kernels are not known")
-}
-
-// payloadFields returns the numbers of a payload, by the names of its fields.
-func payloadFields(text string) map[string]uint64 {
-	if text == "" {
-		return nil
-	}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	fields := make(map[string]uint64)
-	key := ""
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return fields
-		}
-		switch v := token.(type) {
-		case string:
-			if n, err := strconv.ParseUint(v, 0, 64); err == nil && key != "" {
-				fields[key], key = n, ""
-			} else {
-				key = v
-			}
-		case json.Number:
-			if n, err := strconv.ParseUint(v.String(), 10, 64); err == nil && key != "" {
-				fields[key] = n
-			}
-			key = ""
-		default:
-			key = ""
-		}
-	}
 }

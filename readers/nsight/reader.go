@@ -9,7 +9,9 @@
 //	…_GRAPH_TRACE                    launched graphs, where their kernels were not recorded
 //	NVTX_EVENTS                      push/pop ranges (59) on threads; start/end ranges (60) and imported ones on a
 //	                                 location of their own, since they may overlap; marks (34) are moments.
-//	                                 "domain: name" if the domain is neither the default nor that of MPI or NCCL
+//	                                 "domain: name" if the domain is neither the default nor that of MPI or NCCL.
+//	                                 Of payloads, as text or as bytes that NVTX_PAYLOAD_SCHEMA_ENTRIES describes, the
+//	                                 numbers of NCCL: bytes, peer, communicator
 //	MPI_P2P_EVENTS, _COLLECTIVES_EVENTS, _START_WAIT_EVENTS, _OTHER_EVENTS, MPI_COMMUNICATORS, MPI_RANKS
 //	                                 calls, messages and collectives. Versions of 2022 have ranges of NVTX alone
 //	OSRT_API                         calls of the operating system's libraries
@@ -97,6 +99,7 @@ type report struct {
 	last      *thread // that was looked for
 	lone      *process
 	nccl      ncclRanges
+	payloads  map[schemaKey]*schema
 	rows      uint64 // that repeat others
 	negative  uint64 // events that end before they begin
 }
@@ -115,7 +118,7 @@ func read(ctx context.Context, f *recording.File) error {
 	if !hasReport(db) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
-	for _, step := range []func() error{r.about, r.names, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics,
+	for _, step := range []func() error{r.about, r.names, r.schemas, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics,
 		r.leftOut} {
 		if err := step(); err != nil {
 			return err

@@ -39,26 +39,39 @@ var about = map[int]bool{3: true, 4: true, 5: true, 33: true, 35: true, 36: true
 type packet struct {
 	time, clock       uint64
 	hasTime, hasClock bool
+	dropped           bool
 	sequence          uint32
 	flags             uint64
-	dropped           bool
-	interned          []byte
-	defaults          []byte
 	event             []byte
-	track             []byte
-	snapshot          []byte
-	process, thread   []byte // descriptors as they were before those of tracks
-	compressed        []byte
-	zstd              []byte
-	other             int // a field that is not read; 0: none
+	rare              *parts
+}
+
+// parts are what few packets have, beside an event.
+type parts struct {
+	used            bool
+	interned        []byte
+	defaults        []byte
+	track           []byte
+	snapshot        []byte
+	process, thread []byte // descriptors as they were before those of tracks
+	compressed      []byte
+	zstd            []byte
+	other           int // a field that is not read; 0: none
 }
 
 // parse reads a packet; it returns false if it cannot be decoded.
 func (p *packet) parse(b []byte) bool {
+	if p.rare.used {
+		*p.rare = parts{}
+	}
 	m := protobuf.Of(b)
 	for m.Next() {
 		if m.Type == protowire.BytesType {
-			p.message(m.Number, m.Data)
+			if m.Number == fieldEvent {
+				p.event = m.Data
+			} else {
+				p.rare.message(m.Number, m.Data)
+			}
 			continue
 		}
 		switch m.Number {
@@ -81,10 +94,9 @@ func (p *packet) parse(b []byte) bool {
 	return !m.Broken
 }
 
-func (p *packet) message(number int, data []byte) {
+func (p *parts) message(number int, data []byte) {
+	p.used = true
 	switch number {
-	case fieldEvent:
-		p.event = data
 	case fieldInterned:
 		p.interned = data
 	case fieldDefaults:

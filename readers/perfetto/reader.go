@@ -144,6 +144,7 @@ type reader struct {
 	kinds        []kind                    // of regions
 	texts        map[string]uint32
 	textBytes    int
+	rare         parts
 	lists        lists
 	attrs        []attribute // of the event at hand
 	args         []uint64
@@ -226,7 +227,7 @@ func (r *reader) run(ctx context.Context, in *input, inner bool) error {
 			r.find(trace.CodeLimitExceeded, fmt.Sprintf("a packet of more than %d MB, which is left out", packetLimit>>20))
 			continue
 		case foundPacket:
-			var p packet
+			p := packet{rare: &r.rare}
 			if p.parse(b) {
 				if err := r.take(ctx, &p, inner); err != nil {
 					return err
@@ -246,19 +247,19 @@ func (r *reader) run(ctx context.Context, in *input, inner bool) error {
 
 // take takes a packet.
 func (r *reader) take(ctx context.Context, p *packet, inner bool) error {
-	if p.compressed != nil || p.zstd != nil {
+	if p.rare.compressed != nil || p.rare.zstd != nil {
 		if inner {
 			r.find(trace.CodeCorrupt, "compressed packets in compressed packets")
 			return nil
 		}
-		return r.compressed(ctx, p.compressed, p.zstd)
+		return r.compressed(ctx, p.rare.compressed, p.rare.zstd)
 	}
 	r.packets++
 	s := r.sequence(p.sequence)
 	if s == nil {
 		return nil
 	}
-	if p.snapshot != nil && !r.clocks.snapshot(p.snapshot, p.sequence) {
+	if p.rare.snapshot != nil && !r.clocks.snapshot(p.rare.snapshot, p.sequence) {
 		r.find(trace.CodeBadValue, "a snapshot of clocks that cannot be used")
 	}
 	fine := r.state(s, p)
@@ -277,18 +278,18 @@ func (r *reader) take(ctx context.Context, p *packet, inner bool) error {
 	}
 	switch {
 	case !fine:
-	case p.track != nil:
-		r.describe(p.track)
-	case p.process != nil:
-		r.describeProcess(p.process)
-	case p.thread != nil:
-		r.describeThread(s, p.thread)
+	case p.rare.track != nil:
+		r.describe(p.rare.track)
+	case p.rare.process != nil:
+		r.describeProcess(p.rare.process)
+	case p.rare.thread != nil:
+		r.describeThread(s, p.rare.thread)
 	case p.event != nil && timed:
 		r.event(s, time, p.event)
 	case p.event != nil:
 		r.find(trace.CodeBadValue, "an event without a time")
-	case p.other != 0:
-		r.system[p.other]++
+	case p.rare.other != 0:
+		r.system[p.rare.other]++
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (r *reader) state(s *sequence, p *packet) bool {
 		}
 		return false
 	}
-	return (p.defaults == nil || r.defaults(s, p.defaults)) && (p.interned == nil || r.intern(s, p.interned))
+	return (p.rare.defaults == nil || r.defaults(s, p.rare.defaults)) && (p.rare.interned == nil || r.intern(s, p.rare.interned))
 }
 
 func (s *sequence) size() int { return s.names.size() + s.categories.size() + s.arguments.size() }
@@ -187,17 +187,8 @@ func (r *reader) intern(s *sequence, data []byte) bool {
 		default:
 			continue
 		}
-		id, name := uint64(0), []byte(nil)
-		entry := protobuf.Of(m.Data)
-		for entry.Next() {
-			switch entry.Number {
-			case 1:
-				id = entry.Value
-			case 2:
-				name = entry.Data
-			}
-		}
-		if entry.Broken {
+		id, name, ok := protobuf.Entry(m.Data)
+		if !ok {
 			return r.broken()
 		}
 		if id == 0 || r.interned >= internLimit {

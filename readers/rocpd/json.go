@@ -21,15 +21,49 @@ const JSONFormat = "rocprofv3"
 // jsonMember is the member of the outer object that holds everything.
 const jsonMember = "rocprofiler-sdk-tool"
 
-// SniffJSON reports whether a file that begins so is JSON of rocprofv3.
-func SniffJSON(_ string, head []byte) bool {
+// SniffJSON reports whether a path is JSON of rocprofv3, or a directory with some and without databases, which hold the same. head is
+// how the file begins, nil for a directory.
+func SniffJSON(path string, head []byte) bool {
+	if head == nil {
+		return !Sniff(path, nil) && len(JSONIn(path)) > 0
+	}
 	rest, ok := bytes.CutPrefix(bytes.TrimSpace(head), []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`+jsonMember+`"`))
 }
 
-// OpenJSON reads one trace from files of JSON. An error wraps trace.ErrNotATrace if one is none.
+// JSONIn returns the files of JSON of rocprofv3 in a directory, and in those that it makes there of hosts and processes, in order of
+// name; with them those that cannot be opened, which may be such. What else is JSON there is not among them.
+func JSONIn(dir string) []string {
+	some := false
+	files := slices.DeleteFunc(recording.FilesIn(dir, ".json", levels), func(path string) bool {
+		f, _, err := wire.OpenRegular(path)
+		if err != nil {
+			return errors.Is(err, wire.ErrNotRegular)
+		}
+		defer f.Close()
+		head := make([]byte, 512)
+		n, _ := io.ReadFull(f, head)
+		is := SniffJSON(path, head[:n])
+		some = some || is
+		return !is
+	})
+	if !some {
+		return nil
+	}
+	return files
+}
+
+// OpenJSON reads one trace from files of JSON, or from directories of them. An error wraps trace.ErrNotATrace if one is none.
 func OpenJSON(ctx context.Context, paths []string, o recording.Options) (*recording.Source, error) {
-	return recording.Open(ctx, JSONFormat, paths, o, readJSON)
+	var files []string
+	for _, path := range paths {
+		if in := JSONIn(path); len(in) > 0 {
+			files = append(files, in...)
+		} else {
+			files = append(files, path)
+		}
+	}
+	return recording.Open(ctx, JSONFormat, files, o, readJSON)
 }
 
 var errForm = errors.New("it is no JSON of rocprofv3")

@@ -14,7 +14,8 @@
 //	pmc_event         counter: of a kernel on its stream, or sampled beside the program
 //	sample            moment, or the time of a sampled counter
 //	stack_id          of a call and of what it launches: the attribute correlation
-//	arg               left out
+//	arg               left out: MPI calls have theirs by position and type of C, without names, and handles in the place of the
+//	                  sizes of data types, so that they tell no bytes
 //
 // Times are nanoseconds since the host has started, so that the files of one host have one clock. The
 // environment of a process is looked at for its rank alone.

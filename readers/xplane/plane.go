@@ -219,16 +219,8 @@ func (p *plane) addLine(data []byte) {
 
 // entry reads an entry of a table: its key and value.
 func (p *plane) entry(data []byte) (key uint64, value []byte) {
-	m := protobuf.Of(data)
-	for m.Next() {
-		switch m.Number {
-		case 1:
-			key = m.Value
-		case 2:
-			value = m.Data
-		}
-	}
-	if m.Broken {
+	key, value, ok := protobuf.Entry(data)
+	if !ok {
 		p.r.broken(p.at)
 	}
 	return key, value

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
 
@@ -32,21 +33,20 @@ func (m *IDs) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 // walk passes the records of a track on to a nester, and calls full after each; that it
 // returns false ends the walk.
 func (s *Set) walk(ctx context.Context, l *Track, n *nester, full func() bool) error {
-	for b, err := range s.Spool.Events(ctx, l.Number) {
-		if err != nil {
-			return err
+	m := spool.Merge([]*spool.Stream{l.Stream}, spool.Part{First: math.MinInt64, Last: math.MaxInt64})
+	count := 0
+	for r := m.Next(); r != nil; r = m.Next() {
+		if count++; count%batchEvents == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		attrs := 0
-		for seq, row := range b.Events {
-			attrs = n.takeAttrs(&b.Attrs, attrs, seq)
-			n.take(b, row)
-			if !full() {
-				return nil
-			}
+		n.takeAttrs(r)
+		n.take(r)
+		if !full() {
+			return nil
 		}
 	}
 	n.close()
-	return nil
+	return ctx.Err()
 }
 
 // Deliver iterates over the events of a sub-track, as those of a location.
@@ -82,94 +82,71 @@ func (s *Set) Deliver(ctx context.Context, l *Track, sub int, ids *IDs, location
 	}
 }
 
-// takeAttrs takes the attributes of a record, from row i on, and returns the row behind them.
-func (n *nester) takeAttrs(a *trace.Attrs, i int, seq uint64) int {
+// takeAttrs takes the attributes of a record.
+func (n *nester) takeAttrs(r spool.Record) {
 	n.attrs = n.attrs[:0]
-	for ; i < len(a.Seq) && a.Seq[i] == seq; i++ {
-		n.attrs = append(n.attrs, attr{a.Attribute[i], a.Type[i], a.Value[i]})
+	for a := r.Attrs(); len(a) > 0; a = a[2:] {
+		id, typ, value := spool.Attr(a)
+		n.attrs = append(n.attrs, attr{id, typ, value})
 	}
-	return i
 }
 
 // take passes a record of a track on.
-func (n *nester) take(b *trace.Batch, r trace.Row) {
-	switch r.Table {
-	case trace.TableFlow:
-		n.takeFlow(&b.Flow, r.First)
-	case trace.TableP2P:
-		n.takeP2P(&b.P2P, r.First)
-	case trace.TableColl:
-		n.takeColl(&b.Coll, r.First)
-	case trace.TableMetric:
-		n.takeMetric(&b.Metric, r.First, r.End)
-	case trace.TableOther:
-		n.takeOther(&b.Other, r.First)
-	}
-}
-
-func (n *nester) takeFlow(f *trace.Flow, i int) {
-	if f.Kind[i] == trace.KindEnter {
-		n.begin(f.Time[i], f.Region[i])
-		return
-	}
-	n.end(f.Time[i], uint32(f.Region[i]))
-}
-
-func (n *nester) takeP2P(p *trace.P2P, i int) {
-	time := n.moment(p.Time[i])
-	if n.batch == nil {
-		return
-	}
-	comm := trace.CommID(trace.None)
-	if p.Comm[i] != trace.None {
-		comm = n.ids.comm(uint32(p.Comm[i]))
-	}
-	n.putAttrs()
-	n.batch.AddP2P(trace.P2PRow{Time: time, Kind: p.Kind[i], Peer: p.Peer[i], Comm: comm,
-		Tag: p.Tag[i], Bytes: p.Bytes[i], Request: p.Request[i]})
-}
-
-func (n *nester) takeColl(c *trace.Coll, i int) {
-	time := n.moment(c.Time[i])
-	if n.batch == nil {
-		return
-	}
-	comm := trace.CommID(trace.None)
-	if c.Comm[i] != trace.None {
-		comm = n.ids.comm(uint32(c.Comm[i]))
-	}
-	n.putAttrs()
-	n.batch.AddColl(trace.CollRow{Time: time, Kind: c.Kind[i], Op: c.Op[i], Comm: comm, Root: c.Root[i], Sent: c.Sent[i],
-		Received: c.Received[i], Request: c.Request[i]})
-}
-
-func (n *nester) takeMetric(m *trace.MetricValues, i, end int) {
-	time := n.moment(m.Time[i])
-	if n.batch != nil {
-		id := m.Metric[i]
-		for j := i; j < end && n.s.Type != nil; j++ {
-			typ := n.s.Type(id, j-i)
-			m.Value[j] = Converted(typ, m.Type[j], m.Value[j])
-			m.Type[j] = typ
-		}
-		n.batch.AddMetric(time, n.ids.Metrics[id], m.Type[i:end], m.Value[i:end])
-	}
-}
-
-func (n *nester) takeOther(o *trace.Other, i int) {
-	args := o.Args[o.Offset[i]:o.Offset[i+1]]
-	switch o.Kind[i] {
+func (n *nester) take(r spool.Record) {
+	time := r.Time()
+	switch kind := r.Kind(); kind {
+	case trace.KindEnter:
+		n.begin(time, trace.RegionID(r.Field()))
+	case trace.KindLeave:
+		n.end(time, r.Field())
 	case recordSlice:
-		n.slice(o.Time[i], int64(args[0]), trace.RegionID(args[1]), Call{})
+		n.slice(time, -r.Tie(), trace.RegionID(r.Field()), Call{})
+	case recordOpen:
+		n.slice(time, OpenEnd, trace.RegionID(r.Field()), Call{})
 	case recordCall:
-		n.slice(o.Time[i], int64(args[0]), trace.RegionID(args[1]), Call{Operation: Operation(args[2]),
-			Comm: uint32(args[3]), Peer: uint32(args[4]), Tag: uint32(args[5]), Sent: args[6], Received: args[7]})
-	case trace.KindInstant:
-		time := n.moment(o.Time[i])
-		if n.batch != nil {
-			n.putAttrs()
-			n.batch.AddOther(time, trace.KindInstant, uint64(n.ids.Strings[args[0]]))
+		a := r.Args()
+		n.slice(time, int64(a[0]), trace.RegionID(a[1]), Call{Operation: Operation(a[2]),
+			Comm: uint32(a[3]), Peer: uint32(a[4]), Tag: uint32(a[5]), Sent: a[6], Received: a[7]})
+	default:
+		if table := kind.Table(); table != trace.TableOther || kind == trace.KindInstant {
+			n.takeMoment(table, n.moment(time), r)
 		}
+	}
+}
+
+// takeMoment passes an event on that is no slice, whose time that is.
+func (n *nester) takeMoment(table trace.TableID, time int64, r spool.Record) {
+	if n.batch == nil {
+		return
+	}
+	comm := func(id trace.CommID) trace.CommID {
+		if id == trace.None {
+			return id
+		}
+		return n.ids.comm(uint32(id))
+	}
+	switch table {
+	case trace.TableP2P:
+		row := r.P2P()
+		row.Time, row.Comm = time, comm(row.Comm)
+		n.putAttrs()
+		n.batch.AddP2P(row)
+	case trace.TableColl:
+		row := r.Coll()
+		row.Time, row.Comm = time, comm(row.Comm)
+		n.putAttrs()
+		n.batch.AddColl(row)
+	case trace.TableMetric:
+		id := trace.MetricID(r.Field())
+		n.types, n.values = r.Values(n.types[:0], n.values[:0])
+		for j := 0; n.s.Type != nil && j < len(n.values); j++ {
+			typ := n.s.Type(id, j)
+			n.types[j], n.values[j] = typ, Converted(typ, n.types[j], n.values[j])
+		}
+		n.batch.AddMetric(time, n.ids.Metrics[id], n.types, n.values)
+	default:
+		n.putAttrs()
+		n.batch.AddOther(time, trace.KindInstant, uint64(n.ids.Strings[r.Args()[0]]))
 	}
 }
 

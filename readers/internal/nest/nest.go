@@ -18,14 +18,18 @@ const clipLimit = 1000
 //
 //	stack are the open slices, the innermost last
 //	a visit in stack with a known end ends no later than the one below
+//	calls are those of the visits in stack that communicate, in their order
 type nester struct {
 	s       *Set
 	ids     *IDs
 	stack   []visit
+	calls   []Call
 	last    int64        // time of the latest event
 	events  uint64       // number of events
 	batch   *trace.Batch // nil: they are only counted
 	attrs   []attr       // of the record at hand
+	types   []trace.ValueType
+	values  []uint64
 	count   nestCount
 	outside func(time, dur int64, region trace.RegionID, c Call) // takes the other slices
 	exile   map[uint64]bool                                      // slices, by their number in the track, that must not go to sub-track 0
@@ -52,12 +56,12 @@ type nestCount struct {
 
 // A visit is an open slice.
 type visit struct {
-	start  int64
-	end    int64 // unknown: math.MaxInt64
-	region trace.RegionID
-	began  bool // by B
-	number uint64
-	call   Call
+	start        int64
+	end          int64 // unknown: math.MaxInt64
+	number       uint64
+	region       trace.RegionID
+	began        bool // by B
+	communicates bool
 }
 
 type attr struct {
@@ -101,7 +105,12 @@ func (n *nester) slice(time, dur int64, region trace.RegionID, c Call) {
 		n.outside(time, dur, region, c)
 		return
 	}
-	n.enter(time, visit{start: time, end: min(end, limit), region: region, number: n.slices, call: c})
+	fr := visit{start: time, end: min(end, limit), region: region, number: n.slices}
+	if c.Operation != OpNone {
+		n.enterCall(time, fr, c)
+		return
+	}
+	n.enter(time, fr)
 }
 
 // longer is how many times as long a slice is as those that give way to it. Of slices of which each
@@ -116,7 +125,7 @@ func (n *nester) giveWay(time, end int64) {
 	for i > 0 && !n.fits(end, n.stack[i-1].end) {
 		i--
 		v := n.stack[i]
-		if v.began || v.call.Operation != OpNone || (v.end-v.start) > (end-time)/longer {
+		if v.began || v.communicates || (v.end-v.start) > (end-time)/longer {
 			return
 		}
 	}
@@ -153,8 +162,8 @@ func (n *nester) pop(time int64) {
 	}
 }
 
-// enter opens a slice. Inside trace.MaxDepth others the innermost of these ends before, as in a trace.CallStack.
-func (n *nester) enter(time int64, fr visit) {
+// enter opens a slice, and returns the time of the event. Inside trace.MaxDepth others the innermost of these ends before, as in a trace.CallStack.
+func (n *nester) enter(time int64, fr visit) int64 {
 	if len(n.stack) == trace.MaxDepth {
 		n.count.deep++
 		n.leave(time)
@@ -166,9 +175,15 @@ func (n *nester) enter(time int64, fr visit) {
 		n.putAttrs()
 		n.batch.AddFlow(time, trace.KindEnter, n.ids.region(fr.region))
 	}
-	if fr.call.Operation != OpNone {
-		n.beginCall(time, &fr.call)
-	}
+	return time
+}
+
+// enterCall opens a slice that communicates.
+func (n *nester) enterCall(time int64, fr visit, c Call) {
+	fr.communicates = true
+	time = n.enter(time, fr)
+	n.calls = append(n.calls, c)
+	n.beginCall(time, &c)
 }
 
 // tally counts a B that is opened or closed.
@@ -197,8 +212,10 @@ func (n *nester) leave(time int64) {
 			n.count.broken++
 		}
 	}
-	if fr.call.Operation != OpNone {
-		n.endCall(time, &fr.call)
+	if fr.communicates {
+		c := n.calls[len(n.calls)-1]
+		n.calls = n.calls[:len(n.calls)-1]
+		n.endCall(time, &c)
 	}
 	time = n.advance(time)
 	if n.batch != nil {

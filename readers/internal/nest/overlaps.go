@@ -100,7 +100,7 @@ func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c Call) 
 
 // close returns what was found in all sub-tracks.
 func (o *overlaps) close() *Survey {
-	s := &Survey{[]uint64{o.track.events}, o.track.count}
+	s := &Survey{Events: []uint64{o.track.events}, count: o.track.count}
 	for _, n := range o.layers {
 		n.close()
 		s.count.open += n.count.open

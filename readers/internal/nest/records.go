@@ -5,10 +5,12 @@ import "tracekit/trace"
 // The records that go into the spool beside events: a slice waits there for its place
 // among the others of its track.
 //
-//	recordSlice  duration (OpenEnd: not known), region
-//	recordCall   duration, region, operation, communicator, root or peer, tag, sent, received
+//	recordSlice  region as its field; its tie is minus the duration
+//	recordOpen   the same without a known end
+//	recordCall   duration (OpenEnd: not known), region, operation, communicator, root or peer, tag, sent, received
 const (
 	recordSlice trace.Kind = 240 + iota
+	recordOpen
 	recordCall
 )
 

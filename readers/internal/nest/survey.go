@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tracekit/readers/internal/spool"
 	"tracekit/trace"
 )
 
@@ -11,6 +12,7 @@ import (
 type Survey struct {
 	Events []uint64 // number of events by sub-track
 	count  nestCount
+	live   *nester // follows the filling of the track: see Set.Follow
 }
 
 // Find notes in a ledger what did not nest in a track, which people know as in.
@@ -27,13 +29,36 @@ func (l *Track) Find(ledger *trace.Ledger, at trace.Place, in string) {
 	ledger.AddN(trace.CodeOpenRegion, count.open, at, in+": begin events (B) without an end (E); closed with the enclosing slice")
 }
 
-// survey runs over a track. Slices that a begin or an end breaks, or that give way to longer ones, are
-// found first and then given to the other sub-tracks.
-func (s *Set) survey(ctx context.Context, l *Track) error {
+// Follow makes the survey of an empty track while it is filled, if that happens in the order of time. What the
+// track is must be said before it has events.
+func (s *Set) Follow(l *Track) {
+	l.Stream.Observe(func(r spool.Record) {
+		if l.Survey == nil {
+			l.Survey = &Survey{live: s.surveyor(l)}
+		}
+		l.Survey.live.take(r)
+	})
+}
+
+// surveyor returns what counts the events of sub-track 0 at first.
+func (s *Set) surveyor(l *Track) *nester {
 	n := newNester(s, l, nil)
 	n.prefer = !l.GPU && !l.Async
-	err := s.walk(ctx, l, n, func() bool { return true })
-	l.Survey = &Survey{[]uint64{n.events}, n.count}
+	return n
+}
+
+// survey runs over a track, unless that was done while it was filled. Slices that a begin or an end breaks, or
+// that give way to longer ones, are found first and then given to the other sub-tracks.
+func (s *Set) survey(ctx context.Context, l *Track) (err error) {
+	var n *nester
+	if l.Survey != nil && l.Survey.live != nil && l.Stream.Observed() {
+		n = l.Survey.live
+		n.close()
+	} else {
+		n = s.surveyor(l)
+		err = s.walk(ctx, l, n, func() bool { return true })
+	}
+	l.Survey = &Survey{Events: []uint64{n.events}, count: n.count}
 	if err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
 		return err
 	}

@@ -25,12 +25,13 @@ type Track struct {
 func (l *Track) Put(time, dur int64, region trace.RegionID, c Call) {
 	l.stacked = false
 	l.Latest = max(l.Latest, AddTime(time, dur))
+	kind := recordSlice
 	l.Stream.Tie = -dur
 	if dur == OpenEnd {
-		l.Stream.Tie = TieFile + 1
+		kind, l.Stream.Tie = recordOpen, TieFile+1
 	}
 	if c.Operation == OpNone {
-		l.Stream.AddOther(time, recordSlice, uint64(dur), uint64(region))
+		l.Stream.AddShort(time, kind, uint32(region))
 		return
 	}
 	l.Comm = true

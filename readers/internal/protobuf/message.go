@@ -17,69 +17,84 @@ type Message struct {
 	Value  uint64 // of a number, whatever its type
 	Data   []byte // of text, bytes and messages; nil for numbers
 	Broken bool   // the message ends within a field, or a field cannot be decoded
-	rest   []byte
 	all    []byte
+	at     int // where the next field begins
 	sound  int // where the first field begins that cannot be decoded
 }
 
 // Of returns a message before its first field.
-func Of(data []byte) Message { return Message{rest: data, all: data} }
+func Of(data []byte) Message { return Message{all: data} }
 
 // Next goes to the next field; it returns false at the end, and where the message is broken.
 // Groups, which nothing writes any more, are passed over.
 func (m *Message) Next() bool {
-	for len(m.rest) > 0 {
-		b := m.rest
-		tag, n := uint64(b[0]), 1
-		if tag >= 0x80 {
-			if tag, n = protowire.ConsumeVarint(b); n < 0 {
-				return m.fail()
-			}
+	b, i := m.all, m.at
+	if uint(i) >= uint(len(b)) {
+		return false
+	}
+	tag := b[i]
+	i++
+	if tag >= 0x80 || tag < 1<<3 || uint(i) >= uint(len(b)) || b[i] >= 0x80 {
+		return m.any()
+	}
+	v := b[i]
+	i++
+	switch protowire.Type(tag & 7) {
+	case protowire.VarintType:
+		m.Data, m.Value = nil, uint64(v)
+	case protowire.BytesType:
+		end := i + int(v)
+		if end > len(b) {
+			return m.any()
 		}
-		if tag>>3 == 0 || tag>>3 > math.MaxInt32 {
+		m.Data, m.Value = b[i:end:end], 0
+		i = end
+	default:
+		return m.any()
+	}
+	m.Number, m.Type, m.at = int(tag>>3), protowire.Type(tag&7), i
+	return true
+}
+
+// any is Next for fields of all forms.
+func (m *Message) any() bool {
+	for m.at < len(m.all) {
+		b := m.all[m.at:]
+		tag, n := protowire.ConsumeVarint(b)
+		if n < 0 || tag>>3 == 0 || tag>>3 > math.MaxInt32 {
 			return m.fail()
 		}
-		b = b[n:]
-		m.Number, m.Type, m.Data = int(tag>>3), protowire.Type(tag&7), nil
+		m.Number, m.Type, m.Value, m.Data = int(tag>>3), protowire.Type(tag&7), 0, nil
+		size := 0
 		switch m.Type {
 		case protowire.VarintType:
-			if len(b) > 0 && b[0] < 0x80 {
-				m.Value, m.rest = uint64(b[0]), b[1:]
-				return true
-			}
-			m.Value, n = protowire.ConsumeVarint(b)
+			m.Value, size = protowire.ConsumeVarint(b[n:])
 		case protowire.BytesType:
-			m.Value = 0
-			if len(b) > 0 && b[0] < 0x80 && len(b) > int(b[0]) {
-				n := 1 + int(b[0])
-				m.Data, m.rest = b[1:n:n], b[n:]
-				return true
-			}
-			m.Data, n = protowire.ConsumeBytes(b)
+			m.Data, size = protowire.ConsumeBytes(b[n:])
 		case protowire.Fixed64Type:
-			m.Value, n = protowire.ConsumeFixed64(b)
+			m.Value, size = protowire.ConsumeFixed64(b[n:])
 		case protowire.Fixed32Type:
 			var v uint32
-			v, n = protowire.ConsumeFixed32(b)
+			v, size = protowire.ConsumeFixed32(b[n:])
 			m.Value = uint64(v)
 		default:
-			if n = protowire.ConsumeFieldValue(protowire.Number(m.Number), m.Type, b); n >= 0 {
-				m.rest = b[n:]
+			if size = protowire.ConsumeFieldValue(protowire.Number(m.Number), m.Type, b[n:]); size >= 0 {
+				m.at += n + size
 				continue
 			}
 		}
-		if n < 0 {
+		if size < 0 {
 			return m.fail()
 		}
-		m.rest = b[n:]
+		m.at += n + size
 		return true
 	}
 	return false
 }
 
+// fail ends the message at the field at hand, which cannot be decoded.
 func (m *Message) fail() bool {
-	m.sound = len(m.all) - len(m.rest)
-	m.Broken, m.rest = true, nil
+	m.Broken, m.sound, m.at = true, m.at, len(m.all)
 	return false
 }
 
@@ -88,7 +103,7 @@ func (m *Message) Sound() int {
 	if m.Broken {
 		return m.sound
 	}
-	return len(m.all) - len(m.rest)
+	return m.at
 }
 
 // Cut returns the field that the end of a broken message cuts, with what there is of its data; ok is false if it is no such field.
@@ -115,8 +130,22 @@ func (m *Message) Cut() (number int, data []byte, ok bool) {
 	return int(tag >> 3), b[n+k:], true
 }
 
+// Entry reads an entry of a table: field 1 is its number, field 2 what it stands for. ok is false if it cannot be decoded to its end.
+func Entry(data []byte) (id uint64, value []byte, ok bool) {
+	m := Of(data)
+	for m.Next() {
+		switch m.Number {
+		case 1:
+			id = m.Value
+		case 2:
+			value = m.Data
+		}
+	}
+	return id, value, !m.Broken
+}
+
 // At returns how many bytes of the message lie before the next field.
-func (m *Message) At() int { return len(m.all) - len(m.rest) }
+func (m *Message) At() int { return m.at }
 
 // IsNumber reports whether the field is a number.
 func (m *Message) IsNumber() bool { return m.Type != protowire.BytesType }

@@ -97,6 +97,7 @@ func (f *File) add(l *Track, to *[]*Track) *Track {
 		f.lost[lostTracks]++
 		return nil
 	}
+	f.Set.Follow(&l.Track)
 	*to = append(*to, l)
 	return l
 }

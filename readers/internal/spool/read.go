@@ -50,43 +50,31 @@ func (s *Spool) Events(ctx context.Context, location trace.LocationID) iter.Seq2
 }
 
 // restore appends the event of a record; see Stream for the record's form.
-func restore(b *trace.Batch, r []uint64) {
-	kind, field, time := trace.Kind(r[0]>>56), uint32(r[0]), int64(r[1])
-	attrs := length(r) - 2*int(r[0]>>48&0xFF)
-	for a := attrs; a < length(r); a += 2 {
-		b.AddAttr(trace.AttributeID(uint32(r[a])), trace.ValueType(r[a]>>32), r[a+1])
+func restore(b *trace.Batch, r Record) {
+	kind := r.Kind()
+	for a := r.Attrs(); len(a) > 0; a = a[2:] {
+		b.AddAttr(Attr(a))
 	}
-	f := r[headWords:attrs]
 	switch kind.Table() {
 	case trace.TableFlow:
-		if len(f) == 0 {
-			b.AddFlow(time, kind, trace.RegionID(field))
+		if f := r.Args(); len(f) == 0 {
+			b.AddFlow(r.Time(), kind, trace.RegionID(r.Field()))
 		} else {
-			b.AddContext(time, kind, trace.RegionID(field), trace.CallingContextID(high(f[0])), uint32(f[0]))
+			b.AddContext(r.Time(), kind, trace.RegionID(r.Field()), trace.CallingContextID(high(f[0])), uint32(f[0]))
 		}
 	case trace.TableP2P:
-		b.AddP2P(trace.P2PRow{Time: time, Kind: kind, Peer: field, Comm: trace.CommID(high(f[0])),
-			Tag: uint32(f[0]), Bytes: f[1], Request: f[2]})
+		b.AddP2P(r.P2P())
 	case trace.TableColl:
-		b.AddColl(trace.CollRow{Time: time, Kind: kind, Root: field, Comm: trace.CommID(high(f[0])),
-			Op: trace.CollectiveOp(f[0]), Sent: f[1], Received: f[2], Request: f[3]})
+		b.AddColl(r.Coll())
 	case trace.TableMetric:
-		restoreMetric(b, time, trace.MetricID(field), f)
+		types, values := r.Values(make([]trace.ValueType, 0, 8), make([]uint64, 0, 8))
+		b.AddMetric(r.Time(), trace.MetricID(r.Field()), types, values)
 	default:
-		b.AddOther(time, kind, f...)
+		b.AddOther(r.Time(), kind, r.Args()...)
 	}
 }
 
 func high(w uint64) uint32 { return uint32(w >> 32) }
-
-func restoreMetric(b *trace.Batch, time int64, metric trace.MetricID, f []uint64) {
-	types := make([]trace.ValueType, 0, 8)
-	values := make([]uint64, 0, 8)
-	for i := 0; i < len(f); i += 2 {
-		types, values = append(types, trace.ValueType(f[i])), append(values, f[i+1])
-	}
-	b.AddMetric(time, metric, types, values)
-}
 
 // A cursor walks over the records of a run.
 //
@@ -129,8 +117,47 @@ func (r Record) Kind() trace.Kind { return trace.Kind(r[0] >> 56) }
 // Time returns the event's time.
 func (r Record) Time() int64 { return int64(r[1]) }
 
-// Args returns the arguments of an event of trace.TableOther without attributes.
-func (r Record) Args() []uint64 { return r[headWords:] }
+// Tie returns what decides the order of events with equal times.
+func (r Record) Tie() int64 { return int64(r[2]) }
+
+// Field returns the region of an Enter or Leave, the peer of a message, the root of a collective, the metric of a value.
+func (r Record) Field() uint32 { return uint32(r[0]) }
+
+// Args returns the arguments of an event of trace.TableOther.
+func (r Record) Args() []uint64 { return r[headWords:r.attrs()] }
+
+// attrs returns where the attributes begin.
+func (r Record) attrs() int { return length(r) - 2*int(r[0]>>48&0xFF) }
+
+// Attrs returns the attributes of the event, to be taken apart by Attr.
+func (r Record) Attrs() []uint64 { return r[r.attrs():length(r)] }
+
+// Attr returns the first of some attributes.
+func Attr(attrs []uint64) (id trace.AttributeID, typ trace.ValueType, value uint64) {
+	return trace.AttributeID(uint32(attrs[0])), trace.ValueType(high(attrs[0])), attrs[1]
+}
+
+// P2P returns a point-to-point event.
+func (r Record) P2P() trace.P2PRow {
+	f := r[headWords:]
+	return trace.P2PRow{Time: r.Time(), Kind: r.Kind(), Peer: r.Field(), Comm: trace.CommID(high(f[0])), Tag: uint32(f[0]), Bytes: f[1],
+		Request: f[2]}
+}
+
+// Coll returns a collective event.
+func (r Record) Coll() trace.CollRow {
+	f := r[headWords:]
+	return trace.CollRow{Time: r.Time(), Kind: r.Kind(), Root: r.Field(), Comm: trace.CommID(high(f[0])), Op: trace.CollectiveOp(f[0]),
+		Sent: f[1], Received: f[2], Request: f[3]}
+}
+
+// Values appends the values of a metric event, with their types.
+func (r Record) Values(types []trace.ValueType, values []uint64) ([]trace.ValueType, []uint64) {
+	for f := r.Args(); len(f) > 0; f = f[2:] {
+		types, values = append(types, trace.ValueType(f[0])), append(values, f[1])
+	}
+	return types, values
+}
 
 // A Merger gives the records of several streams, each of which has several runs, in order of
 // time, tie, stream and adding.

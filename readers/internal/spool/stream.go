@@ -33,6 +33,8 @@ type Stream struct {
 
 	events, late uint64
 	min, max     int64
+
+	observer func(Record)
 }
 
 // A run is a sorted sequence of records, words [from, to) of a stream.
@@ -129,6 +131,9 @@ func (s *Stream) AddOther(time int64, kind trace.Kind, args ...uint64) {
 	copy(s.record(time, kind, uint32(len(args)), len(args)), args)
 }
 
+// AddShort appends an event of a kind of the caller's own that belongs to trace.TableOther and has no arguments but a Field.
+func (s *Stream) AddShort(time int64, kind trace.Kind, field uint32) { s.record(time, kind, field, 0) }
+
 // AddAttr attaches an attribute (at most 255) to the event that is added next.
 func (s *Stream) AddAttr(attribute trace.AttributeID, typ trace.ValueType, value uint64) {
 	s.attrs = append(s.attrs, pair(uint32(typ), uint32(attribute)), value)
@@ -182,6 +187,27 @@ func (s *Stream) note(k key) {
 	s.events++
 }
 
+// Observe lets a function see each event in the order in which they come out, while they are added: as long as they
+// are added in this order. It sees them later than they are added, the last ones when the spool is finished, and
+// must not keep what it gets.
+func (s *Stream) Observe(observer func(Record)) { s.observer = observer }
+
+// Observed reports whether the observer has seen all events of a stream of a finished spool.
+func (s *Stream) Observed() bool { return s.observer != nil }
+
+// show shows events to the observer, which are the next ones to be appended to the table, after they were accounted for.
+func (s *Stream) show(records []uint64) {
+	if s.disordered || len(s.runs) > 0 && s.first.less(s.runs[len(s.runs)-1].last) {
+		s.observer = nil
+		return
+	}
+	for len(records) > 0 {
+		n := length(records)
+		s.observer(records[:n])
+		records = records[n:]
+	}
+}
+
 // Append adds the events of a stream of a sheet, in the order in which they were added
 // there. The stream is not changed.
 func (s *Stream) Append(from *Stream) {
@@ -190,6 +216,9 @@ func (s *Stream) Append(from *Stream) {
 	}
 	s.flush()
 	s.account(from)
+	if s.observer != nil {
+		s.show(from.tail)
+	}
 	s.mark(s.words.Len())
 	s.spool.add(s.words, from.tail)
 }
@@ -237,6 +266,9 @@ func (s *Stream) after(latest int64) (late uint64) {
 func (s *Stream) flush() {
 	if len(s.tail) > 0 {
 		s.mark(s.words.Len())
+	}
+	if s.observer != nil {
+		s.show(s.tail)
 	}
 	s.spool.add(s.words, s.tail)
 	s.tail = s.tail[:0]

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/binary"
+	"iter"
 )
 
 const (
@@ -70,20 +71,27 @@ func (s *scan) read(page uint32, buf []byte) []byte {
 	return s.f.read(page, s.root, buf)
 }
 
+// each iterates over where the cells of a page lie, of which each has at least so many bytes. Their pointers lie behind each other.
+func (s *scan) each(page uint32, p []byte, pointers, cells, least int) iter.Seq[int] {
+	return func(yield func(cell int) bool) {
+		for at := pointers; cells > 0; at, cells = at+2, cells-1 {
+			if at+2 > s.f.usable {
+				s.f.found(Corrupt, s.f.offset(page), "a page with more cells than it has room for")
+				return
+			}
+			cell := int(binary.BigEndian.Uint16(p[at:]))
+			if cell < pointers || cell+least > s.f.usable {
+				s.f.found(Corrupt, s.f.offset(page), "a cell outside its page")
+			} else if !yield(cell) {
+				return
+			}
+		}
+	}
+}
+
 // children goes over the subtrees of an inner page.
 func (s *scan) children(page uint32, p []byte, head, cells, depth int) bool {
-	pointers := head + 12
-	for i := range cells {
-		at := pointers + 2*i
-		if at+2 > s.f.usable {
-			s.f.found(Corrupt, s.f.offset(page), "a page with more cells than it has room for")
-			break
-		}
-		cell := int(binary.BigEndian.Uint16(p[at:]))
-		if cell+4 > s.f.usable {
-			s.f.found(Corrupt, s.f.offset(page), "a cell outside its page")
-			continue
-		}
+	for cell := range s.each(page, p, head+12, cells, 4) {
 		if !s.walk(binary.BigEndian.Uint32(p[cell:]), depth+1) {
 			return false
 		}
@@ -97,17 +105,7 @@ const checked = 1 << 12
 // cells goes over the rows of a leaf.
 func (s *scan) cells(page uint32, p []byte, pointers, cells int) bool {
 	room := s.f.usable // cells do not overlap
-	for i := range cells {
-		at := pointers + 2*i
-		if at+2 > s.f.usable {
-			s.f.found(Corrupt, s.f.offset(page), "a page with more cells than it has room for")
-			break
-		}
-		cell := int(binary.BigEndian.Uint16(p[at:]))
-		if cell < pointers || cell >= s.f.usable {
-			s.f.found(Corrupt, s.f.offset(page), "a cell outside its page")
-			continue
-		}
+	for cell := range s.each(page, p, pointers, cells, 1) {
 		if s.count++; s.count%checked == 0 {
 			if s.err = s.ctx.Err(); s.err != nil {
 				return false

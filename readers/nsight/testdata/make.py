@@ -11,9 +11,12 @@ Rank 1 began its session 5,000 ns after rank 0. In the time of rank 0's session:
     70,000  both       MPI_Allreduce of 64 bytes, rank 1 from 72,000, until 80,000; on communicator 5 of both ranks
     90,000  both       ncclAllReduce of 4,096 bytes launches kernel 11, which lasts 100,000 to 130,000
    140,000  both       a graph of kernels, a copy and a setting of memory; on another context's stream of the same number
+   163,000  both       MPI_Sendrecv of 32 bytes, tag 9, until 165,000: one row, since both directions are alike
+   166,000  both       MPI_Sendrecv until 168,000: rank 0 sends 24 bytes, tag 1, and receives 48, tag 2
 """
 import os
 import sqlite3
+import struct
 
 EPOCH = 1_700_000_000_000_000_000
 
@@ -67,17 +70,20 @@ def make(rank):
     db.execute("INSERT INTO MPI_COMMUNICATORS VALUES (?, ?, ?, ?, 2, NULL, 5)", (rank, t(21000), comm, 1 - rank))
     p2p = "start end globalTid textId commHandle commUid tag remoteRank size requestHandle"
     wait = "start end globalTid textId requestHandle"
+    sent, received = [(1, 24), (2, 48)][rank], [(1, 24), (2, 48)][1 - rank]
+    both = [(t(163000), t(165000), main, s("MPI_Sendrecv"), 1, None, 9, 1 - rank, 32, None)] + [
+        (t(166000), t(168000), main, s("MPI_Sendrecv"), 1, None, tag, 1 - rank, size, None) for tag, size in (sent, received)]
     if rank == 0:
         table("MPI_P2P_EVENTS", p2p, [
             (t(30000), t(39000), main, s("MPI_Send"), 1, None, 3, 1, 800, None),
             (t(41000), t(42000), main, s("MPI_Irecv"), 1, None, 4, 1, 16, 99),
-            (t(43000), t(44000), main, s("MPI_Irecv"), 1, None, 4, -1, 16, 99)])
+            (t(43000), t(44000), main, s("MPI_Irecv"), 1, None, 4, -1, 16, 99)] + both)
         table("MPI_START_WAIT_EVENTS", wait, [
             (t(45000), t(45500), main, s("MPI_Test"), 99), (t(50000), t(60000), main, s("MPI_Wait"), 99)])
     else:
         table("MPI_P2P_EVENTS", p2p, [
             (t(22000), t(38000), main, s("MPI_Recv"), 1, None, 3, 0, 800, None),
-            (t(40000), t(41000), main, s("MPI_Isend"), 1, None, 4, 0, 16, 77)])
+            (t(40000), t(41000), main, s("MPI_Isend"), 1, None, 4, 0, 16, 77)] + both)
         table("MPI_START_WAIT_EVENTS", wait, [
             (t(45000), t(52000), main, s("MPI_Waitall"), 77), (t(45000), t(52000), main, s("MPI_Waitall"), 78)])
     table("MPI_COLLECTIVES_EVENTS", "start end globalTid textId commHandle commUid rootRank size recvSize requestHandle", [
@@ -85,17 +91,25 @@ def make(rank):
     table("MPI_OTHER_EVENTS", "start end globalTid textId", [(t(10000), t(20000), main, s("MPI_Init"))])
 
     db.execute("""CREATE TABLE NVTX_EVENTS (start INT NOT NULL, end INT, eventType INT NOT NULL, text TEXT, globalTid INT, textId INT,
-        domainId INT, jsonText TEXT CHECK (jsonText IS NULL OR length(jsonText) > 1))""")
+        domainId INT, jsonText TEXT CHECK (jsonText IS NULL OR length(jsonText) > 1), binaryData BLOB)""")
+    db.execute("""CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INT NOT NULL, schemaId INT NOT NULL, idx INT NOT NULL, type INT,
+        name TEXT, offset INT)""")
+    entries = [(3, 16777220, 0, 18, "NCCL communicator ID", None), (3, 16777220, 1, 22, "Message size [bytes]", 8),
+               (3, 16777225, 2, 5, "Peer rank", 16)]
+    db.executemany("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (?, ?, ?, ?, ?, ?)", entries + entries)  # once for each process
     payload = '{"NCCL communicator ID": 12345678901234567890, "No. of ranks": 2, "Rank": %d, "CUDA device": 0}' % rank
     sizes = '{"NCCL communicator ID": 12345678901234567890, "Message size [bytes]": 4096}'
-    db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
-        (t(5000), None, 75, "NCCL", main, None, 3, None), (t(5000), None, 75, "Solver", main, None, 4, None),
-        (t(21000), t(69000), 59, "step, seq = 7, op_id = 9", main, None, 0, None),
-        (t(21500), t(100000), 60, "halo", main, None, 4, None), (t(22000), t(110000), 60, "interior", main, None, 4, None),
-        (t(61000), None, 34, None, main, s("checkpoint"), 0, None),
-        (t(85000), t(86000), 59, "ncclCommInitRank", main, None, 3, payload),
-        (t(90000), t(96000), 59, "ncclAllReduce", main, None, 3, sizes),
-        (t(150000), None, 59, "tail", side, None, 0, None)])
+    # Rank 1's sizes are exported as bytes.
+    binary = struct.pack("<IIIIQQQQ", 3, 0, 16777220, 0, 16, 48, 12345678901234567890, 4096)
+    sizes, binary = [(sizes, None), (None, binary)][rank]
+    db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [
+        (t(5000), None, 75, "NCCL", main, None, 3, None, None), (t(5000), None, 75, "Solver", main, None, 4, None, None),
+        (t(21000), t(69000), 59, "step, seq = 7, op_id = 9", main, None, 0, None, None),
+        (t(21500), t(100000), 60, "halo", main, None, 4, None, None), (t(22000), t(110000), 60, "interior", main, None, 4, None, None),
+        (t(61000), None, 34, None, main, s("checkpoint"), 0, None, None),
+        (t(85000), t(86000), 59, "ncclCommInitRank", main, None, 3, payload, None),
+        (t(90000), t(96000), 59, "ncclAllReduce", main, None, 3, sizes, binary),
+        (t(150000), None, 59, "tail", side, None, 0, None, None)])
     table("CUPTI_ACTIVITY_KIND_RUNTIME", "start end eventClass globalTid correlationId nameId", [
         (t(91000), t(95000), 0, main, 11, s("cudaLaunchKernelExC_v11060")),
         (t(91000), t(95500), 67, main, 11, s("cudaLaunchKernelExC_v11060")),
