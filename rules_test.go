@@ -89,7 +89,7 @@ var layers = [][]string{
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "document/palette", "report/text", "readers/internal/nest", "readers/paraver", "stats/numbers", "formulae"},
 	{"stats/scope", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
-	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane",
+	{"stats/waits", "formulae/tkf", "cmd/tracekit/internal/cli", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane", "readers/spans",
 		"readers/internal/recording/recordingtest"},
 	{"stats/profile", "readers"},
 	{"stats/critical", "stats/overhead", "stats/replay", "stats/devices", "stats/fileio"},
