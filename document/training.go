@@ -89,3 +89,27 @@ type Sequences struct {
 	Variation   float64 `json:"variation"`   // standard deviation of the time of micro-batches, as a share of their mean
 	Varying     bool    `json:"varying"`     // both are large
 }
+
+// An Unequal says how much slower a program is because its ranks are unequal (DEFINITIONS 2.17): its replay, and that in which places
+// take the mean over ranks, visit by visit.
+type Unequal struct {
+	RuntimeNs int64        `json:"runtime_ns"`
+	EqualNs   int64        `json:"equal_ns"`
+	Slowdown  float64      `json:"slowdown"`
+	MW        *float64     `json:"m_w"`     // share of the loss that ends when the slowest ranks are as fast as the mean; null: no loss
+	Slowest   []field.Rank `json:"slowest"` // the ranks of m_w
+	ByRank    []RankSlow   `json:"by_rank"`
+	ByPlace   []PlaceSlow  `json:"by_place"`
+}
+
+// A RankSlow is the slowdown of a rank: all other ranks take the mean.
+type RankSlow struct {
+	Rank     field.Rank `json:"rank"`
+	Slowdown float64    `json:"slowdown"`
+}
+
+// A PlaceSlow is the slowdown of a place: in all other places ranks take the mean.
+type PlaceSlow struct {
+	Place    string  `json:"place"`
+	Slowdown float64 `json:"slowdown"`
+}

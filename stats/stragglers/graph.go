@@ -283,8 +283,8 @@ func (b *builder) meet(stages []stageNodes, g *graph) {
 	}
 }
 
-// errCycle says that a step cannot be replayed.
-var errCycle = errors.New("the operations of its first step wait for each other in a circle")
+// ErrCircle says that a step cannot be replayed.
+var ErrCircle = errors.New("the operations of its first step wait for each other in a circle")
 
 // sort puts units into an order in which each comes after what it follows.
 func (g *graph) sort() error {
@@ -316,7 +316,7 @@ func (g *graph) sort() error {
 		}
 	}
 	if len(order) < len(g.units) {
-		return errCycle
+		return ErrCircle
 	}
 	sorted := make([][]int32, len(order))
 	for k, u := range order {
