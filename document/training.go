@@ -2,7 +2,7 @@ package document
 
 import "tracekit/document/field"
 
-// A Training says what a training job loses to slow workers (DEFINITIONS 2.17). A job repeats a step on workers, each of which is a
+// A Training says what a training job loses to slow workers (DEFINITIONS 2.19). A job repeats a step on workers, each of which is a
 // data-parallel rank and a stage of the pipeline. Times are means over steps of their replays, in ns.
 type Training struct {
 	Steps      int `json:"steps"`          // that were replayed
@@ -90,7 +90,7 @@ type Sequences struct {
 	Varying     bool    `json:"varying"`     // both are large
 }
 
-// An Unequal says how much slower a program is because its ranks are unequal (DEFINITIONS 2.17): its replay, and that in which places
+// An Unequal says how much slower a program is because its ranks are unequal (DEFINITIONS 2.19): its replay, and that in which places
 // take the mean over ranks, visit by visit.
 type Unequal struct {
 	RuntimeNs int64        `json:"runtime_ns"`

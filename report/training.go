@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
 )
@@ -79,7 +80,7 @@ func SlowEvidence(w *document.Worker, steps int) string {
 // trainingFacts are sentences on what the job loses, the most important first.
 func trainingFacts(t *document.Training) (facts []string) {
 	if *orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
-		facts = append(facts, fmt.Sprintf("As fast as the others, the slowest workers (%s) would end %s of the loss.", ranksNamed(t), shareOfLoss(t.MW)))
+		facts = append(facts, fmt.Sprintf("As fast as the others, the slowest %s would end %s of the loss.", RanksNamed(t.Slowest), shareOfLoss(t.MW)))
 	}
 	if *orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
@@ -106,16 +107,16 @@ func orZero(x *float64) *float64 {
 // shareOfLoss writes a share of a loss, which may seem to be more than all of it.
 func shareOfLoss(x *float64) string { return words.Share(min(1, *x)) }
 
-// ranksNamed names the slowest ranks.
-func ranksNamed(t *document.Training) string {
+// RanksNamed names ranks, some of many.
+func RanksNamed(ranks []field.Rank) string {
 	var names []string
-	for _, r := range t.Slowest[:min(4, len(t.Slowest))] {
+	for _, r := range ranks[:min(4, len(ranks))] {
 		names = append(names, words.Rank(r))
 	}
-	if more := len(t.Slowest) - len(names); more > 0 {
+	if more := len(ranks) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	if len(t.Slowest) == 1 {
+	if len(ranks) == 1 {
 		return "rank " + names[0]
 	}
 	return "ranks " + strings.Join(names, ", ")

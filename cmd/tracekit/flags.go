@@ -24,6 +24,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
+	"tracekit/readers/spans"
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats/scope"
@@ -38,6 +39,9 @@ type readFlags struct {
 	strict bool
 	align  string
 	mirror string
+
+	columns map[string]string // of tables of spans
+	unit    string
 
 	memoryBytes int64 // below 0: the default
 	traces      int   // that share the memory, if they are more than one
@@ -55,6 +59,31 @@ func (f *readFlags) add(set *pflag.FlagSet) {
 	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data are lost or doubtful")
 	cli.Var(set, &f.align, cli.Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
 		"start to let all files begin together")
+	cli.Var(set, &f.columns, cli.Parsed(parseColumns), "columns", "", "meaning of columns of a table that have no usual names: "+
+		"`FIELD=COLUMN,...`")
+	cli.Var(set, &f.unit, cli.Choice(append([]string{""}, spans.Units()...)...), "unit", "", "`unit` of times in a table: ns, us, ms or s "+
+		"(default: as the columns say, else s with fractions, ns without)")
+}
+
+// parseColumns reads which columns of a table have what: FIELD=COLUMN,….
+func parseColumns(text string) (map[string]string, error) {
+	columns := make(map[string]string)
+	for part := range strings.SplitSeq(text, ",") {
+		if part == "" {
+			continue
+		}
+		name, column, ok := strings.Cut(part, "=")
+		known := slices.ContainsFunc(spans.Fields(), func(names []string) bool { return names[0] == name })
+		if !ok || column == "" || !known {
+			var fields []string
+			for _, names := range spans.Fields() {
+				fields = append(fields, names[0])
+			}
+			return nil, fmt.Errorf("%q is no FIELD=COLUMN; fields are %s", part, strings.Join(fields, ", "))
+		}
+		columns[name] = column
+	}
+	return columns, nil
 }
 
 // validate completes what the flags leave to the machine.
@@ -136,7 +165,7 @@ func (in *input) Close() error { return errors.Join(in.Source.Close(), in.store.
 func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 	store := spill.NewStore(f.memoryBytes/int64(max(1, f.traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.jobs, Store: store, AlignStart: f.align == "start",
-		Mirror: f.mirror})
+		Mirror: f.mirror, Columns: f.columns, Unit: f.unit})
 	if err == nil {
 		debug.SetGCPercent(garbageOf(src.Info().Bytes, src.Defs().Locations))
 		return &input{src, store, src.Defs().ShortenNames()}, nil

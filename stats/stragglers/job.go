@@ -1,4 +1,4 @@
-// Package stragglers finds what a training job loses to slow workers, by replays of its steps (DEFINITIONS 2.17).
+// Package stragglers finds what a training job loses to slow workers, by replays of its steps (DEFINITIONS 2.19).
 package stragglers
 
 import (
