@@ -27,7 +27,7 @@ func (r *replayer) computing() [][]float64 {
 	}
 	for s := range r.took {
 		for n, v := range r.took[s] {
-			if r.kind[n] <= backwardCompute {
+			if r.kind[n] <= weightCompute {
 				out[r.by[n]][s] += v
 			}
 		}
@@ -122,32 +122,35 @@ func (r *replayer) judgeOne(w *document.Worker, v []float64, far, workers float6
 	}
 }
 
-// change returns where values are most likely to change, by Pettitt's rank test, and the probability that a change as clear is found
-// in exchangeable values.
+// change returns where the mean of values is most likely to change, with a few at least on either side, and a bound of the probability
+// that a change as clear is found in independent normal values of one mean: that of Student's test at the place, times the number of places.
 func change(v []float64) (at int, odds float64) {
 	n := len(v)
 	if n < 2*fewest {
 		return 0, 1
 	}
-	best, sum := 0, 0
-	for t := 0; t+1 < n; t++ {
-		for k := range v {
-			switch {
-			case v[t] > v[k]:
-				sum++
-			case v[t] < v[k]:
-				sum--
-			}
+	sum, squares := 0.0, 0.0
+	for _, x := range v {
+		sum, squares = sum+x, squares+x*x
+	}
+	best, before := 0.0, 0.0
+	for k := 1; k <= n-fewest; k++ {
+		if before += v[k-1]; k < fewest {
+			continue
 		}
-		if a := abs(sum); a > best {
-			best, at = a, t+1
+		left, right := before/float64(k), (sum-before)/float64(n-k)
+		within := squares - before*left - (sum-before)*right
+		between := (left - right) * (left - right) * float64(k) * float64(n-k) / float64(n)
+		if within <= 1e-12*squares { // what is left is of rounding
+			within = 1e-12 * squares
+		}
+		if t := between / within; t > best {
+			best, at = t, k
 		}
 	}
-	k, size := float64(best), float64(n)
-	return at, min(1, 2*math.Exp(-6*k*k/(size*size*size+size*size)))
+	freedom := float64(n - 2)
+	return at, min(1, 2*float64(n+1-2*fewest)*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(math.Sqrt(best*freedom)))
 }
-
-func abs(x int) int { return max(x, -x) }
 
 // above returns the probability that the mean of normal values about 0 lies as far above it: Student's test.
 func above(v []float64) float64 {

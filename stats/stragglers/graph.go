@@ -94,7 +94,7 @@ func (b *builder) byStart(lists ...[]int) []int {
 
 // worker finds the dependences of one worker.
 func (b *builder) worker(s *stageNodes, separate bool) {
-	computations := b.byStart(s[forwardCompute], s[backwardCompute])
+	computations := b.byStart(s[forwardCompute], s[backwardCompute], s[weightCompute])
 	b.chain(computations)
 	for _, k := range []kind{forwardSend, forwardRecv, backwardSend, backwardRecv} {
 		b.chain(s[k])

@@ -18,6 +18,7 @@ type kind uint8
 const (
 	forwardCompute kind = iota
 	backwardCompute
+	weightCompute
 	optimizer
 	gc
 	forwardSend
@@ -33,7 +34,7 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"forward-compute", "backward-compute", "optimizer", "gc", "forward-send", "forward-recv", "backward-send",
+var kindNames = [kinds]string{"forward-compute", "backward-compute", "weight-compute", "optimizer", "gc", "forward-send", "forward-recv", "backward-send",
 	"backward-recv", "params-all-gather", "grads-reduce-scatter", "separate-grads-all-reduce", "layernorm-grads-all-reduce",
 	"embedding-grads-all-reduce", "optimizer-clip-main-grad"}
 
