@@ -32,6 +32,7 @@ type Analysis struct {
 	Sampled      []CounterSeries        `json:"sampled_counters,omitempty"` // that are sampled beside the program
 	Diagnosis    []cause.Cause          `json:"diagnosis,omitzero"`         // nil: not asked for
 	Unclassified *Unclassified          `json:"unclassified,omitempty"`     // nil: causes were not asked for, or hardly any
+	Training     *Training              `json:"training,omitempty"`         // nil: the trace is none of a training job, or of a part of the run
 	Clock        Clock                  `json:"clock"`
 	Profile      []ProfileRow           `json:"profile"`
 	CallSites    []CallSiteRow          `json:"call_sites"`

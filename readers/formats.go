@@ -15,6 +15,7 @@ import (
 	"tracekit/readers/paraver"
 	"tracekit/readers/perfetto"
 	"tracekit/readers/rocpd"
+	"tracekit/readers/spans"
 	"tracekit/readers/xplane"
 	"tracekit/trace"
 )
@@ -157,6 +158,15 @@ var formats = []format{
 		files: func(path string, there []string) Files { return Files{Opened: rocpd.FilesOf(path, there)} },
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 			return source(rocpd.Open(ctx, paths, o.recording()))
+		},
+		parts: true,
+	},
+	{
+		name: spans.Format, label: "spans", extensions: []string{".csv"}, gzipped: true,
+		phrase: "a table of spans in Parquet, Arrow or CSV", recorded: "a table of spans in Parquet, Arrow IPC or CSV",
+		sniff: spans.Sniff,
+		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
+			return source(spans.Open(ctx, paths, spans.Options{Options: o.recording(), Columns: o.Columns, Unit: o.Unit}))
 		},
 		parts: true,
 	},

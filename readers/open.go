@@ -30,6 +30,10 @@ type OpenOptions struct {
 	// one of its own.
 	Store *spill.Store
 
+	// Columns and Unit say what the columns of tables of spans mean: see spans.Options. They are for such tables alone.
+	Columns map[string]string
+	Unit    string
+
 	// Mirror is the directory in which the files of traces lie whose names are addresses, such as
 	// s3://bucket/run/traces.otf2; "": there is none.
 	Mirror string

@@ -40,7 +40,7 @@ func (o *Overview) Print() {
 		o.w = o.Terminal
 	}
 	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
-	blocks := []*block{o.title(), o.efficiency(), o.deviceTimes(), time, fix, unclear, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
+	blocks := []*block{o.title(), o.trainingLoss(), o.efficiency(), o.deviceTimes(), time, fix, unclear, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
 	o.print(blocks, kernels, waiting, unclear, time, fix)
 }
 
@@ -427,7 +427,7 @@ func (o *Overview) fileTimes() *block {
 // regions shows the functions that take most time, where the trace tells nothing else.
 func (o *Overview) regions() *block {
 	a := o.Analysis
-	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil {
+	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil || a.Training != nil {
 		return nil
 	}
 	total := int64(0)

@@ -12,6 +12,7 @@ var sections = []struct {
 	print []func(*Sections)
 }{
 	{"causes", []func(*Sections){(*Sections).diagnosis, (*Sections).unclassified}},
+	{"training", []func(*Sections){(*Sections).Training}},
 	{"devices", []func(*Sections){(*Sections).devices, (*Sections).deviceDetails}},
 	{"files", []func(*Sections){(*Sections).filesFirst, (*Sections).fileIO}},
 	{"threads", []func(*Sections){(*Sections).threads}},

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"tracekit/document"
@@ -11,6 +12,7 @@ import (
 	"tracekit/stats/distributed"
 	"tracekit/stats/doubts"
 	"tracekit/stats/scope"
+	"tracekit/stats/stragglers"
 	"tracekit/trace"
 )
 
@@ -29,6 +31,11 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	}
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
+	if a.Selection == nil {
+		if a.Training, err = training(ctx, t, opts.Jobs); err != nil {
+			return nil, err
+		}
+	}
 	switch left := leaveOut(t, a); {
 	case !causes || left:
 	case a.Selection != nil:
@@ -41,6 +48,15 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 		a.Diagnosis[i].Advise(shared)
 	}
 	return a, err
+}
+
+// training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
+func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, error) {
+	found, err := stragglers.Find(ctx, t.Source, jobs)
+	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) {
+		return nil, nil
+	}
+	return found, err
 }
 
 // diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators.

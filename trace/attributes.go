@@ -19,6 +19,18 @@ const (
 	AttributeBytes = "bytes"
 )
 
+// The names of the attributes of the Enter of an operation of a step of training.
+const (
+	AttributeStep       = "step"
+	AttributeDP         = "dp_rank"     // data-parallel rank
+	AttributeStage      = "stage"       // of the pipeline
+	AttributeMicroBatch = "micro_batch" // of the step
+	AttributeChunk      = "chunk"       // of the model, within its stage
+	AttributeModelChunk = "model_chunk" // of the model
+	AttributeSeq        = "seq"         // among the operations of its kind in the step on its worker
+	AttributeGroup      = "group"       // who communicates together, a text
+)
+
 // AttributeByName returns the attribute of a name, None if there is none.
 func (d *Defs) AttributeByName(name string) AttributeID {
 	for i, a := range d.Attributes {

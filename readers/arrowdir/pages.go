@@ -262,6 +262,7 @@ func (t *thriftReader) value(kind, depth, id int, key [2]int) error {
 	}
 	switch kind {
 	case 1, 2: // true, false
+		note(int64(2 - kind))
 	case 3:
 		t.skip(1)
 	case 4, 5, 6: // numbers

@@ -357,7 +357,7 @@ const ours = "parquet-go "
 // will be made of each. A file without the right checksum must be of another program.
 func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64, right bool) (_ *parquetFile, err error) {
 	p := &parquetFile{file: f, schema: s, limit: tableLimit(size)}
-	if p.meta, err = readFooter(f, size, s); !right {
+	if p.meta, err = readFooter(f, size, s.NumFields()); !right {
 		if err != nil || strings.HasPrefix(p.meta.GetCreatedBy(), ours) {
 			return nil, errDamaged
 		}
@@ -372,8 +372,8 @@ func openParquet(f *os.File, size int64, s *arrow.Schema, perRow int64, right bo
 	return p, err
 }
 
-// readFooter reads the metadata of a file.
-func readFooter(f *os.File, size int64, s *arrow.Schema) (*metadata.FileMetaData, error) {
+// readFooter reads the metadata of a file of at most so many columns.
+func readFooter(f *os.File, size int64, columns int) (*metadata.FileMetaData, error) {
 	tail := make([]byte, 4+len(magic))
 	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != magic {
 		return nil, errors.New("it has no end of a Parquet file")
@@ -391,7 +391,7 @@ func readFooter(f *os.File, size int64, s *arrow.Schema) (*metadata.FileMetaData
 		return nil, err
 	}
 	const elements = 2 // the field of the schema
-	if n := t.numbers[[2]int{elements}]; n > int64(1+3*s.NumFields()) {
+	if n := t.numbers[[2]int{elements}]; n > int64(1+3*columns) {
 		return nil, fmt.Errorf("a schema of %d elements", n)
 	}
 	return metadata.NewFileMetaData(footer, nil)

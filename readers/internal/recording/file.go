@@ -47,6 +47,18 @@ const (
 	attributes
 )
 
+// The attributes of tables of spans, which have no flows, behind AttrBytes.
+const (
+	AttrStep trace.AttributeID = AttrFlowOut + iota
+	AttrDP
+	AttrStage
+	AttrMicroBatch
+	AttrChunk
+	AttrModelChunk
+	AttrSeq
+	AttrGroup
+)
+
 // A File is what a file of a recorder holds. It is filled by one goroutine.
 type File struct {
 	Path       string
@@ -58,6 +70,7 @@ type File struct {
 	Rank       uint32 // of the only process that is a rank
 	HasRank    bool
 	Operations bool // some events have AttrOperation
+	Table      bool // a table of spans, with the attributes of such
 	Set        *nest.Set
 	Ledger     trace.Ledger
 	Creator    string

@@ -39,31 +39,7 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 		metrics: make(map[trace.MetricMember]trace.MetricID),
 		comms:   make(map[string]trace.CommID), world: trace.None}
 	j.string("")
-	used := AttrFlowOut
-	for _, f := range files {
-		switch {
-		case f.Operations:
-			used = attributes
-		case f.flows.ends > 0:
-			used = max(used, AttrOperation)
-		}
-	}
-	texts := [attributes][2]string{
-		AttrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
-		AttrBytes:       {trace.AttributeBytes, "what a device copies or sets"},
-		AttrFlowOut:     {trace.AttributeFlowOut, "a flow of this number starts here"},
-		AttrFlowStep:    {trace.AttributeFlowStep, "a flow of this number passes here"},
-		AttrFlowIn:      {trace.AttributeFlowIn, "a flow of this number ends here"},
-		AttrOperation:   {"hlo_op", "the operation of XLA that a device works at"},
-	}
-	for i, a := range texts[:used] {
-		typ := trace.TypeUint64
-		if trace.AttributeID(i) == AttrOperation {
-			typ = trace.TypeString
-		}
-		j.defs.Attributes = append(j.defs.Attributes, trace.Attribute{Ref: uint64(len(j.defs.Attributes)),
-			Name: j.string(a[0]), Description: j.string(a[1]), Type: typ})
-	}
+	j.attributes()
 	var sets []*nest.Set
 	var tracks [][]*nest.Track
 	for _, f := range files {
@@ -91,6 +67,39 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 	j.communicators()
 	j.clock(start)
 	return j, nil
+}
+
+// attributes defines the attributes that events may have.
+func (j *joiner) attributes() {
+	define := func(name, description string, typ trace.ValueType) {
+		j.defs.Attributes = append(j.defs.Attributes, trace.Attribute{Ref: uint64(len(j.defs.Attributes)), Name: j.string(name),
+			Description: j.string(description), Type: typ})
+	}
+	define(trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number", trace.TypeUint64)
+	define(trace.AttributeBytes, "what a device copies or sets", trace.TypeUint64)
+	if len(j.files) > 0 && j.files[0].Table {
+		define(trace.AttributeStep, "the step of training", trace.TypeUint64)
+		define(trace.AttributeDP, "the data-parallel rank", trace.TypeUint64)
+		define(trace.AttributeStage, "the pipeline stage", trace.TypeUint64)
+		define(trace.AttributeMicroBatch, "the micro-batch of the step", trace.TypeUint64)
+		define(trace.AttributeChunk, "the chunk of the model, within its stage", trace.TypeUint64)
+		define(trace.AttributeModelChunk, "the chunk of the model", trace.TypeUint64)
+		define(trace.AttributeSeq, "the number of the operation among those of its kind in the step", trace.TypeUint64)
+		define(trace.AttributeGroup, "those who communicate together", trace.TypeString)
+		return
+	}
+	flows, operations := false, false
+	for _, f := range j.files {
+		flows, operations = flows || f.flows.ends > 0, operations || f.Operations
+	}
+	if flows || operations {
+		define(trace.AttributeFlowOut, "a flow of this number starts here", trace.TypeUint64)
+		define(trace.AttributeFlowStep, "a flow of this number passes here", trace.TypeUint64)
+		define(trace.AttributeFlowIn, "a flow of this number ends here", trace.TypeUint64)
+	}
+	if operations {
+		define("hlo_op", "the operation of XLA that a device works at", trace.TypeString)
+	}
 }
 
 // nested returns what nests in tracks.

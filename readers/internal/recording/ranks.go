@@ -195,7 +195,7 @@ func (j *joiner) communicators() {
 			}
 		}
 	}
-	if missing := slices.Index(members, trace.None); missing >= 0 {
+	if missing := slices.Index(members, trace.None); missing >= 0 && !j.files[0].Table { // a table need not have all ranks
 		n := len(slices.DeleteFunc(slices.Clone(members), func(l uint32) bool { return l != trace.None }))
 		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(),
 			fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))

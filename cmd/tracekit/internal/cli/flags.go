@@ -23,6 +23,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/merge"
 	"tracekit/readers"
+	"tracekit/readers/spans"
 	"tracekit/shards"
 	"tracekit/spill"
 	"tracekit/stats/profile"
@@ -38,6 +39,9 @@ type ReadFlags struct {
 	Strict bool
 	Align  string
 	Mirror string
+
+	Columns map[string]string // of tables of spans
+	Unit    string
 
 	MemoryBytes int64 // below 0: the default
 	Traces      int   // that share the memory, if they are more than one
@@ -55,6 +59,31 @@ func (f *ReadFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.Strict, "strict", false, "exit with 4 if data are lost or doubtful")
 	Var(set, &f.Align, Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
 		"start to let all files begin together")
+	Var(set, &f.Columns, Parsed(parseColumns), "columns", "", "meaning of columns of a table that have no usual names: "+
+		"`FIELD=COLUMN,...`")
+	Var(set, &f.Unit, Choice(append([]string{""}, spans.Units()...)...), "unit", "", "`unit` of times in a table: ns, us, ms or s "+
+		"(default: as the columns say, else s with fractions, ns without)")
+}
+
+// parseColumns reads which columns of a table have what: FIELD=COLUMN,….
+func parseColumns(text string) (map[string]string, error) {
+	columns := make(map[string]string)
+	for part := range strings.SplitSeq(text, ",") {
+		if part == "" {
+			continue
+		}
+		name, column, ok := strings.Cut(part, "=")
+		known := slices.ContainsFunc(spans.Fields(), func(names []string) bool { return names[0] == name })
+		if !ok || column == "" || !known {
+			var fields []string
+			for _, names := range spans.Fields() {
+				fields = append(fields, names[0])
+			}
+			return nil, fmt.Errorf("%q is no FIELD=COLUMN; fields are %s", part, strings.Join(fields, ", "))
+		}
+		columns[name] = column
+	}
+	return columns, nil
 }
 
 // Validate completes what the flags leave to the machine.
@@ -136,7 +165,7 @@ func (in *Input) Close() error { return errors.Join(in.Source.Close(), in.Store.
 func (f *ReadFlags) Open(ctx context.Context, paths ...string) (*Input, error) {
 	store := spill.NewStore(f.MemoryBytes/int64(max(1, f.Traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.Jobs, Store: store, AlignStart: f.Align == "start",
-		Mirror: f.Mirror})
+		Mirror: f.Mirror, Columns: f.Columns, Unit: f.Unit})
 	if err == nil {
 		debug.SetGCPercent(garbageOf(src.Info().Bytes, src.Defs().Locations))
 		return &Input{src, store, src.Defs().ShortenNames()}, nil

@@ -1,0 +1,18 @@
+package outcome
+
+import (
+	"tracekit/document"
+)
+
+// StragglersSchema names the JSON document of stragglers.
+const StragglersSchema = "tracekit.stragglers/1"
+
+// A Stragglers says what a run loses because its workers, or its ranks, are unequal.
+type Stragglers struct {
+	Schema   string             `json:"schema"`
+	Trace    document.TraceInfo `json:"trace"`
+	Training *document.Training `json:"training,omitempty"` // nil: the trace is none of a training job
+	Program  *document.Unequal  `json:"program,omitempty"`  // nil: it is
+	Out      string             `json:"out,omitempty"`      // the picture that was written
+	Findings []document.Finding `json:"findings"`
+}

@@ -1,0 +1,115 @@
+package document
+
+import "tracekit/document/field"
+
+// A Training says what a training job loses to slow workers (DEFINITIONS 2.19). A job repeats a step on workers, each of which is a
+// data-parallel rank and a stage of the pipeline. Times are means over steps of their replays, in ns.
+type Training struct {
+	Steps      int `json:"steps"`          // that were replayed
+	LeftOut    int `json:"steps_left_out"` // they have other operations than the first step
+	DPRanks    int `json:"dp_ranks"`
+	Stages     int `json:"stages"`
+	Operations int `json:"operations"` // in the steps that were replayed
+	Unknown    int `json:"operations_unknown,omitempty"`
+
+	StepNs   int64    `json:"step_ns"`  // with recorded durations
+	EqualNs  int64    `json:"equal_ns"` // with equal durations
+	Slowdown float64  `json:"slowdown"` // step_ns / equal_ns
+	MW       *float64 `json:"m_w"`      // share of the loss that ends when the slowest workers are as fast as the others; null: no loss
+	MS       *float64 `json:"m_s"`      // the same of the last stage
+
+	Slowest   []field.Rank `json:"slowest"` // the workers of m_w
+	ByWorker  []Worker     `json:"by_worker"`
+	ByDP      []GroupSlow  `json:"by_dp_rank"`
+	ByStage   []GroupSlow  `json:"by_stage"`
+	ByType    []TypeSlow   `json:"by_type"`
+	ByStep    []StepSlow   `json:"by_step"` // in order of their numbers
+	Bubbles   []Bubble     `json:"bubbles"` // by stage
+	Sequences *Sequences   `json:"sequences,omitempty"`
+}
+
+// A Worker is one worker. Slowdown is an estimate: the lesser of those of its data-parallel rank and of its stage.
+type Worker struct {
+	Rank     field.Rank `json:"rank"`
+	DP       int        `json:"dp_rank"`
+	Stage    int        `json:"stage"`
+	Slowdown float64    `json:"slowdown"`
+	Excess   float64    `json:"excess"`           // by how much longer it computes than its peers, in the mean over steps, as a share of their time
+	Pattern  string     `json:"pattern"`          // always, since, until, at_random; "": it is not slow
+	Step     *int64     `json:"step,omitempty"`   // of since and until: the first step after the change
+	Slow     int        `json:"slow_steps"`       // steps in which it is slow
+	Odds     *float64   `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
+	Before   *float64   `json:"before,omitempty"` // excess before the change
+	After    *float64   `json:"after,omitempty"`
+}
+
+// The patterns of slow workers.
+const (
+	SlowAlways   = "always"
+	SlowSince    = "since"
+	SlowUntil    = "until"
+	SlowAtRandom = "at_random"
+)
+
+// A GroupSlow is the slowdown of a data-parallel rank or of a stage: all others have equal durations.
+type GroupSlow struct {
+	Number   int     `json:"number"`
+	Slowdown float64 `json:"slowdown"`
+}
+
+// A TypeSlow is the slowdown of a type of operations.
+type TypeSlow struct {
+	Type       string  `json:"type"`
+	Operations int     `json:"operations"`
+	EqualNs    int64   `json:"equal_ns"` // duration or transfer of each where all are equal; of sends and receives the receives'
+	Slowdown   float64 `json:"slowdown"`
+}
+
+// A StepSlow is a step.
+type StepSlow struct {
+	Step     int64   `json:"step"`
+	StepNs   int64   `json:"step_ns"`
+	Slowdown float64 `json:"slowdown"`
+}
+
+// A Bubble is the time of a step in which nothing runs on a stage, a mean over its workers and the steps.
+type Bubble struct {
+	Stage      int     `json:"stage"`
+	Share      float64 `json:"share"`       // of the step
+	BubbleNs   int64   `json:"bubble_ns"`   // schedule_ns + rest_ns
+	ScheduleNs int64   `json:"schedule_ns"` // it is there with equal durations, too
+	WarmUpNs   int64   `json:"warm_up_ns"`  // of schedule_ns, before the first backward computation
+	CoolDownNs int64   `json:"cool_down_ns"`
+	RestNs     int64   `json:"rest_ns"` // below 0: unequal durations fill the bubble
+}
+
+// Sequences says how micro-batches differ: long sequences take longer forward and backward.
+type Sequences struct {
+	Correlation float64 `json:"correlation"` // of the forward and the backward time of a micro-batch
+	Variation   float64 `json:"variation"`   // standard deviation of the time of micro-batches, as a share of their mean
+	Varying     bool    `json:"varying"`     // both are large
+}
+
+// An Unequal says how much slower a program is because its ranks are unequal (DEFINITIONS 2.19): its replay, and that in which places
+// take the mean over ranks, visit by visit.
+type Unequal struct {
+	RuntimeNs int64        `json:"runtime_ns"`
+	EqualNs   int64        `json:"equal_ns"`
+	Slowdown  float64      `json:"slowdown"`
+	MW        *float64     `json:"m_w"`     // share of the loss that ends when the slowest ranks are as fast as the mean; null: no loss
+	Slowest   []field.Rank `json:"slowest"` // the ranks of m_w
+	ByRank    []RankSlow   `json:"by_rank"`
+	ByPlace   []PlaceSlow  `json:"by_place"`
+}
+
+// A RankSlow is the slowdown of a rank: all other ranks take the mean.
+type RankSlow struct {
+	Rank     field.Rank `json:"rank"`
+	Slowdown float64    `json:"slowdown"`
+}
+
+// A PlaceSlow is the slowdown of a place: in all other places ranks take the mean.
+type PlaceSlow struct {
+	Place    string  `json:"place"`
+	Slowdown float64 `json:"slowdown"`
+}

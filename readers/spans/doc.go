@@ -1,0 +1,32 @@
+// Package spans reads one of the formats of package readers: tables of spans, as files of Parquet, of Arrow IPC, or of CSV (plain,
+// gzip or zstd), one row for each span. Several files are one trace.
+//
+// What a column means is told by its name (see synonyms) or by the caller. A row needs a start, an end or a duration, and a name.
+//
+//	rank                 the process; without it, each pair of dp rank and stage is one; else the file is
+//	device               the device of the process; stream its stream
+//	thread, or stream without device
+//	                     the thread of the process
+//	neither              operations of a step, by their names: each kind of message has a thread of its own, collectives have
+//	                     one, computations another; all other spans are on one thread
+//	step, dp_rank, stage, micro_batch, chunk, model_chunk, seq
+//	                     attributes of these names; values below 0 are none
+//	group                the attribute group, a text
+//	bytes                the attribute bytes
+//	peer                 the partner, as a rank, of a span whose name says that it sends or receives: a message
+//	category             the description of the region
+//	other columns        are left out; the property TABLE::LEFT_OUT names them
+//
+// # Times
+//
+// Times are numbers in a unit that the name of the column says (start_ns, "Duration (us)"), or its type, or the caller; else
+// numbers with fractions are seconds, others nanoseconds. They are rounded to nanoseconds.
+//
+// If the steps of a table start together, within half the length of the shortest, times count from the begin of
+// their step. Then the steps are placed one behind the other, in the order of their numbers.
+//
+// # Damage
+//
+// A row that lacks what it needs is left out, and counted as bad_value; the finding names file and row, which count from 1. A part
+// of a file that cannot be decoded is left out, and counted as corrupt or truncated.
+package spans

@@ -1,0 +1,46 @@
+package figure
+
+import (
+	"slices"
+	"strconv"
+
+	"tracekit/document"
+	"tracekit/plots"
+)
+
+// A slowGrid holds by how much workers slow the job down, by data-parallel rank and stage.
+type slowGrid struct {
+	dps, stages []int
+	loss        map[[2]int]float64
+}
+
+// Dims implements plots.Grid.
+func (g *slowGrid) Dims() (rows, columns int) { return len(g.dps), len(g.stages) }
+
+// Value implements plots.Grid.
+func (g *slowGrid) Value(row, column int) float64 {
+	return g.loss[[2]int{g.dps[row], g.stages[column]}]
+}
+
+// Stragglers draws the slowdown of each worker of a training job: data-parallel ranks from top to bottom, stages from left to right.
+func Stragglers(t *document.Training) (*plots.Figure, error) {
+	g := &slowGrid{loss: make(map[[2]int]float64)}
+	for _, w := range t.ByWorker {
+		g.dps, g.stages = append(g.dps, w.DP), append(g.stages, w.Stage)
+		g.loss[[2]int{w.DP, w.Stage}] = max(0, w.Slowdown-1)
+	}
+	names := func(numbers []int) ([]int, []string) {
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+		texts := make([]string, len(numbers))
+		for i, n := range numbers {
+			texts[i] = strconv.Itoa(n)
+		}
+		return numbers, texts
+	}
+	d := plots.HeatMapData{Title: "Slowdown of the step by worker", Grid: g, RowLabel: "data-parallel rank", ColumnLabel: "pipeline stage",
+		ScaleLabel: "slowdown beyond 1", Unit: plots.Share}
+	g.dps, d.Rows = names(g.dps)
+	g.stages, d.Columns = names(g.stages)
+	return plots.HeatMap(d)
+}

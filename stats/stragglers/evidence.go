@@ -1,0 +1,230 @@
+package stragglers
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"tracekit/document"
+)
+
+// How sure a finding about a worker must be, and how large: the bound of the probability that any of the workers is found although all
+// are equal, and the share of the time of its peers by which it is slower.
+const (
+	sure      = 0.001
+	large     = 0.02
+	farSigmas = 6
+	farShare  = 0.1
+	fewest    = 4 // steps, for a test
+)
+
+// computing returns by worker and step how long the worker computes.
+func (r *replayer) computing() [][]float64 {
+	out := make([][]float64, len(r.ranks))
+	for w := range out {
+		out[w] = make([]float64, len(r.steps))
+	}
+	for s := range r.took {
+		for n, v := range r.took[s] {
+			if r.kind[n] <= weightCompute {
+				out[r.by[n]][s] += v
+			}
+		}
+	}
+	return out
+}
+
+// peers returns the workers that do the same as a worker: those of its stage, or, if it is alone there, all others.
+func (r *replayer) peers(w int) (out []int) {
+	for k := range r.ranks {
+		if k != w && (r.dps == 1 || k%r.stages == w%r.stages) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// excesses returns by worker and step by how much longer it computes than the median of its peers, as a share of their time.
+func (r *replayer) excesses() [][]float64 {
+	times := r.computing()
+	out := make([][]float64, len(times))
+	var theirs []float64
+	for w := range times {
+		peers := r.peers(w)
+		out[w] = make([]float64, len(r.steps))
+		for s := range r.steps {
+			theirs = theirs[:0]
+			for _, k := range peers {
+				theirs = append(theirs, times[k][s])
+			}
+			if m := median(theirs); m > 0 {
+				out[w][s] = times[w][s]/m - 1
+			}
+		}
+	}
+	return out
+}
+
+// judge finds which workers are slow, and since when.
+func (r *replayer) judge(workers []document.Worker) {
+	all := r.excesses()
+	far := max(farShare, farSigmas*spread(all))
+	for w := range workers {
+		r.judgeOne(&workers[w], all[w], far, float64(len(workers)))
+	}
+}
+
+// spread returns a robust standard deviation of excesses about the median of their worker.
+func spread(all [][]float64) float64 {
+	var away []float64
+	for _, v := range all {
+		m := median(slices.Clone(v))
+		for _, x := range v {
+			away = append(away, math.Abs(x-m))
+		}
+	}
+	const normal = 1.4826 // standard deviations of a normal distribution per median deviation
+	return normal * median(away)
+}
+
+func (r *replayer) judgeOne(w *document.Worker, v []float64, far, workers float64) {
+	w.Excess = mean(v)
+	middle := median(slices.Clone(v))
+	random := 0
+	for _, x := range v {
+		if x-middle > far {
+			random++
+		}
+	}
+	found := func(pattern string, odds float64) { w.Pattern, w.Odds = pattern, &odds }
+	if at, odds := change(v); odds*workers < sure {
+		before, after := median(slices.Clone(v[:at])), median(slices.Clone(v[at:]))
+		if step := int64(r.steps[at]); math.Abs(after-before) >= large && max(before, after) >= large {
+			w.Step, w.Before, w.After = &step, &before, &after
+			if w.Slow = at; after > before {
+				w.Slow = len(v) - at
+				found(document.SlowSince, odds*workers)
+			} else {
+				found(document.SlowUntil, odds*workers)
+			}
+			return
+		}
+	}
+	if odds := above(v) * workers; odds < sure && middle >= large {
+		w.Slow = len(v)
+		found(document.SlowAlways, odds)
+		return
+	}
+	if random > 0 && w.Excess > 0 {
+		w.Slow = random
+		w.Pattern = document.SlowAtRandom
+	}
+}
+
+// change returns where the mean of values is most likely to change, with a few at least on either side, and a bound of the probability
+// that a change as clear is found in independent normal values of one mean: that of Student's test at the place, times the number of places.
+func change(v []float64) (at int, odds float64) {
+	n := len(v)
+	if n < 2*fewest {
+		return 0, 1
+	}
+	sum, squares := 0.0, 0.0
+	for _, x := range v {
+		sum, squares = sum+x, squares+x*x
+	}
+	best, before := 0.0, 0.0
+	for k := 1; k <= n-fewest; k++ {
+		if before += v[k-1]; k < fewest {
+			continue
+		}
+		left, right := before/float64(k), (sum-before)/float64(n-k)
+		within := squares - before*left - (sum-before)*right
+		between := (left - right) * (left - right) * float64(k) * float64(n-k) / float64(n)
+		if within <= 1e-12*squares { // what is left is of rounding
+			within = 1e-12 * squares
+		}
+		if t := between / within; t > best {
+			best, at = t, k
+		}
+	}
+	freedom := float64(n - 2)
+	return at, min(1, 2*float64(n+1-2*fewest)*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(math.Sqrt(best*freedom)))
+}
+
+// above returns the probability that the mean of normal values about 0 lies as far above it: Student's test.
+func above(v []float64) float64 {
+	if len(v) < fewest {
+		return 1
+	}
+	m, sum := mean(v), 0.0
+	for _, x := range v {
+		sum += (x - m) * (x - m)
+	}
+	n := float64(len(v))
+	if m <= 0 {
+		return 1
+	}
+	if sum == 0 {
+		return 0
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
+}
+
+// sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker; nil if they are not recorded.
+func (r *replayer) sequences() *document.Sequences {
+	type key struct {
+		by    int32
+		batch uint32
+		chunk uint32
+	}
+	pairs := make(map[key][2]int)
+	for n, k := range r.kind {
+		x := &r.template[n%len(r.template)]
+		if k > backwardCompute || x.batch == none {
+			continue
+		}
+		id := key{r.by[n], x.batch, x.chunk}
+		p := pairs[id]
+		p[k] = n + 1
+		pairs[id] = p
+	}
+	var both [][2]int
+	for n := range r.kind { // in order of nodes
+		x := &r.template[n%len(r.template)]
+		if p := pairs[key{r.by[n], x.batch, x.chunk}]; r.kind[n] == forwardCompute && x.batch != none && p[0] == n+1 && p[1] > 0 {
+			both = append(both, [2]int{p[0] - 1, p[1] - 1})
+		}
+	}
+	if len(both)*len(r.steps) < 8 {
+		return nil
+	}
+	sums := make([][2]float64, len(r.ranks))
+	counts := make([]float64, len(r.ranks))
+	for s := range r.steps {
+		for _, p := range both {
+			w := r.by[p[0]]
+			sums[w][0] += r.took[s][p[0]]
+			sums[w][1] += r.took[s][p[1]]
+			counts[w]++
+		}
+	}
+	var xx, yy, xy, n float64
+	for s := range r.steps {
+		for _, p := range both {
+			w := r.by[p[0]]
+			if sums[w][0] <= 0 || sums[w][1] <= 0 {
+				continue
+			}
+			x, y := r.took[s][p[0]]*counts[w]/sums[w][0]-1, r.took[s][p[1]]*counts[w]/sums[w][1]-1
+			xx, yy, xy, n = xx+x*x, yy+y*y, xy+x*y, n+1
+		}
+	}
+	if xx == 0 || yy == 0 {
+		return nil
+	}
+	out := &document.Sequences{Correlation: xy / math.Sqrt(xx*yy), Variation: math.Sqrt(min(xx, yy) / n)}
+	const correlated, varied = 0.9, 0.05
+	out.Varying = out.Correlation >= correlated && out.Variation >= varied
+	return out
+}

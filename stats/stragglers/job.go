@@ -1,0 +1,325 @@
+// Package stragglers finds what a training job loses to slow workers, by replays of its steps (DEFINITIONS 2.19).
+package stragglers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// A kind is a type of operations.
+type kind uint8
+
+const (
+	forwardCompute kind = iota
+	backwardCompute
+	weightCompute
+	optimizer
+	gc
+	forwardSend
+	forwardRecv
+	backwardSend
+	backwardRecv
+	paramsGather
+	gradsScatter
+	separateReduce
+	layernormReduce
+	embeddingReduce
+	clip
+	kinds
+)
+
+var kindNames = [kinds]string{"forward-compute", "backward-compute", "weight-compute", "optimizer", "gc", "forward-send", "forward-recv", "backward-send",
+	"backward-recv", "params-all-gather", "grads-reduce-scatter", "separate-grads-all-reduce", "layernorm-grads-all-reduce",
+	"embedding-grads-all-reduce", "optimizer-clip-main-grad"}
+
+// computes reports whether operations of the kind are computations.
+func (k kind) computes() bool { return k <= gc }
+
+// shown returns the type under which a kind is reported: sends and receives of one way are one.
+func (k kind) shown() string {
+	switch k {
+	case forwardSend, forwardRecv:
+		return "forward-pp-comm"
+	case backwardSend, backwardRecv:
+		return "backward-pp-comm"
+	}
+	return kindNames[k]
+}
+
+// An op is a recorded operation. Times are in ticks; a chunk that is not recorded is none.
+type op struct {
+	step       uint64
+	dp, stage  uint32
+	rank       uint32
+	seq        uint64
+	start, end int64
+	chunk      uint32
+	model      uint32
+	batch      uint32
+	kind       kind
+	numbered   bool // seq is recorded
+}
+
+const none = trace.None
+
+// ErrNoJob says that a trace is not one of a training job whose operations are recorded.
+var ErrNoJob = errors.New("no operation has a step, a data-parallel rank or stage, and a known type, such as forward-compute")
+
+// Is reports whether a trace may be one of a training job, by its definitions.
+func Is(d *trace.Defs) bool {
+	if d.AttributeByName(trace.AttributeStep) == none ||
+		d.AttributeByName(trace.AttributeStage) == none && d.AttributeByName(trace.AttributeDP) == none {
+		return false
+	}
+	return slices.ContainsFunc(d.Regions, func(r trace.Region) bool { return d.String(r.Name) == kindNames[forwardCompute] })
+}
+
+// An opened is an operation that is entered and not left.
+type opened struct {
+	op
+	known bool
+}
+
+// collect reads the operations of a trace; unknown counts those of other types that have a step.
+func collect(ctx context.Context, src trace.Source, jobs int) (ops []op, unknown int, err error) {
+	defs := src.Defs()
+	c := &collector{ranks: defs.Ranks(), src: src, kinds: make([]kind, len(defs.Regions))}
+	for i, a := range []string{trace.AttributeStep, trace.AttributeDP, trace.AttributeStage, trace.AttributeSeq, trace.AttributeChunk,
+		trace.AttributeModelChunk, trace.AttributeMicroBatch} {
+		c.attributes[i] = defs.AttributeByName(a)
+	}
+	for i := range defs.Regions {
+		name := defs.RegionName(trace.RegionID(i))
+		c.kinds[i] = kind(len(kindNames))
+		if k := slices.Index(kindNames[:], name); k >= 0 {
+			c.kinds[i] = kind(k)
+		}
+	}
+	type part struct {
+		ops     []op
+		unknown int
+	}
+	parts, err := engine.Map(ctx, jobs, len(defs.Locations), func(ctx context.Context, l int) (p part, err error) {
+		p.ops, p.unknown, err = c.location(ctx, trace.LocationID(l))
+		return p, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range parts {
+		ops = append(ops, p.ops...)
+		unknown += p.unknown
+	}
+	return ops, unknown, nil
+}
+
+type collector struct {
+	src        trace.Source
+	ranks      []uint32
+	kinds      []kind // by region
+	attributes [7]trace.AttributeID
+}
+
+// location reads the operations of a location.
+func (c *collector) location(ctx context.Context, l trace.LocationID) (ops []op, unknown int, err error) {
+	var stack trace.CallStack[opened]
+	for b, err := range c.src.Events(ctx, l) {
+		if err != nil {
+			return nil, 0, err
+		}
+		next := 0
+		for i, seq := range b.Flow.Seq {
+			if b.Flow.Kind[i] == trace.KindLeave {
+				for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
+					if o := stack.Pop(); n == 1 && o.known {
+						o.end = b.Flow.Time[i]
+						ops = append(ops, o.op)
+					}
+				}
+				continue
+			}
+			for next < len(b.Attrs.Seq) && b.Attrs.Seq[next] < seq {
+				next++
+			}
+			o, stepped := c.opened(b, i, next)
+			o.rank = c.ranks[l]
+			if stepped && !o.known {
+				unknown++
+			}
+			stack.Enter(b.Flow.Region[i], o)
+		}
+	}
+	return ops, unknown, nil
+}
+
+// opened returns the operation that begins with an Enter, whose attributes begin at a row; stepped tells that it belongs to a step.
+func (c *collector) opened(b *trace.Batch, i, at int) (o opened, stepped bool) {
+	o.start = b.Flow.Time[i]
+	o.chunk, o.model, o.batch = none, none, none
+	placed := false
+	for ; at < len(b.Attrs.Seq) && b.Attrs.Seq[at] == b.Flow.Seq[i]; at++ {
+		v := b.Attrs.Value[at]
+		switch slices.Index(c.attributes[:], b.Attrs.Attribute[at]) {
+		case 0:
+			o.step, stepped = v, true
+		case 1:
+			o.dp, placed = uint32(min(v, none)), true
+		case 2:
+			o.stage, placed = uint32(min(v, none)), true
+		case 3:
+			o.seq, o.numbered = v, true
+		case 4:
+			o.chunk = uint32(min(v, none))
+		case 5:
+			o.model = uint32(min(v, none))
+		case 6:
+			o.batch = uint32(min(v, none))
+		}
+	}
+	if region := b.Flow.Region[i]; int(region) < len(c.kinds) {
+		o.kind = c.kinds[region]
+		o.known = stepped && placed && o.kind < kinds
+	}
+	return o, stepped
+}
+
+// A job is the operations of the steps that are alike.
+//
+//	a worker is dp*stages+stage
+//	nodes are the operations of one step: those of dp 0, stage by stage, then of dp 1 …
+//	start[s][n], end[s][n] are of node n in step s, in ns after the earliest of the step
+type job struct {
+	steps       []uint64
+	dps, stages int
+	dpNumbers   []uint32
+	stageNumber []uint32
+	ranks       []uint32 // by worker
+	template    []node   // of dp 0
+	start, end  [][]float64
+	leftOut     int
+	unknown     int
+}
+
+// A node is an operation of the template.
+type node struct {
+	kind       kind
+	stage      int
+	seq        uint64
+	chunk      uint32
+	model      uint32
+	batch      uint32
+	start, end float64 // in the first step
+}
+
+// most bounds the workers of a job.
+const mostWorkers = 1 << 20
+
+// newJob sorts operations into steps.
+func newJob(ops []op, unknown int, tick float64) (*job, error) {
+	if len(ops) == 0 {
+		return nil, ErrNoJob
+	}
+	j := &job{unknown: unknown}
+	number(ops)
+	slices.SortFunc(ops, func(a, b op) int {
+		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind),
+			cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
+	})
+	j.dpNumbers, j.stageNumber = distinct(ops, func(o *op) uint32 { return o.dp }), distinct(ops, func(o *op) uint32 { return o.stage })
+	j.dps, j.stages = len(j.dpNumbers), len(j.stageNumber)
+	if j.dps*j.stages > mostWorkers {
+		return nil, fmt.Errorf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)
+	}
+	j.ranks = slices.Repeat([]uint32{none}, j.dps*j.stages)
+	for first := 0; first < len(ops); {
+		end := first
+		for end < len(ops) && ops[end].step == ops[first].step {
+			end++
+		}
+		j.step(ops[first:end], tick)
+		first = end
+	}
+	if len(j.steps) == 0 {
+		return nil, ErrNoJob
+	}
+	return j, nil
+}
+
+// number gives operations whose numbers are not recorded those of their order.
+func number(ops []op) {
+	if !slices.ContainsFunc(ops, func(o op) bool { return !o.numbered }) {
+		return
+	}
+	slices.SortStableFunc(ops, func(a, b op) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	type key struct {
+		step      uint64
+		dp, stage uint32
+		kind      kind
+	}
+	next := make(map[key]uint64)
+	for i := range ops {
+		k := key{ops[i].step, ops[i].dp, ops[i].stage, ops[i].kind}
+		ops[i].seq = next[k]
+		next[k]++
+	}
+}
+
+func distinct(ops []op, of func(*op) uint32) (out []uint32) {
+	seen := make(map[uint32]bool)
+	for i := range ops {
+		if v := of(&ops[i]); !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// step adds a step, whose operations are in order of dp, stage, kind and seq. The first one makes the template.
+func (j *job) step(ops []op, tick float64) {
+	first := ops[0].start
+	for i := range ops {
+		first = min(first, ops[i].start)
+	}
+	at := func(t int64) float64 { return float64(t-first) * tick }
+	if j.template == nil {
+		for i := range ops {
+			o := &ops[i]
+			if o.dp != j.dpNumbers[0] {
+				break
+			}
+			stage, _ := slices.BinarySearch(j.stageNumber, o.stage)
+			j.template = append(j.template, node{o.kind, stage, o.seq, o.chunk, o.model, o.batch, at(o.start), at(o.end)})
+		}
+	}
+	if len(ops) != j.dps*len(j.template) {
+		j.leftOut++
+		return
+	}
+	start, end := make([]float64, len(ops)), make([]float64, len(ops))
+	for i := range ops {
+		o, n := &ops[i], &j.template[i%len(j.template)]
+		if o.dp != j.dpNumbers[i/len(j.template)] || o.stage != j.stageNumber[n.stage] || o.kind != n.kind || o.seq != n.seq {
+			j.leftOut++
+			return
+		}
+		start[i], end[i] = at(o.start), at(o.end)
+		if w := &j.ranks[i/len(j.template)*j.stages+n.stage]; *w == none {
+			*w = o.rank
+		}
+	}
+	j.steps = append(j.steps, ops[0].step)
+	j.start, j.end = append(j.start, start), append(j.end, end)
+}
+
+// worker returns the worker of a node.
+func (j *job) worker(n int) int {
+	return n/len(j.template)*j.stages + j.template[n%len(j.template)].stage
+}

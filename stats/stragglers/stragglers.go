@@ -1,0 +1,138 @@
+package stragglers
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/trace"
+)
+
+// Find finds what the training job of a trace loses to slow workers. The error is ErrNoJob if it is no such job, and says why its steps
+// cannot be replayed.
+func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, error) {
+	j, r, err := open(ctx, src, jobs)
+	if err != nil {
+		return nil, err
+	}
+	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: j.dps, Stages: j.stages,
+		Operations: len(j.steps) * len(r.kind)}
+	recorded := r.lengths(func(int) bool { return true })
+	b := newBubbles(r)
+	equal := r.lengths(func(int) bool { return false })
+	ideal := mean(equal)
+	whole := mean(recorded)
+	doc.StepNs, doc.EqualNs, doc.Slowdown = int64(math.Round(whole)), int64(math.Round(ideal)), ratio(whole, ideal)
+	for s, number := range j.steps {
+		doc.ByStep = append(doc.ByStep, document.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
+			Slowdown: ratio(recorded[s], ideal)})
+	}
+	slowdown := func(keep func(n int) bool) float64 { return ratio(mean(r.lengths(keep)), ideal) }
+	for d, number := range j.dpNumbers {
+		doc.ByDP = append(doc.ByDP, document.GroupSlow{Number: int(number),
+			Slowdown: slowdown(func(n int) bool { return int(r.by[n])/j.stages == d })})
+	}
+	for s, number := range j.stageNumber {
+		doc.ByStage = append(doc.ByStage, document.GroupSlow{Number: int(number),
+			Slowdown: slowdown(func(n int) bool { return int(r.by[n])%j.stages == s })})
+	}
+	doc.ByType = r.types(slowdown)
+	r.workers(doc)
+	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(doc))))
+	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
+	doc.Bubbles = b.rows(recorded)
+	doc.Sequences = r.sequences()
+	return doc, nil
+}
+
+// open reads the job of a trace and prepares its replay.
+func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, error) {
+	if !Is(src.Defs()) {
+		return nil, nil, ErrNoJob
+	}
+	ops, unknown, err := collect(ctx, src, jobs)
+	if err != nil {
+		return nil, nil, err
+	}
+	j, err := newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := newReplayer(j)
+	return j, r, err
+}
+
+// ratio returns a/b, 1 if b is 0.
+func ratio(a, b float64) float64 {
+	if b <= 0 {
+		return 1
+	}
+	return a / b
+}
+
+// gain returns the share of the loss that a change ends, nil if there is none.
+func gain(whole, ideal, changed float64) *float64 {
+	if whole == ideal {
+		return nil
+	}
+	g := (whole - changed) / (whole - ideal)
+	return &g
+}
+
+// types returns the slowdown by type, the largest first.
+func (r *replayer) types(slowdown func(func(int) bool) float64) (out []document.TypeSlow) {
+	var counts [kinds]int
+	for _, k := range r.kind {
+		counts[k] += len(r.steps)
+	}
+	for k := range kinds {
+		at := slices.IndexFunc(out, func(t document.TypeSlow) bool { return t.Type == k.shown() })
+		switch {
+		case counts[k] == 0:
+		case at >= 0:
+			out[at].Operations += counts[k]
+			out[at].EqualNs = int64(math.Round(r.equal[k]))
+		default:
+			out = append(out, document.TypeSlow{Type: k.shown(), Operations: counts[k], EqualNs: int64(math.Round(r.equal[k])),
+				Slowdown: slowdown(func(n int) bool { return r.kind[n].shown() == k.shown() })})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b document.TypeSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
+	return out
+}
+
+// slowestShare is the share of workers that M_W takes for the slowest.
+const slowestShare = 0.03
+
+// workers describes the workers, the slowest first.
+func (r *replayer) workers(doc *document.Training) {
+	for w := range r.ranks {
+		d, s := w/r.stages, w%r.stages
+		doc.ByWorker = append(doc.ByWorker, document.Worker{Rank: field.Rank(r.ranks[w]), DP: int(r.dpNumbers[d]), Stage: int(r.stageNumber[s]),
+			Slowdown: min(doc.ByDP[d].Slowdown, doc.ByStage[s].Slowdown)})
+	}
+	r.judge(doc.ByWorker)
+	slices.SortStableFunc(doc.ByWorker, func(a, b document.Worker) int {
+		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(a.Rank, b.Rank))
+	})
+	for _, w := range doc.ByWorker[:Slowest(len(doc.ByWorker), slowestShare)] {
+		doc.Slowest = append(doc.Slowest, w.Rank)
+	}
+}
+
+// Slowest returns how many of n workers a share is: one at least, and none that is not whole.
+func Slowest(n int, share float64) int { return min(n, max(1, int(share*float64(n)))) }
+
+// without tells of each node whether it is kept as recorded where the slowest workers are as fast as the others.
+func (r *replayer) without(doc *document.Training) func(n int) bool {
+	slow := make([]bool, len(r.ranks))
+	for _, x := range doc.ByWorker[:len(doc.Slowest)] {
+		d, _ := slices.BinarySearch(r.dpNumbers, uint32(x.DP))
+		s, _ := slices.BinarySearch(r.stageNumber, uint32(x.Stage))
+		slow[d*r.stages+s] = true
+	}
+	return func(n int) bool { return !slow[r.by[n]] }
+}
