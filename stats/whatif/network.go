@@ -588,28 +588,68 @@ func (n *network) inLag(f *flight) int64 {
 	return 0
 }
 
-// on returns the flights on another network, on which a message takes as long as wire says, and
-// by how much it makes own times longer, by row.
-func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []int64, err error) {
+// wires says how long messages are on the network, in ticks: as recorded, or as base says, and some longer.
+type wires struct {
+	base             func(bytes uint64) float64 // nil: as recorded
+	latency, perByte float64                    // how much longer
+}
+
+// now returns the time on the network of a flight, in ticks.
+func (w *wires) now(n *network, f *flight) float64 {
+	more, before := w.latency+w.perByte*float64(f.bytes), int64(0)
+	if f.kind == collective {
+		if before = n.wire(f.bytes); before > 0 {
+			more *= float64(f.wire) / float64(before)
+		}
+	}
+	switch {
+	case w.base == nil && f.kind == collective && before == 0:
+		return float64(f.wire)
+	case w.base == nil:
+		return float64(f.wire) + more
+	case f.kind != collective:
+		return w.base(f.bytes) + more
+	case before > 0:
+		return w.base(f.bytes)*(float64(f.wire)/float64(before)) + more
+	}
+	return min(w.base(f.bytes)+more, float64(f.wire))
+}
+
+// latencies returns by how many ticks a flight takes longer if each message takes a tick longer.
+func (w *wires) latencies(n *network, f *flight) float64 {
+	if f.kind == atOnce || f.kind == beginToWait {
+		return 0
+	}
+	if f.kind == collective {
+		if before := n.wire(f.bytes); before > 0 {
+			return float64(f.wire) / float64(before)
+		}
+		if w.base == nil || w.base(f.bytes)+w.latency+w.perByte*float64(f.bytes) > float64(f.wire) {
+			return 0
+		}
+	}
+	return 1
+}
+
+// inOwn reports whether the time on the network of a flight is part of the own time of the call that it ends in.
+func (f *flight) inOwn() bool {
+	return f.kind == collective || f.kind == postToSend || f.kind == postToSsend || f.kind == sendToRecvBoth
+}
+
+// on returns the flights on another network, and by how much it makes own times longer, by row.
+func (n *network) on(w *wires) (flights []flight, more []int64, err error) {
 	flights, more = slices.Clone(n.flights), make([]int64, len(n.flights))
 	for i := range flights {
 		f := &flights[i]
 		if f.kind == atOnce || f.kind == beginToWait {
 			continue
 		}
-		now := wire(f.bytes)
-		if f.kind == collective {
-			if before := n.wire(f.bytes); before > 0 {
-				now *= float64(f.wire) / float64(before)
-			} else {
-				now = min(now, float64(f.wire))
-			}
-		}
+		now := w.now(n, f)
 		if now > mostChange {
 			return nil, nil, errEndless
 		}
 		change := int64(math.Round(now)) - f.wire
-		if f.kind == collective || f.kind == postToSend || f.kind == postToSsend || f.kind == sendToRecvBoth {
+		if f.inOwn() {
 			more[i] = change
 		} else {
 			f.lag += change
