@@ -174,7 +174,7 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 				return nil, errNoNetwork
 			}
 			if p.wires == nil {
-				p.wires = new(wires)
+				p.wires = &wires{ranks: len(m.t.World)}
 			}
 			if c.added {
 				p.wires.latency, p.wires.perByte = p.wires.latency+c.latency, p.wires.perByte+c.perByte

@@ -13,14 +13,16 @@ import (
 // A Curve is the run time by how much longer messages are on the network (DEFINITIONS 2.11): pieces of lines that follow
 // each other. Times are in nanoseconds; x is how much longer a message takes, in ns, or a byte, in ns a byte.
 type Curve struct {
-	Unit      string      `json:"unit"`        // of x: "ns" or "ns/B"
-	RunTime   int64       `json:"run_time_ns"` // where nothing takes longer
-	To        float64     `json:"to"`          // the last x
-	Pieces    []Piece     `json:"pieces"`      // by x
-	Tolerance []Tolerance `json:"tolerance"`
-	Rounding  float64     `json:"rounding_ns"` // by how much a run time may be off, as each message and collective takes whole ticks
-	Gap       float64     `json:"gap_ns"`      // by how much it may be larger where break points were not looked for; 0: all are found
-	Replays   int         `json:"replays"`     // that it took
+	Unit        string      `json:"unit"`        // of x: "ns" or "ns/B"
+	RunTime     int64       `json:"run_time_ns"` // at 0
+	To          float64     `json:"to"`          // the last x
+	Pieces      []Piece     `json:"pieces"`      // by x
+	Tolerance   []Tolerance `json:"tolerance"`
+	Rounding    float64     `json:"rounding_ns"`            // by how much run times may be off, as each message and collective takes whole ticks
+	Gap         float64     `json:"gap_ns"`                 // by how much they may be larger where no break points were looked for; 0: all are found
+	Replays     int         `json:"replays"`                // that it took
+	Collectives uint64      `json:"collectives"`            // of the run: what the shortest of an operation takes stays as it is
+	Otherwise   *int64      `json:"otherwise_ns,omitempty"` // run time at to if undecided sends behave the other way
 }
 
 // A Piece is where the run time grows evenly: it is Base + Slope · x.
@@ -176,7 +178,7 @@ func (s *search) ends(ctx context.Context, to float64) error {
 	}
 	target := math.Ceil(float64(first.time) * (1 + shares[len(shares)-1]))
 	if first.slope > 0 {
-		last = min(last, int64(math.Ceil((target-float64(first.time))/first.slope)))
+		last = min(last, int64(math.Ceil((target+s.rounded(&first)-float64(first.time))/first.slope)))
 	}
 	for last > 0 {
 		if err := s.add(ctx, 1, last); err != nil {
@@ -191,7 +193,7 @@ func (s *search) ends(ctx context.Context, to float64) error {
 		if p.slope <= 0 {
 			break
 		}
-		before := p.x - int64((float64(p.time)-target)/p.slope)
+		before := p.x - int64((float64(p.time)-target-s.rounded(&p))/p.slope)
 		if before >= last || before <= 0 {
 			break
 		}
@@ -301,7 +303,8 @@ func (s *search) result(gap float64) *Curve {
 	ns := 1e9 / float64(s.model.t.Defs.Clock.Resolution)
 	x := func(steps float64) float64 { return steps * s.step * ns }
 	first, last := &s.points[0], &s.points[len(s.points)-1]
-	c := &Curve{Unit: s.unit, RunTime: s.model.ns(first.time), To: x(float64(last.x)), Gap: gap * ns, Replays: s.replays}
+	c := &Curve{Unit: s.unit, RunTime: s.model.ns(first.time), To: x(float64(last.x)), Gap: gap * ns, Replays: s.replays,
+		Collectives: uint64(s.model.t.Collectives.Len())}
 	piece := func(p *sample, from, to float64) {
 		c.Rounding = max(c.Rounding, s.rounded(p)*ns)
 		if n := len(c.Pieces); from >= to {

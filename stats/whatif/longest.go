@@ -85,15 +85,15 @@ func (x *tracer) back(l trace.LocationID, call uint32) (trace.LocationID, uint32
 // transfer adds what the network makes an own time longer.
 func (x *tracer) transfer(flight uint32) {
 	if flight > 0 {
-		x.add(&x.plan.flights[flight])
+		x.add(&x.network.flights[flight])
 	}
 }
 
 // lag adds what the network makes the lag of a flight longer. Behind the flights of the network are those of calls that overlap,
 // whose time on it is in their lags.
 func (x *tracer) lag(flight uint32) {
-	n := uint32(len(x.plan.flights))
-	if f := &x.plan.flights[flight%n]; flight >= n || !f.inOwn() {
+	n := uint32(len(x.network.flights))
+	if f := &x.network.flights[flight%n]; flight >= n || !f.inOwn() {
 		x.add(f)
 	}
 }

@@ -592,27 +592,36 @@ func (n *network) inLag(f *flight) int64 {
 type wires struct {
 	base             func(bytes uint64) float64 // nil: as recorded
 	latency, perByte float64                    // how much longer
+	ranks            int
 }
 
 // now returns the time on the network of a flight, in ticks.
 func (w *wires) now(n *network, f *flight) float64 {
-	more, before := w.latency+w.perByte*float64(f.bytes), int64(0)
-	if f.kind == collective {
-		if before = n.wire(f.bytes); before > 0 {
-			more *= float64(f.wire) / float64(before)
-		}
-	}
+	more, times := w.latency+w.perByte*float64(f.bytes), w.times(n, f)
 	switch {
-	case w.base == nil && f.kind == collective && before == 0:
-		return float64(f.wire)
 	case w.base == nil:
-		return float64(f.wire) + more
-	case f.kind != collective:
-		return w.base(f.bytes) + more
-	case before > 0:
-		return w.base(f.bytes)*(float64(f.wire)/float64(before)) + more
+		return float64(f.wire) + more*times
+	case f.kind == collective && times == 0:
+		return min(w.base(f.bytes)+more, float64(f.wire))
 	}
-	return min(w.base(f.bytes)+more, float64(f.wire))
+	return w.base(f.bytes)*times + more*times
+}
+
+// times returns how many messages of its size, one after the other, take as long on the network as a flight: of a collective, 0 if
+// no message shows it, and on the recorded network a whole number that is no larger than a ring's.
+func (w *wires) times(n *network, f *flight) float64 {
+	if f.kind != collective {
+		return 1
+	}
+	before := n.wire(f.bytes)
+	if before == 0 {
+		return 0
+	}
+	times := float64(f.wire) / float64(before)
+	if w.base == nil {
+		times = math.Round(min(times, float64(2*max(1, w.ranks-1))))
+	}
+	return times
 }
 
 // latencies returns by how many ticks a flight takes longer if each message takes a tick longer.
@@ -620,15 +629,11 @@ func (w *wires) latencies(n *network, f *flight) float64 {
 	if f.kind == atOnce || f.kind == beginToWait {
 		return 0
 	}
-	if f.kind == collective {
-		if before := n.wire(f.bytes); before > 0 {
-			return float64(f.wire) / float64(before)
-		}
-		if w.base == nil || w.base(f.bytes)+w.latency+w.perByte*float64(f.bytes) > float64(f.wire) {
-			return 0
-		}
+	times := w.times(n, f)
+	if times == 0 && w.base != nil && w.base(f.bytes)+w.latency+w.perByte*float64(f.bytes) <= float64(f.wire) {
+		return 1
 	}
-	return 1
+	return times
 }
 
 // inOwn reports whether the time on the network of a flight is part of the own time of the call that it ends in.
