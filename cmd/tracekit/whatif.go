@@ -36,6 +36,8 @@ type whatifOptions struct {
 	slack bool
 	top   int
 
+	curves curves
+
 	scale, balance, limit, network, speed, overlap, order []changeFlag
 
 	changes []changeFlag
@@ -59,10 +61,15 @@ the run exactly.
 Without a change, whatif tries the most promising changes and lists them by gain. Changes can be
 repeated and combined. PLACE is a region, an operation such as MPI_Recv, or a line (halo.c:80).
 MPI_Recv@halo.c:80 is an operation at a line, MPI_Recv@solve one in a region. The time of a region
-excludes its callees and waits: waits follow from the replay.`,
+excludes its callees and waits: waits follow from the replay.
+
+A curve shows how the run time grows if each message, or each byte, takes longer. It starts from the
+recorded network, or from that of --network. The tolerance is how much longer messages may take
+before the run is 1, 5 or 10 % longer.`,
 		Example: `  tracekit whatif traces.otf2
   tracekit whatif --balance interior traces.otf2
-  tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
+  tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
+  tracekit whatif --latency-curve traces.otf2 -o curve.png`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: cli.Validated(io, opts, &opts.paths, run),
 	}
@@ -74,8 +81,9 @@ excludes its callees and waits: waits follow from the replay.`,
 		"ranks at this `PLACE`, visit by visit")
 	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
 		"(t_max)")
-	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
-		"another `network`: ideal (messages take no time), or latency=1us,bandwidth=25GB per second, or one of these")
+	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
+		"another `network`: ideal (messages take no time), latency=1us,bandwidth=25GB per second, or one of these; "+
+			"latency=+1us,byte=+0.1ns: slower than recorded")
 	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
 		"`RANKS=FACTOR`, where 2 is twice as fast")
 	cli.Var(set, &opts.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
@@ -84,8 +92,9 @@ excludes its callees and waits: waits follow from the replay.`,
 		"messages in the order of arrival")
 	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
+	opts.curves.add(set)
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	opts.OutFlags.Add(set, "`trace` to write: the predicted run")
+	opts.OutFlags.Add(set, "`trace` to write: the predicted run, or .png or .svg: the curve")
 	return cmd
 }
 
@@ -97,10 +106,13 @@ func (o *whatifOptions) Validate() error {
 	if len(o.network) > 1 {
 		return cli.Usagef("--network is given twice")
 	}
+	if err := o.curves.check(o.paths, &o.OutFlags); err != nil || o.curves.format != "" {
+		return err
+	}
 	if len(o.changes) == 0 && o.Out != "" {
 		return cli.Usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
 	}
-	o.gains = o.gains || len(o.changes) == 0 && !o.slack
+	o.gains = o.gains || len(o.changes) == 0 && !o.slack && !o.curves.asked()
 	return o.OutFlags.Validate()
 }
 
@@ -175,6 +187,9 @@ func parseRankSpeed(value string) (func(*whatif.Model) (whatif.Change, error), e
 func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), error) {
 	if value == "ideal" {
 		return func(*whatif.Model) (whatif.Change, error) { return whatif.IdealNetwork(), nil }, nil
+	}
+	if strings.Contains(value, "=+") {
+		return parseSlower(value)
 	}
 	var latency time.Duration
 	var bandwidth int64
@@ -267,6 +282,9 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 			return err
 		}
 	}
+	if err := opts.curves.find(ctx, m, other, changes, doc, &opts.OutFlags); err != nil {
+		return err
+	}
 	return opts.Finish(io, doc, func() { show.Whatif(io.Sections(opts.top), doc) }, doc.Findings, opts.Gate(doc))
 }
 
@@ -286,7 +304,7 @@ func settle(ctx context.Context, m *whatif.Model) (chosen, other *whatif.Model, 
 // predict replays the run with changes, and writes it if that is asked for.
 func (o *whatifOptions) predict(ctx context.Context, io *cli.Streams, t *trace.Trace, m *whatif.Model, changes []whatif.Change,
 	doc *outcome.Whatif) (whatif.Prediction, error) {
-	if o.Out == "" {
+	if o.Out == "" || o.curves.format != "" {
 		return m.Predict(ctx, changes...)
 	}
 	maps, spans, p, err := m.Times(ctx, changes...)

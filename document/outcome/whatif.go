@@ -20,8 +20,11 @@ type Whatif struct {
 	Ranks     []whatif.RankTimes `json:"ranks"`
 	Gains     []whatif.Gain      `json:"gains,omitempty"`
 	Slack     *Slack             `json:"slack,omitempty"`
-	Out       string             `json:"out,omitempty"`  // the trace that was written
-	Lost      map[string]uint64  `json:"lost,omitempty"` // that its format cannot express, by what it is
+	Latency   *whatif.Curve      `json:"latency_curve,omitempty"`
+	Bandwidth *whatif.Curve      `json:"bandwidth_curve,omitempty"`
+	Picture   string             `json:"picture,omitempty"` // of a curve
+	Out       string             `json:"out,omitempty"`     // the trace that was written
+	Lost      map[string]uint64  `json:"lost,omitempty"`    // that its format cannot express, by what it is
 	Model     ReplayModel        `json:"model"`
 	Undecided *UndecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
 	Findings  []document.Finding `json:"findings"`

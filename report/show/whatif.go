@@ -55,6 +55,10 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	if doc.Slack != nil {
 		slack(out, doc.Slack, doc.Missing)
 	}
+	curves(out, doc)
+	if doc.Picture != "" {
+		fmt.Fprintf(w, "\nPicture: %s\n", doc.Picture)
+	}
 	if len(doc.Findings) > 0 {
 		report.PrintFindings(w, out.Width, "Findings", doc.Findings)
 	}

@@ -26,6 +26,7 @@ type Change struct {
 	each   []float64 // factors by rank, of masters; nil: factor
 
 	latency, perByte float64 // ticks
+	added            bool    // to what messages take
 
 	except func(l trace.LocationID, call uint32) bool // calls that a limit leaves as they are; nil: none
 }
@@ -88,6 +89,13 @@ func (m *Model) Network(latency, bandwidth float64) Change {
 	return c
 }
 
+// Slower makes messages take so much longer, in ns, and each of their bytes: longer than recorded, or than on the
+// network of another change.
+func (m *Model) Slower(latency, perByte float64) Change {
+	ticks := float64(m.t.Defs.Clock.Resolution) / 1e9
+	return Change{kind: otherNetwork, added: true, latency: latency * ticks, perByte: perByte * ticks}
+}
+
 // Nonblocking lets the blocking sends and receives in a place overlap with what follows. What a
 // receive waits for is waited for before the location's next call that sends or takes part in a
 // collective; what a send waits for, before the next one from the same call path or in a
@@ -104,6 +112,7 @@ type plan struct {
 	changes []planned
 	touched []bool // by slot
 	flights []flight
+	wires   *wires  // nil: as recorded
 	more    []int64 // by flight: how much longer own times are; nil: none
 	overlap []bool  // by slot: blocking calls that overlap; nil: none
 	order   []bool  // by slot: receives that take messages as they come; nil: none
@@ -141,6 +150,8 @@ func (m *Model) slot(p trace.PathID) int {
 
 func (m *Model) slots() int { return len(m.t.Tree.Nodes) + len(outside) + 1 }
 
+var errNoNetwork = errors.New("another network cannot be simulated, because no message shows the speed of this one")
+
 func (m *Model) plan(changes []Change) (*plan, error) {
 	p := &plan{Model: m, touched: make([]bool, m.slots()), flights: m.network.flights}
 	balanced := make([]bool, m.slots())
@@ -160,12 +171,15 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 		switch c.kind {
 		case otherNetwork:
 			if m.network.hull == nil && c.latency+c.perByte > 0 {
-				return nil, errors.New("another network cannot be simulated, because no message shows the speed of this " +
-					"one")
+				return nil, errNoNetwork
 			}
-			var err error
-			if p.flights, p.more, err = m.network.on(func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) }); err != nil {
-				return nil, err
+			if p.wires == nil {
+				p.wires = &wires{ranks: len(m.t.World)}
+			}
+			if c.added {
+				p.wires.latency, p.wires.perByte = p.wires.latency+c.latency, p.wires.perByte+c.perByte
+			} else {
+				p.wires.base = func(bytes uint64) float64 { return c.latency + c.perByte*float64(bytes) }
 			}
 			continue
 		case overlap:
@@ -187,7 +201,12 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 		}
 		p.changes = append(p.changes, x)
 	}
-	return p, nil
+	if p.wires == nil {
+		return p, nil
+	}
+	var err error
+	p.flights, p.more, err = m.network.on(p.wires)
+	return p, err
 }
 
 // join returns what is in one set or the other.
@@ -364,13 +383,14 @@ func (m *meanVisits) means() []int64 {
 // shift moves the times at which a location enters its calls, waits left out, and returns by
 // how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
 // times are.
-// In stretches, unless that is nil, it notes what changes between calls.
-func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spill.Table[stretch]) (int64, error) {
+// In stretches, unless that is nil, it notes what changes between calls, and in transfers the flights that own times grow with.
+func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spill.Table[stretch],
+	transfers *spill.Table[uint32]) (int64, error) {
 	x := p.shifter(l)
 	if x == nil {
 		return 0, nil
 	}
-	x.stretches = stretches
+	x.stretches, x.transfers = stretches, transfers
 	p.walk(l, p.touched, x.pass, func(call uint32) {
 		before := x.moved
 		if x.endVisit(); own != nil && x.call != trace.None {
@@ -408,6 +428,7 @@ type shifter struct {
 	ordinal map[int]int // by change
 
 	stretches *spill.Table[stretch] // nil: not asked for
+	transfers *spill.Table[uint32]  // likewise
 }
 
 // passed is time in a call path.
@@ -537,17 +558,20 @@ func (x *shifter) transfer() {
 	if !ok || own <= 0 {
 		return
 	}
-	loc, more := &x.locations[x.l], int64(0)
+	loc, more, by := &x.locations[x.l], int64(0), uint32(0)
+	moves := x.moves(x.l, x.call)
 	consider := func(flight uint32) {
 		change := int64(0)
 		if x.more != nil {
 			change = x.more[flight]
 		}
-		if x.moves(x.l, x.call) {
+		if moves {
 			change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
 		}
-		if max(change, -change) > max(more, -more) {
-			more = change
+		if more == 0 && by == 0 || max(change, -change) > max(more, -more) {
+			if more, by = change, 0; !moves && x.flights[flight].inOwn() {
+				by = flight
+			}
 		}
 	}
 	for k := r.needs; k < after.needs; k++ {
@@ -557,5 +581,8 @@ func (x *shifter) transfer() {
 		consider(loc.parts.Ptr(int(k)).flight)
 	}
 	x.moved += max(more, -own)
+	if x.transfers != nil && more > -own {
+		x.transfers.Set(int(x.call), by)
+	}
 	x.endless = x.endless || x.moved > mostChange
 }

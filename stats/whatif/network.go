@@ -588,28 +588,73 @@ func (n *network) inLag(f *flight) int64 {
 	return 0
 }
 
-// on returns the flights on another network, on which a message takes as long as wire says, and
-// by how much it makes own times longer, by row.
-func (n *network) on(wire func(bytes uint64) float64) (flights []flight, more []int64, err error) {
+// wires says how long messages are on the network, in ticks: as recorded, or as base says, and some longer.
+type wires struct {
+	base             func(bytes uint64) float64 // nil: as recorded
+	latency, perByte float64                    // how much longer
+	ranks            int
+}
+
+// now returns the time on the network of a flight, in ticks.
+func (w *wires) now(n *network, f *flight) float64 {
+	more, times := w.latency+w.perByte*float64(f.bytes), w.times(n, f)
+	switch {
+	case w.base == nil:
+		return float64(f.wire) + more*times
+	case f.kind == collective && times == 0:
+		return min(w.base(f.bytes)+more, float64(f.wire))
+	}
+	return w.base(f.bytes)*times + more*times
+}
+
+// times returns how many messages of its size, one after the other, take as long on the network as a flight: of a collective, 0 if
+// no message shows it, and on the recorded network a whole number that is no larger than a ring's.
+func (w *wires) times(n *network, f *flight) float64 {
+	if f.kind != collective {
+		return 1
+	}
+	before := n.wire(f.bytes)
+	if before == 0 {
+		return 0
+	}
+	times := float64(f.wire) / float64(before)
+	if w.base == nil {
+		times = math.Round(min(times, float64(2*max(1, w.ranks-1))))
+	}
+	return times
+}
+
+// latencies returns by how many ticks a flight takes longer if each message takes a tick longer.
+func (w *wires) latencies(n *network, f *flight) float64 {
+	if f.kind == atOnce || f.kind == beginToWait {
+		return 0
+	}
+	times := w.times(n, f)
+	if times == 0 && w.base != nil && w.base(f.bytes)+w.latency+w.perByte*float64(f.bytes) <= float64(f.wire) {
+		return 1
+	}
+	return times
+}
+
+// inOwn reports whether the time on the network of a flight is part of the own time of the call that it ends in.
+func (f *flight) inOwn() bool {
+	return f.kind == collective || f.kind == postToSend || f.kind == postToSsend || f.kind == sendToRecvBoth
+}
+
+// on returns the flights on another network, and by how much it makes own times longer, by row.
+func (n *network) on(w *wires) (flights []flight, more []int64, err error) {
 	flights, more = slices.Clone(n.flights), make([]int64, len(n.flights))
 	for i := range flights {
 		f := &flights[i]
 		if f.kind == atOnce || f.kind == beginToWait {
 			continue
 		}
-		now := wire(f.bytes)
-		if f.kind == collective {
-			if before := n.wire(f.bytes); before > 0 {
-				now *= float64(f.wire) / float64(before)
-			} else {
-				now = min(now, float64(f.wire))
-			}
-		}
+		now := w.now(n, f)
 		if now > mostChange {
 			return nil, nil, errEndless
 		}
 		change := int64(math.Round(now)) - f.wire
-		if f.kind == collective || f.kind == postToSend || f.kind == postToSsend || f.kind == sendToRecvBoth {
+		if f.inOwn() {
 			more[i] = change
 		} else {
 			f.lag += change

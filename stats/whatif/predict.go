@@ -64,6 +64,9 @@ func (in *input) release() {
 			x.Release()
 		}
 	}
+	for _, x := range in.transfers {
+		x.Release()
+	}
 	for _, x := range in.own {
 		x.rows.Release()
 		x.needs.Release()
@@ -73,14 +76,21 @@ func (in *input) release() {
 // change returns what the replay of a changed run begins with, and with changed own times of
 // calls apart if asked for.
 func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input, error) {
-	in := input{locations: m.locations, ends: make([]int64, len(m.locations)), longer: make([]clockTable, len(m.locations)),
-		stretches: make([]*spill.Table[stretch], len(m.locations))}
 	plan, err := m.plan(changes)
 	if err != nil {
-		return in, err
+		return input{}, err
 	}
-	in.flights = plan.flights
-	if err := plan.rearrange(ctx, &in); err != nil {
+	return plan.input(ctx, apart, false)
+}
+
+// input returns what the replay begins with, and apart, if asked for, changed own times of calls, or the flights that these
+// grow with.
+func (p *plan) input(ctx context.Context, apart, transfers bool) (in input, err error) {
+	m := p.Model
+	in = input{locations: m.locations, flights: p.flights, ends: make([]int64, len(m.locations)),
+		longer: make([]clockTable, len(m.locations)), stretches: make([]*spill.Table[stretch], len(m.locations)),
+		transfers: make([]*spill.Table[uint32], len(m.locations))}
+	if err := p.rearrange(ctx, &in); err != nil {
 		return in, err
 	}
 	in.clocks, err = engine.Map(ctx, m.jobs, len(m.locations), func(_ context.Context, l int) (*spill.Table[int64], error) {
@@ -92,7 +102,10 @@ func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input
 			in.longer[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
 			in.stretches[l] = spill.NewTable[stretch](m.t.Store)
 		}
-		moved, err := plan.shift(trace.LocationID(l), clocks, in.longer[l], in.stretches[l])
+		if transfers {
+			in.transfers[l] = spill.NewZeros[uint32](m.t.Store, clocks.Len())
+		}
+		moved, err := p.shift(trace.LocationID(l), clocks, in.longer[l], in.stretches[l], in.transfers[l])
 		in.ends[l] = m.locations[l].end + moved
 		return clocks, err
 	})
@@ -102,19 +115,18 @@ func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input
 // result reads the ends of a replay.
 func (m *Model) result(r *replay) Prediction {
 	p := Prediction{Ranks: make([]RankTimes, len(m.t.World))}
-	end := m.first
 	for l := range m.locations {
 		if m.t.Span[l].Events == 0 || m.aside[l] {
 			continue
 		}
 		last := r.end(trace.LocationID(l))
-		end = max(end, last)
 		if rank := m.t.Rank[l]; int(rank) < len(p.Ranks) {
 			x := &p.Ranks[rank]
 			x.Baseline = max(x.Baseline, m.ns(m.t.Span[l].Last-m.first))
 			x.Predicted = max(x.Predicted, m.ns(last-m.first))
 		}
 	}
+	_, end := r.lastEnd()
 	p.Baseline, p.RunTime = m.ns(m.last-m.first), m.ns(end-m.first)
 	return p
 }

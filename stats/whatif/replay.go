@@ -28,6 +28,7 @@ type input struct {
 	ends      []int64
 	longer    []clockTable            // by call: by how much its own time is longer; nil: not asked for
 	stretches []*spill.Table[stretch] // by location: what changes between calls; nil: not asked for
+	transfers []*spill.Table[uint32]  // by location and call: the flight that its own time grows with, 0: none; nil: not asked for
 	flights   []flight
 	series    [][]series // that take messages as they come; nil: none
 	own       []location // of locations, those with tables of their own

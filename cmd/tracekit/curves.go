@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/outcome"
+	"tracekit/plots"
+	"tracekit/report/figure"
+	"tracekit/stats/whatif"
+)
+
+// curves are the flags of curves of the run time over the network.
+type curves struct {
+	latency, bandwidth string // how far; "": not asked for
+	format             plots.Format
+}
+
+// untilSlower is the value of a curve that ends where the run is a tenth longer.
+const untilSlower = "auto"
+
+func (c *curves) add(set *pflag.FlagSet) {
+	cli.Var(set, &c.latency, farLatency(), "latency-curve", "", "run time by how much longer messages take, up to this `time` "+
+		"(default: until the run is 10 % longer)")
+	cli.Var(set, &c.bandwidth, farBandwidth(), "bandwidth-curve", "", "run time by how much longer each byte takes, down to this "+
+		"`bandwidth` (default: likewise)")
+	for _, name := range []string{"latency-curve", "bandwidth-curve"} {
+		set.Lookup(name).NoOptDefVal = untilSlower
+	}
+}
+
+func farLatency() cli.Kind[string] {
+	return cli.Parsed(func(text string) (string, error) {
+		if d, err := time.ParseDuration(text); text != untilSlower && (err != nil || d <= 0 || d > time.Hour) {
+			return "", errors.New("want a time from 1ns to 1h")
+		}
+		return text, nil
+	})
+}
+
+func farBandwidth() cli.Kind[string] {
+	return cli.Parsed(func(text string) (string, error) {
+		if n, err := cli.ParseSize(strings.TrimSuffix(text, "/s")); text != untilSlower && (err != nil || n < 1) {
+			return "", errors.New("want a size per second such as 1GB")
+		}
+		return text, nil
+	})
+}
+
+func (c *curves) asked() bool { return c.latency != "" || c.bandwidth != "" }
+
+// check refuses what does not go together, and finds out whether -o is a picture of the curve.
+func (c *curves) check(paths []string, out *cli.OutFlags) error {
+	if _, err := os.Stat(paths[0]); c.asked() && len(paths) > 1 && err != nil {
+		if _, err := time.ParseDuration(paths[0]); err == nil {
+			return cli.Usagef("%s: no such trace; to end the curve there, write --latency-curve=%s", paths[0], paths[0])
+		}
+	}
+	format, err := plots.FormatOf(out.Out)
+	if err != nil {
+		return nil
+	}
+	if c.latency == "" == (c.bandwidth == "") {
+		return cli.Usagef("-o %s draws one curve: give --latency-curve or --bandwidth-curve", out.Out)
+	}
+	c.format = format
+	return cli.CheckFile(out.Out, out.Force)
+}
+
+// find finds the curves that are asked for, and draws one if -o asks for it.
+func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []whatif.Change, doc *outcome.Whatif, out *cli.OutFlags) (err error) {
+	if c.latency != "" {
+		to, _ := time.ParseDuration(c.latency)
+		if doc.Latency, err = m.LatencyCurve(ctx, float64(to.Nanoseconds()), changes...); err != nil {
+			return err
+		}
+	}
+	if c.bandwidth != "" {
+		to := 0.0
+		if n, err := cli.ParseSize(strings.TrimSuffix(c.bandwidth, "/s")); err == nil {
+			to = 1e9 / float64(n)
+		}
+		if doc.Bandwidth, err = m.BandwidthCurve(ctx, to, changes...); err != nil {
+			return err
+		}
+	}
+	if err := otherwise(ctx, doc, other, changes); err != nil {
+		return err
+	}
+	if c.format == "" {
+		return nil
+	}
+	f, err := figure.Curve(doc)
+	if err != nil {
+		return err
+	}
+	doc.Picture = out.Out
+	return cli.WriteFigure(ctx, out.Out, out.Force, c.format, f)
+}
+
+// otherwise notes how long the run is at the ends of the curves if sends of which it does not tell behave the other way.
+func otherwise(ctx context.Context, doc *outcome.Whatif, other *whatif.Model, changes []whatif.Change) error {
+	for c, perByte := range map[*whatif.Curve]float64{doc.Latency: 0, doc.Bandwidth: 1} {
+		if c == nil || other == nil {
+			continue
+		}
+		p, err := other.Predict(ctx, append(slices.Clone(changes), other.Slower(c.To*(1-perByte), c.To*perByte))...)
+		if err != nil {
+			return err
+		}
+		c.Otherwise = &p.RunTime
+	}
+	return nil
+}
+
+// parseSlower reads latency=+TIME, byte=+TIME or both.
+func parseSlower(value string) (func(*whatif.Model) (whatif.Change, error), error) {
+	var latency, perByte float64
+	for _, part := range strings.Split(value, ",") {
+		key, text, _ := strings.Cut(part, "=+")
+		to := map[string]*float64{"latency": &latency, "byte": &perByte}[key]
+		ns, err := parseNanoseconds(text)
+		if to == nil || err != nil {
+			return nil, errors.New("want latency=+TIME, byte=+TIME or both, with a comma between them, such as latency=+1us,byte=+0.1ns")
+		}
+		*to = ns
+	}
+	return func(m *whatif.Model) (whatif.Change, error) { return m.Slower(latency, perByte), nil }, nil
+}
+
+// parseNanoseconds reads a time that may be less than 1 ns, at most an hour.
+func parseNanoseconds(text string) (float64, error) {
+	for _, u := range []struct {
+		suffix string
+		ns     float64
+	}{{"ps", 1e-3}, {"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}} {
+		number, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseFloat(number, 64)
+		if err == nil && !(v >= 0 && v*u.ns <= float64(time.Hour)) || math.IsNaN(v) {
+			err = fmt.Errorf("%s is not valid", text)
+		}
+		return v * u.ns, err
+	}
+	return 0, errors.New("no unit")
+}
