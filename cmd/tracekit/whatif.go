@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/field"
@@ -31,7 +31,6 @@ type whatifOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
 	cli.OutFlags
-	paths []string
 	gains bool
 	slack bool
 	top   int
@@ -47,9 +46,8 @@ type changeFlag struct {
 	make func(m *whatif.Model) (whatif.Change, error)
 }
 
-func newWhatif(io *cli.Streams, run func(context.Context, *cli.Streams, *whatifOptions) error) *cobra.Command {
-	opts := &whatifOptions{}
-	cmd := &cobra.Command{
+func newWhatif(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "whatif TRACE...",
 		Short: "Predict the run time after a change, or find what saves most",
 		Long: `Whatif replays the run with changes. Each rank does the same in the same order, and each call
@@ -64,29 +62,28 @@ excludes its callees and waits: waits follow from the replay.`,
   tracekit whatif --balance interior traces.otf2
   tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.GateFlags.Add(set)
-	cli.Var(set, &opts.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
-	cli.Var(set, &opts.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
+	}, &whatifOptions{}, runWhatif)
+}
+
+func (o *whatifOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.GateFlags)
+	cli.Var(set, &o.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
+	cli.Var(set, &o.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
 		"ranks at this `PLACE`, visit by visit")
-	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
+	cli.Var(set, &o.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
 		"(t_max)")
-	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
+	cli.Var(set, &o.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
 		"another `network`: ideal (messages take no time), or latency=1us,bandwidth=25GB per second, or one of these")
-	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
+	cli.Var(set, &o.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
 		"`RANKS=FACTOR`, where 2 is twice as fast")
-	cli.Var(set, &opts.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
+	cli.Var(set, &o.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
 		"receives at this `PLACE` overlap with the following work")
-	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
+	cli.Var(set, &o.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
 		"messages in the order of arrival")
-	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
-	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	opts.OutFlags.Add(set, "`trace` to write: the predicted run")
-	return cmd
+	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
+	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
+	cli.Top(set, &o.top, "`rows` of each table")
+	o.AddOut(set, "`trace` to write: the predicted run")
 }
 
 func (o *whatifOptions) Validate() error {
@@ -205,7 +202,7 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 }
 
 func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error {
-	t, err := opts.Open(ctx, io, opts.paths...)
+	t, err := opts.Open(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -298,7 +295,7 @@ func (o *whatifOptions) predict(ctx context.Context, io *cli.Streams, t *trace.T
 	moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
 	src := merge.Corrected(&moved)
 	doc.Out = o.Out
-	_, doc.Lost, err = o.Write(ctx, io, &o.ReadFlags, src, t.Store)
+	_, doc.Lost, err = o.WriteTrace(ctx, io, &o.ReadFlags, src, t.Store)
 	return p, err
 }
 

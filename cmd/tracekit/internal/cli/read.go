@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/document"
+	"tracekit/document/words"
+	"tracekit/readers"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// ReadFlags are the flags of every command that reads a trace.
+type ReadFlags struct {
+	Paths []string // of the files of the trace
+
+	Jobs   int
+	Quiet  bool
+	JSON   bool
+	Strict bool
+	Align  string
+	Mirror string
+
+	MemoryBytes int64 // below 0: the default
+	Traces      int   // that share the memory, if they are more than one
+}
+
+// Add adds the flags.
+func (f *ReadFlags) Add(set *pflag.FlagSet) {
+	f.MemoryBytes = -1
+	VarP(set, &f.Jobs, Int(1, 1024), "jobs", "j", strconv.Itoa(runtime.GOMAXPROCS(0)), "number of `threads` (default: one "+
+		"for each processor)")
+	set.Lookup("jobs").DefValue = "0" // the same help on every machine
+	Var(set, &f.MemoryBytes, Size(), "memory", "", "`size` of tables kept in memory; the rest goes to a temporary file "+
+		"(default: a quarter of memory, at least 192MiB)")
+	set.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress on standard error")
+	set.BoolVar(&f.JSON, "json", false, "print one JSON document instead of text")
+	set.BoolVar(&f.Strict, "strict", false, "exit with 4 if data are lost or doubtful")
+	Var(set, &f.Align, Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
+		"start to let all files begin together")
+}
+
+// Keep takes the arguments for the files of one trace.
+func (f *ReadFlags) Keep(args []string) { f.Paths = args }
+
+// Validate completes what the flags leave to the machine.
+func (f *ReadFlags) Validate() error {
+	if f.MemoryBytes < 0 {
+		f.MemoryBytes = spill.DefaultBudget()
+	}
+	return nil
+}
+
+// An Input is an open trace, with the store of all tables that are made of it: so one
+// budget bounds what its reader, its merging and its analysis keep in memory.
+type Input struct {
+	trace.Source
+	Store *spill.Store
+	cut   uint64 // names
+}
+
+// Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
+// what it is not the recorded one, and a reduced one what was cut from it.
+func (in *Input) Findings() []trace.Finding {
+	var l trace.Ledger
+	l.Merge(in.Source.Findings())
+	about := in.Info()
+	l.AddN(trace.CodeLongName, in.cut, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, "")
+	known := slices.ContainsFunc(l.Findings(), func(f trace.Finding) bool { return f.Code == trace.CodeApproximate })
+	if a := about.Approximations(); len(a) > 0 && !known {
+		l.Add(trace.CodeApproximate, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(a, "; "))
+	}
+	if by := about.ReducedBy(); by != nil {
+		l.Add(trace.CodeReduced, trace.Place{Location: trace.None, File: about.Path, Offset: -1}, strings.Join(by, "; "))
+		if cut := about.CutShare(); cut > document.MostCut {
+			l.Add(trace.CodeCutTime, trace.Place{Location: trace.None, File: about.Path, Offset: -1},
+				words.Share(cut)+" of the time of the locations that were kept")
+		}
+	}
+	return l.Findings()
+}
+
+// FindingsOf returns the findings of a reconciled trace, with what reading it again has noticed
+// since.
+func FindingsOf(t *trace.Trace) []trace.Finding {
+	var l trace.Ledger
+	l.Merge(t.Findings)
+	if !slices.ContainsFunc(t.Findings, isChange) {
+		l.Merge(ChangesOf(t))
+	}
+	return l.Findings()
+}
+
+// ChangesOf returns what reading a trace again has noticed.
+func ChangesOf(t *trace.Trace) []trace.Finding {
+	return slices.DeleteFunc(t.Source.Findings(), func(f trace.Finding) bool { return !isChange(f) })
+}
+
+// DamageSince returns a finding if reading a trace again, which others have read before, has found
+// what they have not.
+func DamageSince(t *trace.Trace, found []trace.Finding) []trace.Finding {
+	before := make(map[trace.Code]uint64)
+	for _, f := range t.Findings {
+		before[f.Code] += f.Count
+	}
+	now := make(map[trace.Code]uint64)
+	var l trace.Ledger
+	for _, f := range found {
+		if now[f.Code] += f.Count; !isChange(f) && now[f.Code] > before[f.Code] {
+			l.Add(trace.CodeChangedMeanwhile, f.First, string(f.Code)+" was not found when the shards were made")
+		}
+	}
+	return l.Findings()
+}
+
+func isChange(f trace.Finding) bool { return f.Code == trace.CodeChangedMeanwhile }
+
+// Close closes the trace and its store.
+func (in *Input) Close() error { return errors.Join(in.Source.Close(), in.Store.Close()) }
+
+// Open opens a trace of any known format; several paths are the files of one trace, none are the arguments.
+func (f *ReadFlags) Open(ctx context.Context, paths ...string) (*Input, error) {
+	if len(paths) == 0 {
+		paths = f.Paths
+	}
+	store := spill.NewStore(f.MemoryBytes/int64(max(1, f.Traces)), "")
+	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.Jobs, Store: store, AlignStart: f.Align == "start",
+		Mirror: f.Mirror})
+	if err == nil {
+		debug.SetGCPercent(garbageOf(src.Info().Bytes, src.Defs().Locations))
+		return &Input{src, store, src.Defs().ShortenNames()}, nil
+	}
+	store.Close()
+	return nil, Unreadable(err)
+}
+
+// Unreadable marks an error that says that there is nothing to be read under a path.
+func Unreadable(err error) error {
+	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ELOOP, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL} {
+		if errors.Is(err, cause) {
+			return unreadableError{err}
+		}
+	}
+	return err
+}
+
+// By how much the heap may grow between collections, in per cent: between most and least, the
+// less the larger the trace. What lives of a large one is mostly tables, which need no scanning
+// and make no garbage: collecting often is cheap, and the process stays near the budget of its
+// tables. A small trace is done before its garbage matters. Very many locations make garbage
+// however few their events are.
+const (
+	mostGarbage   = 400
+	manyGarbage   = 100
+	leastGarbage  = 25
+	smallEvents   = 1 << 20 // with more of them it becomes less
+	fewLocations  = 1 << 14
+	bytesPerEvent = 16 // of files, about, which may be packed
+)
+
+// garbageOf returns by how much the heap may grow between collections for a trace of so many bytes.
+func garbageOf(size int64, locations []trace.Location) int {
+	events := uint64(max(size, 0)) / bytesPerEvent
+	announced := uint64(0)
+	for _, l := range locations {
+		announced += min(l.Events, math.MaxInt64/uint64(len(locations)))
+	}
+	most := mostGarbage
+	if len(locations) > fewLocations {
+		most = manyGarbage
+	}
+	return max(most*smallEvents/int(max(events, announced, smallEvents)), leastGarbage)
+}
