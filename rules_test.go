@@ -307,3 +307,34 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 		}
 	}
 }
+
+// TestSentences states where sentences for people and titles of tables stand: in the documents, the report, what draws, the findings, the
+// help of commands, and the two packages of the analysis whose documents are sentences: causes and doubts.
+func TestSentences(t *testing.T) {
+	speaks := regexp.MustCompile("^(cmd|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts)(/|$)")
+	sentence := regexp.MustCompile(`^[A-Z≈][^.]* [^.]* [^.]*\.$|[a-z)]\. [A-Z][a-z]`)
+	title := regexp.MustCompile(`^[A-Z≈][a-z]+,?( [a-z]+,?)+$`)
+	for _, p := range packages(t) {
+		if speaks.MatchString(p.dir) {
+			continue
+		}
+		for _, dep := range p.imports() {
+			if dep == "report" || strings.HasPrefix(dep, "report/") {
+				t.Errorf("%s imports %s: what is computed knows nothing of how it is shown", p.dir, dep)
+			}
+		}
+		formats := strings.HasPrefix(p.dir, "readers") // whose names of things are sentences to nobody
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				l, ok := n.(*ast.BasicLit)
+				if !ok || l.Kind != token.STRING {
+					return true
+				}
+				if s, err := strconv.Unquote(l.Value); err == nil && (sentence.MatchString(s) || !formats && title.MatchString(s)) {
+					t.Errorf("%s: a sentence or a title: %q", p.fset.Position(l.Pos()), s)
+				}
+				return true
+			})
+		}
+	}
+}

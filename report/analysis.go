@@ -23,6 +23,7 @@ type Sections struct {
 	Analysis *document.Analysis
 	Writer   string // the format of the trace, and what wrote it
 	Sites    bool   // it is known of some call where it is made
+	Marks    bool   // what has the mark of a model keeps it, whatever the analysis is of
 }
 
 // Grid begins a table.
@@ -32,7 +33,7 @@ func (r *Sections) Grid(heading string, titles ...string) *text.Grid {
 
 // Show prints a table. What in its heading, titles and rows has the mark of a model is marked if the trace was rebuilt.
 func (r *Sections) Show(g *text.Grid) {
-	if r.Analysis.Trace.Rebuilt == nil {
+	if !r.Marks && (r.Analysis == nil || r.Analysis.Trace.Rebuilt == nil) {
 		unmark(g)
 	}
 	g.Print(r.W, r.Width)
@@ -447,7 +448,7 @@ func (r *Sections) delays() {
 		total += waitsOf(t)
 		unexplained += t.UnexplainedNs
 	}
-	rows := rowsOf(d)
+	rows := RowsOf(d)
 	for i := range rows {
 		rows[i] = append(rows[i], partOf(d[i].TotalNs, float64(total)))
 	}
@@ -505,7 +506,7 @@ func (r *Sections) profile() {
 		total += float64(p.ExclusiveNs)
 		names[p.Region]++
 	}
-	rows := rowsOf(r.Analysis.Profile)
+	rows := RowsOf(r.Analysis.Profile)
 	for i := range rows {
 		p := &r.Analysis.Profile[i]
 		name := p.Region
@@ -514,7 +515,7 @@ func (r *Sections) profile() {
 		}
 		rows[i] = Row{shownRegion{name}, p, partOf(p.ExclusiveNs, total)}
 	}
-	r.table(profile, rows)
+	r.Table(profile, rows)
 	r.counters()
 }
 
@@ -531,7 +532,7 @@ func (r *Sections) counters() {
 			rows = append(rows, Row{&p.Counters[k], rates, p})
 		}
 	}
-	r.table(counterSums, rows)
+	r.Table(counterSums, rows)
 }
 
 // usefulCounters prints instructions and cycles of useful time by rank.
@@ -559,7 +560,7 @@ func (r *Sections) callSites() {
 }
 
 func (r *Sections) collectives() {
-	r.table(collectives, top(r, r.rows(collectives)))
+	r.Table(collectives, top(r, r.rows(collectives)))
 }
 
 func (r *Sections) messages() {
@@ -587,8 +588,8 @@ func (r *Sections) messages() {
 			fmt.Fprintf(r.W, "  %s %s\n", words.Count(c.n), c.what)
 		}
 	}
-	r.table(messageSizes, r.rows(messageSizes))
-	r.Show(r.begin(pairs, r.Of(len(r.Analysis.CommMatrix), "pairs"), rowsOf(top(r, r.Analysis.CommMatrix)))) // of thousands of ranks
+	r.Table(messageSizes, r.rows(messageSizes))
+	r.Show(r.begin(pairs, r.Of(len(r.Analysis.CommMatrix), "pairs"), RowsOf(top(r, r.Analysis.CommMatrix)))) // of thousands of ranks
 }
 
 func belowZero(l *document.Latency) uint64 {

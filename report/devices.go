@@ -14,7 +14,7 @@ import (
 )
 
 // devices prints how much of their time accelerators work, and what they do otherwise.
-func (r *Sections) devices() { r.table(devices, r.rows(devices)) }
+func (r *Sections) devices() { r.Table(devices, r.rows(devices)) }
 
 // deviceDetails prints what devices execute, when they idle, and how they wait for each other.
 func (r *Sections) deviceDetails() {
@@ -25,10 +25,10 @@ func (r *Sections) deviceDetails() {
 	r.idleBefore()
 	r.deviceKernels()
 	r.deviceLaunches()
-	r.table(steps, r.rows(steps))
+	r.Table(steps, r.rows(steps))
 	r.deviceCollectives()
 	r.stragglers()
-	r.table(hostWaits, rowsOf(HostWaits(r.Analysis.Devices)))
+	r.Table(hostWaits, RowsOf(HostWaits(r.Analysis.Devices)))
 	r.deviceStreams()
 	r.deviceParts()
 }
@@ -110,11 +110,11 @@ func Kernels(devices []accelerator.Device) []Kernel {
 	return out
 }
 
-func (r *Sections) deviceKernels() { r.table(kernels, rowsOf(Kernels(r.Analysis.Devices))) }
+func (r *Sections) deviceKernels() { r.Table(kernels, RowsOf(Kernels(r.Analysis.Devices))) }
 
-func (r *Sections) deviceGaps() { r.table(gaps, top(r, longest(r.rows(gaps), "time_ns"))) }
+func (r *Sections) deviceGaps() { r.Table(gaps, top(r, longest(r.rows(gaps), "time_ns"))) }
 
-func (r *Sections) idleBefore() { r.table(idleBefore, top(r, longest(r.rows(idleBefore), "time_ns"))) }
+func (r *Sections) idleBefore() { r.Table(idleBefore, top(r, longest(r.rows(idleBefore), "time_ns"))) }
 
 // A withoutLaunch counts kernels of which it is not known what launched them.
 type withoutLaunch struct {
@@ -134,10 +134,10 @@ func (r *Sections) deviceLaunches() {
 }
 
 func (r *Sections) deviceCollectives() {
-	r.table(deviceCollectives, longest(r.rows(deviceCollectives), "time_ns"))
+	r.Table(deviceCollectives, longest(r.rows(deviceCollectives), "time_ns"))
 }
 
-func (r *Sections) stragglers() { r.table(stragglers, longest(r.rows(stragglers), "caused_ns")) }
+func (r *Sections) stragglers() { r.Table(stragglers, longest(r.rows(stragglers), "caused_ns")) }
 
 // HostWaits sums the calls in which hosts only wait for devices, those with the most time first.
 func HostWaits(devices []accelerator.Device) []accelerator.HostWait {
@@ -178,7 +178,7 @@ func (r *Sections) deviceParts() {
 	for _, d := range top(r, r.rows(devices)) {
 		rows = append(rows, d.Below("parts[]")...)
 	}
-	r.table(parts, rows)
+	r.Table(parts, rows)
 }
 
 // counterSeries prints the counters that are sampled beside the program.
@@ -197,7 +197,7 @@ func (r *Sections) counterSeries() {
 		rows = append(rows, Row{together(c[:n]), placesOf{n}})
 		c = c[n:]
 	}
-	r.table(counterSeries, rows)
+	r.Table(counterSeries, rows)
 	if never > 0 {
 		r.Line("%s always 0.", words.Plural(never, "further counter is", "further counters are"))
 	}

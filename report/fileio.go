@@ -87,13 +87,13 @@ func (r *Sections) fileIO() {
 			done[i] = Row{unknownBytes{}, &io.Operations[i]}
 		}
 	}
-	r.table(operations, done)
-	r.table(files, r.rows(files))
+	r.Table(operations, done)
+	r.Table(files, r.rows(files))
 	of := r.rows(sizes)
 	for i, x := range io.Sizes {
 		of[i] = append(of[i], meanTime{x.TimeNs / int64(x.Calls)})
 	}
-	r.table(sizes, of)
+	r.Table(sizes, of)
 	if io.Max.Rank != io.Min.Rank {
 		fmt.Fprintln(r.W)
 		r.Line("Time in calls on files by rank: least %s, most %s.", words.Extreme(io.Min), words.Extreme(io.Max))

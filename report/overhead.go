@@ -110,7 +110,7 @@ type law struct {
 // Keys makes a table of keys. If they are compared with a profile, those that the profile does not have say so. Remarks say what
 // stands in for a law that was not accepted (see document.OverheadKey.From), and which keys have too many slow calls.
 func Keys(heading string, list []document.OverheadKey, profile bool) *text.Grid {
-	rows := rowsOf(list)
+	rows := RowsOf(list)
 	for i := range list {
 		k, shown := &list[i], law{Model: "none", Remarks: keyRemarks(&list[i])}
 		if k.Source == "profile" {

@@ -45,5 +45,5 @@ func (r *Sections) phases() {
 		}
 		return cmp.Compare(b.DurationNs, a.DurationNs)
 	})
-	r.Show(r.begin(phases, fmt.Sprintf(", from one %s to %s", site, next), rowsOf(rows), note))
+	r.Show(r.begin(phases, fmt.Sprintf(", from one %s to %s", site, next), RowsOf(rows), note))
 }

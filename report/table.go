@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -25,7 +26,7 @@ type Table struct {
 	Note     string   `json:"note,omitempty"`
 	Modelled bool     `json:"modelled,omitempty"` // all of it is a model's if the trace was rebuilt
 	Columns  []Column `json:"columns"`
-	what     string   // its rows are, where text tells how many there are
+	What     string   `json:"-"` // its rows are, where text tells how many there are
 }
 
 // A Column describes a column. Its value is what a row, or what the row lies in, has at Key.
@@ -40,6 +41,13 @@ type Column struct {
 	Modelled bool   `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
 	Bar      bool   `json:"bar,omitempty"`      // the page draws it behind the number
 	Faces    Faces  `json:"faces,omitempty"`
+
+	Value func(Row) any `json:"-"` // instead of what is at Key: nil where it is not known; in text alone
+}
+
+// Of makes the value of a column from what rows of a type have.
+func Of[T any](value func(*T) any) func(Row) any {
+	return func(r Row) any { return value(r[0].(*T)) }
 }
 
 // A Unit says how the values of a column are written.
@@ -67,6 +75,10 @@ const (
 	Decimal   Unit = "decimal"
 	Number    Unit = "number" // with six digits
 	Ratio     Unit = "ratio"  // with three decimals
+	Mean      Unit = "mean"   // a time that need not be whole
+	Points    Unit = "points" // a share with two decimals, without its unit
+	Gained    Unit = "gained" // Points with their sign
+	YesNo     Unit = "yes_no"
 	Rank      Unit = "rank"
 )
 
@@ -82,7 +94,7 @@ const (
 )
 
 // names are the units that text aligns left.
-var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, Flag}
+var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, Flag, YesNo}
 
 // has reports whether a face shows a column.
 func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
@@ -90,8 +102,8 @@ func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
 // A Row is a row of the document and what it lies in, the innermost first.
 type Row []any
 
-// rowsOf makes rows of a list of the document.
-func rowsOf[T any](list []T) []Row {
+// RowsOf makes rows of a list of the document.
+func RowsOf[T any](list []T) []Row {
 	out := make([]Row, len(list))
 	for i := range list {
 		out[i] = Row{&list[i]}
@@ -229,14 +241,15 @@ func (s *Sections) cell(c *Column, r Row) string {
 		}
 		return s.place(line)
 	}
-	value, ok := r.Value(c.Key)
+	value, ok := c.value(r)
 	if !ok {
 		return ""
 	}
-	if value == nil {
+	v := reflect.ValueOf(value)
+	if value == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return "-"
 	}
-	v := reflect.Indirect(reflect.ValueOf(value))
+	v = reflect.Indirect(v)
 	if c.Of != "" {
 		whole, _ := r.Value(c.Of)
 		return words.PartOf(v.Int(), reflect.ValueOf(whole).Int())
@@ -288,8 +301,27 @@ func (s *Sections) cell(c *Column, r Row) string {
 	case Ratio:
 		x := v.Float()
 		return words.Thousandths(&x)
+	case Mean:
+		return words.Nanoseconds(v.Float())
+	case Points:
+		return strconv.FormatFloat(100*v.Float(), 'f', 2, 64)
+	case Gained:
+		return fmt.Sprintf("%+.2f", 100*v.Float())
+	case YesNo:
+		if v.Bool() {
+			return "yes"
+		}
+		return "no"
 	}
 	return v.String()
+}
+
+// value returns what a column has in a row.
+func (c *Column) value(r Row) (any, bool) {
+	if c.Value != nil {
+		return c.Value(r), true
+	}
+	return r.Value(c.Key)
 }
 
 // begin makes the text of a table: its title, what is added to it, how many rows there are of how many, notes, and the top rows.
@@ -298,8 +330,8 @@ func (s *Sections) begin(t *Table, added string, rows []Row, notes ...string) *t
 	if t.Modelled {
 		g.Heading = text.Modelled + g.Heading
 	}
-	if t.what != "" {
-		g.Heading += s.Of(len(rows), t.what)
+	if t.What != "" {
+		g.Heading += s.Of(len(rows), t.What)
 	}
 	for _, note := range slices.Concat([]string{t.Note}, notes) {
 		if note != "" {
@@ -324,7 +356,7 @@ func (s *Sections) begin(t *Table, added string, rows []Row, notes ...string) *t
 		}
 		g.Titles, shown = append(g.Titles, title), append(shown, c)
 	}
-	if t.what != "" {
+	if t.What != "" {
 		rows = top(s, rows)
 	}
 	for _, r := range rows {
@@ -337,8 +369,8 @@ func (s *Sections) begin(t *Table, added string, rows []Row, notes ...string) *t
 	return g
 }
 
-// table prints a table.
-func (s *Sections) table(t *Table, rows []Row, notes ...string) {
+// Table prints a table.
+func (s *Sections) Table(t *Table, rows []Row, notes ...string) {
 	s.Show(s.begin(t, "", rows, notes...))
 }
 

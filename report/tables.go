@@ -22,7 +22,7 @@ var waitStates = &Table{Key: "wait_states", Tab: "waits", Title: "Wait states",
 	}}
 
 var delays = &Table{Key: "delays", Tab: "waits", Title: "What makes other ranks wait",
-	Path: "delays[]", Modelled: true, what: "places", Columns: []Column{
+	Path: "delays[]", Modelled: true, What: "places", Columns: []Column{
 		{Key: "operation", Title: "operation", Unit: Operation, Says: "(outside MPI)"},
 		{Title: "source line", Unit: Place, Term: "source line"},
 		{Key: "total_ns", Title: "waits caused", Unit: Time, Term: "waits caused", Bar: true},
@@ -43,7 +43,7 @@ var callTree = &Table{Key: "call_tree", Tab: "calls", Title: "Call tree", Path: 
 		{Key: "exclusive_ns", Title: "exclusive", Unit: Time, Term: "inclusive, exclusive", Faces: Selected},
 	}}
 
-var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Path: "profile[]", what: "regions",
+var profile = &Table{Key: "profile", Tab: "profile", Title: "Time by region", Path: "profile[]", What: "regions",
 	Note: "Inclusive, exclusive and share are sums over all locations. Least, mean and most are exclusive times of ranks that visit " +
 		"the region, with all threads.",
 	Columns: []Column{
@@ -86,7 +86,7 @@ var pairs = &Table{Key: "pairs", Tab: "pairs", Title: "Heaviest pairs", Path: "c
 	{Key: "wait_ns", Title: "waiting", Unit: Time, Term: "waiting for messages", Bar: true, Faces: OnPage},
 }}
 
-var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line costs", Path: "lines[]", what: "lines",
+var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line costs", Path: "lines[]", What: "lines",
 	Note: "Sums over ranks. Time is own + waiting for a late partner + waiting in collectives (imbalance) + transfer + unexplained. " +
 		"Transfer and unexplained are time beyond comparable calls. Causes: waiting on other ranks that the line causes. Of " +
 		"path: share of the critical path.",
@@ -104,7 +104,7 @@ var lines = &Table{Key: "lines", Tab: "lines", Title: "What each source line cos
 		{Key: "critical_path_ns", Title: "of path", Unit: Time, Of: "trace.duration_ns", Term: "critical path", Modelled: true},
 	}}
 
-var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "devices[]", what: "devices",
+var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "devices[]", What: "devices",
 	Note: "Shares of the span, from the first to the last activity of a device. Busy is compute + comm (communication without " +
 		"computing) + copy (copying without either). Idle is host-bound (empty launch queue) + queued (launched, not started) + " +
 		"unknown (launches not recorded). Late ranks: part of comm in which ranks wait for the last one.",
@@ -122,7 +122,7 @@ var devices = &Table{Key: "devices", Tab: "devices", Title: "Devices", Path: "de
 		{Key: "idle_causes.collective_wait_ns", Title: "late ranks", Unit: Time, Of: "span_ns"},
 	}}
 
-var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execute", Path: "more.kernels[]", what: "kernels",
+var kernels = &Table{Key: "kernels", Tab: "devices", Title: "What devices execute", Path: "more.kernels[]", What: "kernels",
 	Note: "Sums of single executions over all devices and streams, including simultaneous ones.",
 	Columns: []Column{
 		{Key: "short", Title: "kernel", Faces: InText},
@@ -180,7 +180,7 @@ var streams = &Table{Key: "streams", Tab: "devices", Title: "Streams", Path: "de
 }}
 
 var devicePath = &Table{Key: "device_path", Tab: "devices", Title: "Critical path through hosts and devices",
-	Path: "device_path.rows[]", Modelled: true, what: "rows",
+	Path: "device_path.rows[]", Modelled: true, What: "rows",
 	Columns: []Column{
 		{Key: "kind", Title: "kind"},
 		{Key: "name", Title: "kernel or function"},
@@ -190,7 +190,7 @@ var devicePath = &Table{Key: "device_path", Tab: "devices", Title: "Critical pat
 		{Key: "max_rank", Title: "most on", Unit: Rank},
 	}}
 
-var threadRows = &Table{Key: "threads", Tab: "threads", Title: "Threads", Path: "threads.rows[]", what: "threads",
+var threadRows = &Table{Key: "threads", Tab: "threads", Title: "Threads", Path: "threads.rows[]", What: "threads",
 	Note: "Wall time. A row sums to the run time. Thread 0 calls MPI for its rank. No work: before a thread begins, after it ends, " +
 		"and outside its work.",
 	Columns: []Column{
@@ -210,7 +210,7 @@ var threadRows = &Table{Key: "threads", Tab: "threads", Title: "Threads", Path: 
 		{Key: "measurement_ns", Title: "measurement", Unit: Time},
 	}}
 
-var phases = &Table{Key: "phases", Tab: "phases", Title: "Phases", Path: "phases.rows[]", what: "phases", Columns: []Column{
+var phases = &Table{Key: "phases", Tab: "phases", Title: "Phases", Path: "phases.rows[]", What: "phases", Columns: []Column{
 	{Key: "phase", Title: "phase", Unit: Plain},
 	{Key: "from_ns", Title: "begins after", Unit: Instant},
 	{Key: "duration_ns", Title: "lasts", Unit: Time, Bar: true},
@@ -221,7 +221,7 @@ var phases = &Table{Key: "phases", Tab: "phases", Title: "Phases", Path: "phases
 }}
 
 var operations = &Table{Key: "operations", Tab: "files", Title: "What is done to files",
-	Path: "file_io.operations[]", what: "operations",
+	Path: "file_io.operations[]", What: "operations",
 	Note: "Time is a sum over all locations, including nested calls. Bandwidth covers calls with recorded bytes.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation", Faces: Everywhere},
@@ -235,7 +235,7 @@ var operations = &Table{Key: "operations", Tab: "files", Title: "What is done to
 		{Key: "bytes_per_s", Title: "bandwidth", Unit: Bandwidth},
 	}}
 
-var files = &Table{Key: "files", Tab: "files", Title: "Files", Path: "file_io.files[]", what: "files", Columns: []Column{
+var files = &Table{Key: "files", Tab: "files", Title: "Files", Path: "file_io.files[]", What: "files", Columns: []Column{
 	{Key: "file", Title: "file"},
 	{Key: "ranks", Title: "ranks", Unit: Count},
 	{Key: "calls", Title: "calls", Unit: Count},
@@ -258,7 +258,7 @@ var sizes = &Table{Key: "sizes", Tab: "files", Title: "Sizes of accesses", Path:
 }}
 
 var criticalPath = &Table{Key: "critical_path", Tab: "waits", Title: "Critical path",
-	Path: "critical_path.regions[]", Modelled: true, what: "places",
+	Path: "critical_path.regions[]", Modelled: true, What: "places",
 	Columns: []Column{
 		{Key: "operation", Title: "operation", Unit: Operation, Says: "(outside MPI)"},
 		{Title: "source line", Unit: Place, Term: "source line"},
@@ -269,14 +269,14 @@ var criticalPath = &Table{Key: "critical_path", Tab: "waits", Title: "Critical p
 
 // lastLocation is the path of a run in which nobody waits for another.
 var lastLocation = &Table{Title: "The location that ends last",
-	Path: criticalPath.Path, Modelled: true, what: "places", Columns: []Column{
+	Path: criticalPath.Path, Modelled: true, What: "places", Columns: []Column{
 		{Title: "source line", Unit: Place},
 		{Key: "time_ns", Title: "time", Unit: Time},
 		{Key: "share", Title: "share", Unit: Share},
 	}}
 
 var callSites = &Table{Path: "call_sites[]",
-	what: "sites", Note: "Time is a sum over ranks. Min to max are times of single calls; the last column is the rank of max.",
+	What: "sites", Note: "Time is a sum over ranks. Min to max are times of single calls; the last column is the rank of max.",
 	Columns: []Column{
 		{Key: "operation", Title: "operation"},
 		{Title: "source line", Unit: Place},
@@ -292,7 +292,7 @@ var callSites = &Table{Path: "call_sites[]",
 	}}
 
 var senders = &Table{Title: "Senders and receivers",
-	Path: "overhead.pairs[]", Note: "Times are sums over ranks.", Modelled: true, what: "pairs",
+	Path: "overhead.pairs[]", Note: "Times are sums over ranks.", Modelled: true, What: "pairs",
 	Columns: []Column{
 		{Key: "send.operation", Title: "sent by"},
 		{Key: "send", Title: "at", Unit: Place},
@@ -321,7 +321,7 @@ var keyTable = &Table{Columns: []Column{
 	{Key: "remarks", Title: "remarks", Unit: Remarks},
 }}
 
-var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", what: "rows",
+var counterSums = &Table{Title: "Counters by region", Path: "profile[].counters[]", What: "rows",
 	Note: "Growth of counters in the exclusive time of the region, summed over all locations. IPC is instructions per cycle, GHz " +
 		"cycles per ns, both in the region's first row.",
 	Columns: []Column{
@@ -379,7 +379,7 @@ var gaps = &Table{Key: "gaps", Tab: "devices", Title: "The longest times in whic
 		{Key: "launched_from", Title: "launched from"},
 	}}
 
-var steps = &Table{Key: "steps", Tab: "devices", Title: "Training steps", Path: "devices[].steps.rows[]", what: "rows",
+var steps = &Table{Key: "steps", Tab: "devices", Title: "Training steps", Path: "devices[].steps.rows[]", What: "rows",
 	Note: "Time of the step on the host, and shares of it for what the device does meanwhile.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
@@ -393,7 +393,7 @@ var steps = &Table{Key: "steps", Tab: "devices", Title: "Training steps", Path: 
 	}}
 
 var deviceCollectives = &Table{Key: "device_collectives", Tab: "devices", Title: "Bandwidth of collectives",
-	Path: "devices[].collectives[]", what: "rows",
+	Path: "devices[].collectives[]", What: "rows",
 	Note: "Time is a sum, counted from the last arrival, or of whole kernels if ranks are missing. Bus bandwidth is defined as in " +
 		"NCCL's tests; compare it with the links.",
 	Columns: []Column{
@@ -408,7 +408,7 @@ var deviceCollectives = &Table{Key: "device_collectives", Tab: "devices", Title:
 	}}
 
 var stragglers = &Table{Key: "stragglers", Tab: "devices", Title: "Who comes late to collectives",
-	Path: "devices[].straggler", what: "devices",
+	Path: "devices[].straggler", What: "devices",
 	Note: "Sums over collectives. Waits caused: time all others wait for the last one to arrive.",
 	Columns: []Column{
 		{Key: "device", Title: "device", Unit: Device},
@@ -421,7 +421,7 @@ var stragglers = &Table{Key: "stragglers", Tab: "devices", Title: "Who comes lat
 	}}
 
 var hostWaits = &Table{Key: "host_waits", Tab: "devices", Title: "Where hosts only wait for devices",
-	Path: "more.host_waits[]", what: "calls", Note: "Sums over all threads.",
+	Path: "more.host_waits[]", What: "calls", Note: "Sums over all threads.",
 	Columns: []Column{
 		{Key: "call", Title: "call"},
 		{Key: "count", Title: "count", Unit: Count},

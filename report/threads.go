@@ -61,5 +61,5 @@ func (r *Sections) threadRows(t *document.Threads) {
 	for i := range rows {
 		rows[i] = append(rows[i], runTime{r.runtime()})
 	}
-	r.table(threadRows, rows)
+	r.Table(threadRows, rows)
 }

@@ -12,7 +12,7 @@ import (
 	"tracekit/report/text"
 )
 
-var trainingWorkers = &Table{Key: "training_workers", Title: "Slowdown by worker", Path: "training.by_worker[]", what: "workers",
+var trainingWorkers = &Table{Key: "training_workers", Title: "Slowdown by worker", Path: "training.by_worker[]", What: "workers",
 	Note: "The lesser of the slowdowns of its data-parallel rank and of its stage. Excess: computation time beyond that of peers, workers " +
 		"of the same stage.",
 	Columns: []Column{
@@ -50,7 +50,7 @@ var trainingBubbles = &Table{Key: "training_bubbles", Title: "Pipeline bubbles",
 		{Key: "rest_ns", Title: "rest", Unit: Time},
 	}}
 
-var trainingSteps = &Table{Key: "training_steps", Title: "Slowest steps", Path: "training.by_step[]", what: "steps",
+var trainingSteps = &Table{Key: "training_steps", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
 	Columns: []Column{
 		{Key: "step", Title: "step", Unit: Plain},
 		{Key: "step_ns", Title: "time", Unit: Time},
@@ -134,22 +134,22 @@ func (r *Sections) Training() {
 	for _, fact := range trainingFacts(t) {
 		fmt.Fprintln(r.W, text.Wrap(fact, r.Width, 2))
 	}
-	rows := rowsOf(t.ByWorker)
+	rows := RowsOf(t.ByWorker)
 	for i := range rows {
 		rows[i] = append(rows[i], &evidence{SlowEvidence(&t.ByWorker[i], t.Steps)})
 	}
-	r.table(trainingWorkers, rows)
+	r.Table(trainingWorkers, rows)
 	for _, g := range []struct {
 		title string
 		rows  []document.GroupSlow
 	}{{"Slowdown by data-parallel rank", t.ByDP}, {"Slowdown by stage", t.ByStage}} {
 		table := *trainingGroups
-		table.Title, table.what = g.title, "rows"
-		r.table(&table, rowsOf(bySlowdown(g.rows)))
+		table.Title, table.What = g.title, "rows"
+		r.Table(&table, RowsOf(bySlowdown(g.rows)))
 	}
-	r.table(trainingTypes, rowsOf(t.ByType))
-	r.table(trainingBubbles, rowsOf(t.Bubbles))
-	r.table(trainingSteps, rowsOf(slowestSteps(t.ByStep)))
+	r.Table(trainingTypes, RowsOf(t.ByType))
+	r.Table(trainingBubbles, RowsOf(t.Bubbles))
+	r.Table(trainingSteps, RowsOf(slowestSteps(t.ByStep)))
 }
 
 // trainingLoss is the part of the first screen about what a training job loses.

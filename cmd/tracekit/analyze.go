@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/engine"
 	"tracekit/page"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -30,26 +30,23 @@ type analyzeOptions struct {
 	cli.PhaseFlags
 	cli.ModelFlags
 	cli.GateFlags
-	paths    []string
+	cli.DirFlags
+	cli.ShardFlag
 	overhead bool
 	diagnose bool
 	perLine  bool // count the calls of lines, for a page
 	profile  string
 	top      int
-	sections []string // to print; none: the first screen
-	full     bool     // print all sections
-	startup  bool     // it counts as a part of the run
-	outDir   string
-	force    bool
-	shard    cli.ShardFlag
+	sections []string             // to print; none: the first screen
+	full     bool                 // print all sections
+	startup  bool                 // it counts as a part of the run
 	workers  *distributed.Workers // of the second pass; nil: this process
 
 	beside func(*trace.Trace) profile.Beside // makes what else hears the events of the trace; nil: nothing
 }
 
-func newAnalyze(io *cli.Streams, run func(context.Context, *cli.Streams, *analyzeOptions) error) *cobra.Command {
-	opts := &analyzeOptions{}
-	cmd := &cobra.Command{
+func newAnalyze(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "analyze TRACE...",
 		Short: "Show where the time goes, what wastes it, and why",
 		Long: `Analyze prints one screen: is the trace sound, how efficient is the run, and where does the time
@@ -70,29 +67,25 @@ Several paths are the files of one trace, if the recorder writes one file for ea
   tracekit analyze --json --fail-if 'efficiency.parallel_efficiency<0.8' traces.otf2
   tracekit analyze -o report/ traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
-	}
-	opts.addFlags(cmd.Flags())
-	opts.shard.Add(cmd.Flags(), "decode")
-	return cmd
+	}, &analyzeOptions{}, runAnalyze)
 }
 
-func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
-	o.MergeFlags.Add(set)
-	o.SelectFlags.Add(set)
-	o.PhaseFlags.Add(set)
-	o.ModelFlags.Add(set)
-	o.GateFlags.Add(set)
+func (o *analyzeOptions) Add(set *pflag.FlagSet) {
+	o.addAnalysis(set)
+	o.AddShard(set, "decode")
+}
+
+// addAnalysis adds the flags of an analysis of a whole trace.
+func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.PhaseFlags, &o.ModelFlags, &o.GateFlags)
 	addAnalysisFlags(set, o)
 	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` "+
 		"instead of the first screen: "+
 		strings.Join(report.SectionNames(), ", ")+" or all")
 	set.BoolVar(&o.full, "full", false, "print all sections")
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	cli.VarP(set, &o.outDir, cli.Directory(), "output", "o", "", "also write report, JSON document, plots and tables into this "+
-		"`directory`")
-	set.BoolVar(&o.force, "force", false, "replace an earlier report in the directory; other files stay")
+	cli.Top(set, &o.top, "`rows` of each table")
+	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
 }
 
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
@@ -104,7 +97,7 @@ func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 		"(default: learned from the trace)")
 }
 
-// validate checks every flag before any file is opened.
+// Validate checks every flag before any file is opened.
 func (o *analyzeOptions) Validate() error {
 	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
@@ -115,15 +108,12 @@ func (o *analyzeOptions) Validate() error {
 	if !o.overhead && o.profile != "" {
 		return cli.Usagef("--profile needs the overhead, which --overhead=false skips")
 	}
-	if o.outDir != "" {
-		return cli.CheckReportDir(o.outDir, o.force)
-	}
-	return nil
+	return o.DirFlags.Validate()
 }
 
 func runAnalyze(ctx context.Context, io *cli.Streams, opts *analyzeOptions) error {
 	var drawing *page.Drawing
-	if opts.outDir != "" {
+	if opts.Dir != "" {
 		opts.beside = drawBeside(&drawing, page.DefaultSize)
 	}
 	t, a, err := opts.Analyze(ctx, io)
@@ -131,10 +121,10 @@ func runAnalyze(ctx context.Context, io *cli.Streams, opts *analyzeOptions) erro
 		return err
 	}
 	defer t.Source.Close()
-	if opts.outDir != "" {
-		if err := writeReport(ctx, io, opts, t, a, drawing); err != nil {
-			return err
-		}
+	if err := opts.Fill(ctx, opts.Jobs, a.Trace.Rebuilt != nil, func(out *cli.ReportDir) error {
+		return fillReport(ctx, io, opts, t, a, drawing, out)
+	}); err != nil {
+		return err
 	}
 	return opts.Finish(io, a, func() { printAnalysis(io, opts, a) }, a.Findings, opts.Gate(a))
 }
@@ -145,7 +135,7 @@ func (o *analyzeOptions) Analyze(ctx context.Context, io *cli.Streams) (t *trace
 	if err != nil {
 		return nil, nil, err
 	}
-	if t, err = o.Open(ctx, io, o.paths...); err != nil {
+	if t, err = o.Open(ctx, io); err != nil {
 		return nil, nil, err
 	}
 	if err = o.PhaseFlags.Choose(ctx, t, o.Jobs, &o.SelectFlags); err == nil {
@@ -167,17 +157,18 @@ func (o *analyzeOptions) Analyze(ctx context.Context, io *cli.Streams) (t *trace
 }
 
 func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
-	bar := cli.StartProgress(io, opts.Quiet, "analyzing")
-	defer bar.End()
-	o := analysis.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To,
-		Top: opts.top, Progress: &bar.Progress, Overhead: opts.overheadOptions(profile)}
+	o := analysis.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To, Top: opts.top,
+		Overhead: opts.overheadOptions(profile)}
 	if opts.workers != nil {
 		o.Workers = opts.workers
 	}
 	if opts.beside != nil {
 		o.Beside = append(o.Beside, opts.beside(t))
 	}
-	return stats.Analyze(ctx, t, o, opts.diagnose)
+	return cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
+		o.Progress = p
+		return stats.Analyze(ctx, t, o, opts.diagnose)
+	})
 }
 
 func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
@@ -190,14 +181,14 @@ func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 		r.Print(opts.sections...)
 	default:
 		o := report.Overview{Sections: r, WithStartup: opts.startup, Terminal: io.Terminal, Colors: io.Colors}
-		if len(opts.paths) == 1 {
-			o.Path = opts.paths[0]
+		if len(opts.Paths) == 1 {
+			o.Path = opts.Paths[0]
 		}
 		o.Print()
 	}
-	if opts.outDir != "" {
+	if opts.Dir != "" {
 		fmt.Fprintln(io.Out)
-		text.Line(io.Out, "Report, plots and tables: %s", opts.outDir)
+		text.Line(io.Out, "Report, plots and tables: %s", opts.Dir)
 	}
 }
 
@@ -208,5 +199,5 @@ func (o *analyzeOptions) overheadOptions(p *fit.Profile) *overhead.Options {
 	}
 	model := o.ModelFlags.Options()
 	model.Brief = true
-	return &overhead.Options{Fit: model, Profile: p, PerCall: o.outDir != "" || o.diagnose, PerLine: o.outDir != "" || o.perLine}
+	return &overhead.Options{Fit: model, Profile: p, PerCall: o.Dir != "" || o.diagnose, PerLine: o.Dir != "" || o.perLine}
 }

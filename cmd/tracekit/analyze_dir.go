@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"io"
+
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/engine"
 	"tracekit/page"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
@@ -16,15 +18,9 @@ import (
 	"tracekit/trace"
 )
 
-// writeReport writes everything about an analysis into a directory: the report as text,
+// fillReport puts everything about an analysis into a directory: the report as text,
 // the document as JSON, calls, messages and collectives as Parquet, the space-time diagram, the
 // communication matrix and the overhead of MPI calls as pictures.
-func writeReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing) error {
-	out := cli.NewReportDir(opts.outDir)
-	out.Rebuilt = a.Trace.Rebuilt != nil
-	return out.Close(ctx, opts.Jobs, fillReport(ctx, s, opts, t, a, drawing, out))
-}
-
 func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing,
 	out *cli.ReportDir) error {
 	out.File("report.txt", func(w io.Writer) error {
@@ -67,10 +63,10 @@ func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *tr
 }
 
 func drawReport(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace, waits waits.ByCall) (*plots.Timeline, error) {
-	bar := cli.StartProgress(io, opts.Quiet, "drawing")
-	defer bar.End()
-	return diagram.Draw(ctx, t, waits, diagram.Options{
-		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks, From: opts.From, To: opts.To,
-		ColorBy: diagram.ByRegion, Jobs: opts.Jobs, Progress: &bar.Progress,
+	return cli.Watch(io, opts.Quiet, "drawing", func(p *engine.Progress) (*plots.Timeline, error) {
+		return diagram.Draw(ctx, t, waits, diagram.Options{
+			Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks, From: opts.From, To: opts.To,
+			ColorBy: diagram.ByRegion, Jobs: opts.Jobs, Progress: p,
+		})
 	})
 }

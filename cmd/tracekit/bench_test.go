@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/engine"
 	"tracekit/merge"

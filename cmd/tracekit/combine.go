@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/engine"
@@ -22,13 +23,13 @@ import (
 
 // ShardOf is the run of 'tracekit analyze --shard'.
 func (o *analyzeOptions) ShardOf(c *cobra.Command, s *cli.Streams) error {
-	if err := o.shard.Validate(c.Flags(), o.outDir); err != nil {
+	if err := o.CheckShard(c.Flags(), o.Dir); err != nil {
 		return err
 	}
 	if err := o.ReadFlags.Validate(); err != nil {
 		return err
 	}
-	task := cli.ShardTask{ShardFlag: &o.shard, ReadFlags: &o.ReadFlags, Dir: o.outDir, Force: o.force, Paths: o.paths, Stage: shards.Scanned,
+	task := cli.ShardTask{ShardFlag: &o.ShardFlag, ReadFlags: &o.ReadFlags, Dir: o.Dir, Force: o.Force, Stage: shards.Scanned,
 		Title: "reading"}
 	return cli.RunShard(c.Context(), s, task, func(src *cli.Input, locations []trace.LocationID, p *engine.Progress) (*merge.Scans, error) {
 		return merge.Scan(c.Context(), src, locations, src.Store, merge.Options{Jobs: o.Jobs, Progress: p})
@@ -37,7 +38,7 @@ func (o *analyzeOptions) ShardOf(c *cobra.Command, s *cli.Streams) error {
 
 // ShardOf is the run of 'tracekit compress --shard'.
 func (o *compressOptions) ShardOf(c *cobra.Command, s *cli.Streams) error {
-	if err := o.shard.Validate(c.Flags(), o.output, "mode", "time-error", "terms", "formulae"); err != nil {
+	if err := o.CheckShard(c.Flags(), o.Output, "mode", "time-error", "terms", "formulae"); err != nil {
 		return err
 	}
 	if err := o.validateForm(); err != nil {
@@ -46,7 +47,7 @@ func (o *compressOptions) ShardOf(c *cobra.Command, s *cli.Streams) error {
 	if o.options.Mode != tkf.Lossless {
 		return cli.Usagef("--shard works only in lossless mode, because formulae of stat mode depend on all locations")
 	}
-	task := cli.ShardTask{ShardFlag: &o.shard, ReadFlags: &o.ReadFlags, Dir: o.output, Force: o.force, Paths: o.paths, Stage: shards.Compressed,
+	task := cli.ShardTask{ShardFlag: &o.ShardFlag, ReadFlags: &o.ReadFlags, Dir: o.Output, Force: o.Force, Stage: shards.Compressed,
 		Title: "compressing"}
 	return cli.RunShard(c.Context(), s, task, func(src *cli.Input, locations []trace.LocationID, p *engine.Progress) (*tkf.Parts, error) {
 		o.options.Progress, o.options.Store = p, src.Store
@@ -56,50 +57,56 @@ func (o *compressOptions) ShardOf(c *cobra.Command, s *cli.Streams) error {
 
 // ShardOf is the run of 'tracekit convert --shard'.
 func (o *convertOptions) ShardOf(c *cobra.Command, s *cli.Streams) (err error) {
-	if err := o.shard.Validate(c.Flags(), o.out, "format"); err != nil {
+	if err := o.CheckShard(c.Flags(), o.Out, "format"); err != nil {
 		return err
 	}
-	if o.format, err = cli.OutputFormat(o.out, o.format); err != nil {
+	if o.Format, err = cli.OutputFormat(o.Out, o.Format); err != nil {
 		return err
 	}
 	if err := o.ReadFlags.Validate(); err != nil {
 		return err
 	}
-	if o.format == otf2.Format {
+	if o.Format == otf2.Format {
 		return o.archiveShard(c.Context(), s)
 	}
-	if !slices.Contains(readers.PartFormats(), o.format) {
+	if !slices.Contains(readers.PartFormats(), o.Format) {
 		return cli.Usagef("--shard writes %s or otf2; format %s is one file with all locations, so convert the joined trace",
-			strings.Join(readers.PartFormats(), ", "), readers.Label(o.format))
+			strings.Join(readers.PartFormats(), ", "), readers.Label(o.Format))
 	}
-	if readers.IsJoined(o.out) {
-		return cli.Usagef("%s is a complete trace; choose another directory or remove it first", o.out)
+	if readers.IsJoined(o.Out) {
+		return cli.Usagef("%s is a complete trace; choose another directory or remove it first", o.Out)
 	}
-	task := cli.ShardTask{ShardFlag: &o.shard, ReadFlags: &o.ReadFlags, Dir: o.out, Force: o.force, Paths: o.in, Stage: shards.Written,
+	task := cli.ShardTask{ShardFlag: &o.ShardFlag, ReadFlags: &o.ReadFlags, Dir: o.Out, Force: o.Force, Stage: shards.Written,
 		Title: "converting"}
 	return cli.RunShard(c.Context(), s, task, func(src *cli.Input, locations []trace.LocationID, p *engine.Progress) (*readers.Written, error) {
-		return readers.WritePart(c.Context(), src, locations, o.out, o.shard.Number, o.shard.Of,
-			readers.CreateOptions{Format: o.format, Jobs: o.Jobs, Store: src.Store, Context: c.Context()}, p)
+		return readers.WritePart(c.Context(), src, locations, o.Out, o.ShardFlag.Number, o.ShardFlag.Of,
+			readers.CreateOptions{Format: o.Format, Jobs: o.Jobs, Store: src.Store, Context: c.Context()}, p)
 	})
 }
 
 // archiveShard writes the event files of a share of the locations.
 func (o *convertOptions) archiveShard(ctx context.Context, s *cli.Streams) error {
-	if readers.IsAnchor(o.out) {
+	if readers.IsAnchor(o.Out) {
 		return cli.Usagef("--shard writes event files into a directory: name one instead of %s, then run 'tracekit combine "+
-			"DIRECTORY -o %s'", o.out, o.out)
+			"DIRECTORY -o %s'", o.Out, o.Out)
 	}
-	task := cli.ShardTask{ShardFlag: &o.shard, ReadFlags: &o.ReadFlags, Dir: o.out, Force: o.force, Paths: o.in, Stage: shards.Archived,
+	task := cli.ShardTask{ShardFlag: &o.ShardFlag, ReadFlags: &o.ReadFlags, Dir: o.Out, Force: o.Force, Stage: shards.Archived,
 		Title: "converting"}
 	return cli.RunShard(ctx, s, task, func(src *cli.Input, locations []trace.LocationID, p *engine.Progress) (*otf2.Parts, error) {
 		return otf2.Encode(ctx, src, locations, src.Store, engine.Options{Jobs: o.Jobs, Progress: p})
 	})
 }
 
-func newCombine(io *cli.Streams, run func(context.Context, *cli.Streams, *analyzeOptions) error) *cobra.Command {
-	opts := &analyzeOptions{}
-	var pass secondPass
-	cmd := &cobra.Command{
+// combineOptions are those of an analysis, and who makes its second pass.
+type combineOptions struct {
+	analyzeOptions
+	pass secondPass
+	dir  string
+}
+
+func newCombine(io *cli.Streams) *cobra.Command {
+	opts := &combineOptions{}
+	c := cli.New(io, &cobra.Command{
 		Use:   "combine DIRECTORY",
 		Short: "Join the results of several processes (--shard)",
 		Long: `Combine joins the results of several processes that each worked on a share of one trace. The
@@ -121,83 +128,95 @@ convert' become a directory of tables, or the OTF2 archive that -o names.`,
   tracekit convert --shard 1/1 traces.otf2 run.parquet && tracekit combine run.parquet
   tracekit convert --shard 1/1 run.json files && tracekit combine files -o run.otf2`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if opts.shard.Text != "" {
-				return pass.share(c, io, opts, args[0])
-			}
-			set, err := shards.Open(args[0])
-			if err != nil {
-				return cli.Unreadable(fmt.Errorf("combining shards: %w", err))
-			}
-			if set.AlignStart {
-				opts.Align = "start"
-			}
-			opts.Shards, opts.paths = set, set.Paths
-			switch set.Stage {
-			case shards.Compressed:
-				return opts.join(c, io)
-			case shards.Written:
-				return opts.joinParts(c, io, args[0])
-			case shards.Archived:
-				return opts.joinArchive(c, io)
-			}
-			if err := opts.Validate(); err != nil {
-				return err
-			}
-			if pass.command != "" {
-				opts.workers = pass.workers(io, args[0], set.Header)
-				defer opts.workers.Close()
-			}
-			return run(c.Context(), io, opts)
-		},
-	}
-	opts.addFlags(cmd.Flags())
-	cli.Var(cmd.Flags(), &opts.shard.Text, cli.Text(), "shard", "", "make only `share` i/n of the second pass, for a waiting "+
+	}, opts, runCombine)
+	c.Flags().Lookup("align").Hidden = true // as the shards were read
+	return c
+}
+
+func (o *combineOptions) Add(set *pflag.FlagSet) {
+	o.addAnalysis(set)
+	cli.Var(set, &o.Text, cli.Text(), "shard", "", "make only `share` i/n of the second pass, for a waiting "+
 		"'tracekit combine'")
-	cmd.Flags().StringVar(&pass.command, "second-pass", "", "shell `command` that runs all shares of the second pass; see --shard")
-	cli.Var(cmd.Flags(), &opts.Mirror, cli.Directory(), "mirror", "", "`directory` with files fetched from an object store: "+
+	set.StringVar(&o.pass.command, "second-pass", "", "shell `command` that runs all shares of the second pass; see --shard")
+	cli.Var(set, &o.Mirror, cli.Directory(), "mirror", "", "`directory` with files fetched from an object store: "+
 		"s3://bucket/key is s3:/bucket/key in it")
-	cmd.Flags().Lookup("align").Hidden = true // as the shards were read
-	return cmd
+}
+
+// Keep takes the directory of the shards.
+func (o *combineOptions) Keep(args []string) { o.dir = args[0] }
+
+// Validate leaves what the shards are of to say what is asked.
+func (o *combineOptions) Validate() error { return nil }
+
+// ShardOf is the run of 'tracekit combine --shard'.
+func (o *combineOptions) ShardOf(c *cobra.Command, io *cli.Streams) error {
+	return o.pass.share(c.Context(), io, &o.analyzeOptions, o.dir)
+}
+
+func runCombine(ctx context.Context, io *cli.Streams, opts *combineOptions) error {
+	set, err := shards.Open(opts.dir)
+	if err != nil {
+		return cli.Unreadable(fmt.Errorf("combining shards: %w", err))
+	}
+	if set.AlignStart {
+		opts.Align = "start"
+	}
+	opts.Shards, opts.Paths = set, set.Paths
+	switch set.Stage {
+	case shards.Compressed:
+		return opts.join(ctx, io)
+	case shards.Written:
+		return opts.joinParts(ctx, io, opts.dir)
+	case shards.Archived:
+		return opts.joinArchive(ctx, io)
+	}
+	if err := opts.analyzeOptions.Validate(); err != nil {
+		return err
+	}
+	if opts.pass.command != "" {
+		opts.workers = opts.pass.workers(io, opts.dir, set.Header)
+		defer opts.workers.Close()
+	}
+	return runAnalyze(ctx, io, &opts.analyzeOptions)
 }
 
 // join joins the shards of 'tracekit compress'.
-func (o *analyzeOptions) join(c *cobra.Command, io *cli.Streams) error {
+func (o *combineOptions) join(ctx context.Context, io *cli.Streams) error {
 	const refusal = "--%s is not for shards of 'tracekit compress'"
-	if err := cli.OnlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
+	if err := cli.OnlyFlags(o.Set, refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
-	opts := &compressOptions{ReadFlags: o.ReadFlags, paths: o.paths, output: o.outDir, force: o.force, mode: "lossless", shards: o.Shards}
+	opts := &compressOptions{ReadFlags: o.ReadFlags, FileFlags: cli.FileFlags{Output: o.Dir, Force: o.Force, Extensions: []string{"tkf"}}, mode: "lossless", shards: o.Shards}
 	if err := opts.validateOutput(); err != nil {
 		return err
 	}
 	if err := opts.ReadFlags.Validate(); err != nil {
 		return err
 	}
-	return runCompress(c.Context(), io, opts)
+	return runCompress(ctx, io, opts)
 }
 
 // joinParts makes a trace of the parts of 'tracekit convert'.
-func (o *analyzeOptions) joinParts(c *cobra.Command, io *cli.Streams, dir string) error {
+func (o *combineOptions) joinParts(ctx context.Context, io *cli.Streams, dir string) error {
 	const refusal = "--%s is not for parts of 'tracekit convert'"
-	if err := cli.OnlyFlags(c.Flags(), refusal, "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
+	if err := cli.OnlyFlags(o.Set, refusal, "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
 	if err := o.ReadFlags.Validate(); err != nil {
 		return err
 	}
-	in, err := o.ReadFlags.Open(c.Context(), o.paths...)
+	in, err := o.ReadFlags.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	written, err := shards.Read(c.Context(), o.Shards, in, in.Store, o.Jobs, func() *readers.Written { return new(readers.Written) })
+	written, err := shards.Read(ctx, o.Shards, in, in.Store, o.Jobs, func() *readers.Written { return new(readers.Written) })
 	if err == nil {
 		err = written.Missing(in.Defs())
 	}
-	opts := &convertOptions{MergeFlags: cli.MergeFlags{ReadFlags: o.ReadFlags}, out: dir}
+	opts := &convertOptions{MergeFlags: cli.MergeFlags{ReadFlags: o.ReadFlags}, OutFlags: cli.OutFlags{Out: dir}}
 	if err == nil {
-		opts.format, err = readers.JoinParts(dir, o.Shards.Of)
+		opts.Format, err = readers.JoinParts(dir, o.Shards.Of)
 	}
 	if err == nil {
 		err = o.Shards.Remove()
@@ -212,35 +231,35 @@ func (o *analyzeOptions) joinParts(c *cobra.Command, io *cli.Streams, dir string
 }
 
 // joinArchive makes an archive of the event files of 'tracekit convert'.
-func (o *analyzeOptions) joinArchive(c *cobra.Command, io *cli.Streams) error {
+func (o *combineOptions) joinArchive(ctx context.Context, io *cli.Streams) error {
 	const refusal = "--%s is not for event files of 'tracekit convert'"
-	if err := cli.OnlyFlags(c.Flags(), refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
+	if err := cli.OnlyFlags(o.Set, refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
-	if o.outDir == "" {
+	if o.Dir == "" {
 		return cli.Usagef("combine: name the archive with -o ARCHIVE")
 	}
-	opts := &convertOptions{out: o.outDir, force: o.force}
+	opts := &convertOptions{OutFlags: cli.OutFlags{Out: o.Dir, Force: o.Force}}
 	opts.ReadFlags, opts.Clock = o.ReadFlags, copyClock
 	if err := opts.Validate(); err != nil {
 		return err
 	}
-	if opts.format != otf2.Format {
-		return cli.Usagef("%s: these are event files of an OTF2 archive; join them first, then convert the archive", o.outDir)
+	if opts.Format != otf2.Format {
+		return cli.Usagef("%s: these are event files of an OTF2 archive; join them first, then convert the archive", o.Dir)
 	}
-	in, err := o.ReadFlags.Open(c.Context(), o.paths...)
+	in, err := o.ReadFlags.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	w, err := otf2.Create(opts.out, in.Info(), in.Defs(), otf2.Options{Force: opts.force})
+	w, err := otf2.Create(opts.Out, in.Info(), in.Defs(), otf2.Options{Force: opts.Force})
 	if errors.Is(err, fs.ErrExist) {
 		return cli.Usagef("%w", err)
 	}
 	if err != nil {
 		return err
 	}
-	events, findings, err := joinFiles(c.Context(), o.Shards, in, w, opts.Jobs)
+	events, findings, err := joinFiles(ctx, o.Shards, in, w, opts.Jobs)
 	if err != nil {
 		return errors.Join(err, w.Discard())
 	}

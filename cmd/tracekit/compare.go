@@ -3,15 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
+	"tracekit/engine"
 	"tracekit/reconstruct/difference"
 	"tracekit/report"
 	"tracekit/report/figure"
@@ -24,18 +25,15 @@ import (
 type compareOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
-	traces  []string // those of A, then those of B
-	runs    int      // of A
+	cli.DirFlags
+	runs    int // of A: the first of the paths
 	records bool
 	repeat  string
-	outDir  string
-	force   bool
 	top     int
 }
 
-func newCompare(io *cli.Streams, run func(context.Context, *cli.Streams, *compareOptions) error) *cobra.Command {
-	opts := &compareOptions{}
-	cmd := &cobra.Command{
+func newCompare(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "compare A B",
 		Short: "Show what changed between two runs, and whether it is noise",
 		Long: `Compare shows how two runs of a program differ: in ranks and communicators, run time,
@@ -55,18 +53,16 @@ B against A.`,
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
   tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: cli.Validated(io, opts, &opts.traces, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.GateFlags.Add(set)
-	set.IntVar(&opts.runs, "runs", 0, "first `number` of traces are runs of A, the others of B (default: 1 of 2)")
-	set.BoolVar(&opts.records, "records", false, "also pair the records of the first run of each side")
-	set.StringVar(&opts.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
-	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write JSON document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "replace an earlier report in the directory; other files stay")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	return cmd
+	}, &compareOptions{}, runCompare)
+}
+
+func (o *compareOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.GateFlags)
+	set.IntVar(&o.runs, "runs", 0, "first `number` of traces are runs of A, the others of B (default: 1 of 2)")
+	set.BoolVar(&o.records, "records", false, "also pair the records of the first run of each side")
+	set.StringVar(&o.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
+	o.AddDir(set, "also write JSON document and plots into this `directory`")
+	cli.Top(set, &o.top, "`rows` of each table")
 }
 
 func (o *compareOptions) Validate() error {
@@ -78,22 +74,19 @@ func (o *compareOptions) Validate() error {
 			return cli.Usagef("--fail-if %s: %w", c, err)
 		}
 	}
-	if o.runs == 0 && len(o.traces) == 2 {
+	if o.runs == 0 && len(o.Paths) == 2 {
 		o.runs = 1
 	}
 	switch {
 	case o.runs == 0:
-		return cli.Usagef("%d traces: --runs must say how many are runs of A", len(o.traces))
-	case o.runs < 1 || o.runs >= len(o.traces):
-		return cli.Usagef("--runs %d of %d traces: each side needs at least one trace", o.runs, len(o.traces))
+		return cli.Usagef("%d traces: --runs must say how many are runs of A", len(o.Paths))
+	case o.runs < 1 || o.runs >= len(o.Paths):
+		return cli.Usagef("--runs %d of %d traces: each side needs at least one trace", o.runs, len(o.Paths))
 	}
 	if o.records = o.records || o.repeat != ""; o.records {
 		o.MergeFlags.Traces = 3
 	}
-	if o.outDir != "" {
-		return cli.CheckReportDir(o.outDir, o.force)
-	}
-	return nil
+	return o.DirFlags.Validate()
 }
 
 // side is one of the traces, opened, reconciled and analyzed.
@@ -163,12 +156,12 @@ func sampleSide(ctx context.Context, io *cli.Streams, opts *compareOptions, path
 }
 
 func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) error {
-	a, err := sampleSide(ctx, io, opts, opts.traces[:opts.runs])
+	a, err := sampleSide(ctx, io, opts, opts.Paths[:opts.runs])
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	b, err := sampleSide(ctx, io, opts, opts.traces[opts.runs:])
+	b, err := sampleSide(ctx, io, opts, opts.Paths[opts.runs:])
 	if err != nil {
 		return err
 	}
@@ -180,10 +173,8 @@ func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) erro
 			return err
 		}
 	}
-	if opts.outDir != "" {
-		if err := writeComparison(ctx, opts, doc); err != nil {
-			return err
-		}
+	if err := writeComparison(ctx, opts, doc); err != nil {
+		return err
 	}
 	findings := slices.Concat(doc.FindingsA, doc.FindingsB)
 	return opts.Finish(io, doc, func() { show.Compare(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
@@ -192,12 +183,12 @@ func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) erro
 // writeComparison writes the document, the bars of what changed and, if records are paired, the
 // histograms of their differences.
 func writeComparison(ctx context.Context, opts *compareOptions, doc *outcome.Compare) error {
-	out := cli.NewReportDir(opts.outDir)
-	out.Rebuilt = doc.A.Rebuilt != nil || doc.B.Rebuilt != nil
-	out.JSON("compare.json", doc)
-	title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) +
-		report.RebuiltSuffix(doc.A)
-	return out.Close(ctx, opts.Jobs, figure.Compare(doc, title, out.Figure))
+	return opts.Fill(ctx, opts.Jobs, doc.A.Rebuilt != nil || doc.B.Rebuilt != nil, func(out *cli.ReportDir) error {
+		out.JSON("compare.json", doc)
+		title := words.TraceName(doc.B.Path) + report.RebuiltSuffix(doc.B) + " against " + words.TraceName(doc.A.Path) +
+			report.RebuiltSuffix(doc.A)
+		return figure.Compare(doc, title, out.Figure)
+	})
 }
 
 // recordsOf pairs the records of the first runs of both sides and, if there is one, of a repeated
@@ -215,9 +206,9 @@ func recordsOf(ctx context.Context, io *cli.Streams, opts *compareOptions, a, b 
 }
 
 func compareSides(ctx context.Context, io *cli.Streams, opts *compareOptions, a, b *side) (*difference.Differences, error) {
-	bar := cli.StartProgress(io, opts.Quiet, "comparing")
-	defer bar.End()
-	return difference.Find(ctx, a.t, b.t, difference.Options{Jobs: opts.Jobs, Progress: &bar.Progress})
+	return cli.Watch(io, opts.Quiet, "comparing", func(p *engine.Progress) (*difference.Differences, error) {
+		return difference.Find(ctx, a.t, b.t, difference.Options{Jobs: opts.Jobs, Progress: p})
+	})
 }
 
 func qualityOf(ctx context.Context, io *cli.Streams, opts *compareOptions, a *side, d *difference.Differences) (*outcome.Quality, error) {

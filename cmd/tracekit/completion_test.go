@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/samples"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/samples"
 )
 
 // TestCompletedValuesAreAccepted completes each flag that takes one of a few values, and

@@ -26,14 +26,12 @@ import (
 type compressOptions struct {
 	cli.ReadFlags
 	formFlags
-	paths     []string
-	output    string
-	force     bool
+	cli.FileFlags
+	cli.ShardFlag
 	mode      string
 	timeError string
 	durations string
 	byMemory  bool
-	shard     cli.ShardFlag
 
 	options tkf.Options
 	shards  *shards.Set // what was compressed before; nil: nothing
@@ -41,26 +39,32 @@ type compressOptions struct {
 
 // formFlags say what formulae may be.
 type formFlags struct {
+	set   *pflag.FlagSet
 	kinds string
 
 	form sequence.Form
 }
 
+// Add adds the flags.
 func (f *formFlags) Add(set *pflag.FlagSet) {
+	f.set = set
 	cli.Var(set, &f.form.Terms, cli.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "most `terms` of a "+
 		"formula")
 	cli.Var(set, &f.kinds, cli.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four kinds of "+
 		"the AIMS paper")
 }
 
+// given reports whether the form is on the command line.
+func (f *formFlags) given() bool { return f.set.Changed("terms") || f.set.Changed("formulae") }
+
+// Validate settles the form.
 func (f *formFlags) Validate() error {
 	f.form.Paper = f.kinds == "paper"
 	return nil
 }
 
-func newCompress(io *cli.Streams, run func(context.Context, *cli.Streams, *compressOptions) error) *cobra.Command {
-	opts := &compressOptions{}
-	cmd := &cobra.Command{
+func newCompress(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "compress TRACE... -o FILE.tkf",
 		Short: "Compress a trace to formulae (.tkf)",
 		Long: `Compress writes a trace as formulae, and prints what was learned and how large the parts are.
@@ -76,22 +80,21 @@ formula fits, the rebuilt trace is approximate, and --strict refuses it.
   tracekit compress --time-error 1us traces.otf2 -o run.tkf
   tracekit compress --mode stat --terms 18 traces.otf2 -o run.tkf`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Sharded(io, opts, &opts.shard, func(args []string) { opts.paths = args }, run),
-	}
-	set := cmd.Flags()
-	opts.ReadFlags.Add(set)
-	cli.VarP(set, &opts.output, cli.File("tkf"), "output", "o", "", "`file` to write")
-	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
-	cli.Var(set, &opts.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
+	}, &compressOptions{}, runCompress)
+}
+
+func (o *compressOptions) Add(set *pflag.FlagSet) {
+	o.ReadFlags.Add(set)
+	o.AddFile(set, "`file` to write", "overwrite it if it exists", "tkf")
+	cli.Var(set, &o.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
 		"of bounded size")
-	cli.Var(set, &opts.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
-	opts.formFlags.Add(set)
-	cli.Var(set, &opts.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
+	cli.Var(set, &o.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
+	o.formFlags.Add(set)
+	cli.Var(set, &o.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
 		"distribution) where most time is spent")
-	set.Uint64Var(&opts.options.Seed, "seed", 1, "`number` that fixes the order of durations drawn from laws")
-	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share over the number of terms")
-	opts.shard.Add(set, "compress")
-	return cmd
+	set.Uint64Var(&o.options.Seed, "seed", 1, "`number` that fixes the order of durations drawn from laws")
+	set.BoolVar(&o.byMemory, "by-memory", false, "also print the learned share over the number of terms")
+	o.AddShard(set, "compress")
 }
 
 func (o *compressOptions) Validate() error {
@@ -102,13 +105,10 @@ func (o *compressOptions) Validate() error {
 }
 
 func (o *compressOptions) validateOutput() error {
-	if o.output == "" {
+	if o.Output == "" {
 		return cli.Usagef("compress: name the file with -o FILE.tkf")
 	}
-	if err := cli.CheckExtension(o.output, ".tkf"); err != nil {
-		return err
-	}
-	return cli.CheckFile(o.output, o.force)
+	return o.FileFlags.Validate()
 }
 
 // validateForm checks what says how the trace is read and what is kept of it.
@@ -139,25 +139,26 @@ func (o *compressOptions) validateForm() (err error) {
 }
 
 func runCompress(ctx context.Context, io *cli.Streams, opts *compressOptions) error {
-	src, err := opts.Open(ctx, opts.paths...)
+	src, err := opts.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	doc, findings := &outcome.Compress{Rebuilt: document.RebuiltOf(src.Info())}, []trace.Finding(nil)
-	err = cli.WriteAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) (err error) {
-		bar := cli.StartProgress(io, opts.Quiet, "compressing")
-		defer bar.End()
-		if opts.shards != nil {
-			parts, err := shards.Read(ctx, opts.shards, src, src.Store, opts.Jobs, func() *tkf.Parts { return new(tkf.Parts) })
-			if err == nil {
-				doc.Report, findings, err = parts.Write(src, w)
+	err = opts.Write(ctx, func(w stdio.Writer) (err error) {
+		doc.Report, err = cli.Watch(io, opts.Quiet, "compressing", func(p *engine.Progress) (report *tkf.Report, err error) {
+			if opts.shards != nil {
+				parts, err := shards.Read(ctx, opts.shards, src, src.Store, opts.Jobs, func() *tkf.Parts { return new(tkf.Parts) })
+				if err == nil {
+					report, findings, err = parts.Write(src, w)
+				}
+				return report, err
 			}
-			return err
-		}
-		opts.options.Progress, opts.options.Store = &bar.Progress, src.Store
-		doc.Report, err = tkf.Compress(ctx, src, w, opts.options)
-		findings = src.Findings()
+			opts.options.Progress, opts.options.Store = p, src.Store
+			report, err = tkf.Compress(ctx, src, w, opts.options)
+			findings = src.Findings()
+			return report, err
+		})
 		return err
 	})
 	if err != nil {
@@ -169,7 +170,7 @@ func runCompress(ctx context.Context, io *cli.Streams, opts *compressOptions) er
 		}
 	}
 	doc.Findings = analysis.FindingRows(findings)
-	return opts.Finish(io, doc, func() { show.Compress(io.Sections(0), doc, opts.output) }, doc.Findings, func() ([]string, error) {
+	return opts.Finish(io, doc, func() { show.Compress(io.Sections(0), doc, opts.Output) }, doc.Findings, func() ([]string, error) {
 		if !opts.Strict || doc.Statistics == nil {
 			return nil, nil
 		}
@@ -178,10 +179,10 @@ func runCompress(ctx context.Context, io *cli.Streams, opts *compressOptions) er
 }
 
 func learnedByMemory(ctx context.Context, io *cli.Streams, opts *compressOptions, src trace.Source) ([]formulae.MemoryRow, error) {
-	bar := cli.StartProgress(io, opts.Quiet, "learning")
-	defer bar.End()
-	return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), opts.options.Form.Paper,
-		engine.Options{Jobs: opts.Jobs, Progress: &bar.Progress})
+	return cli.Watch(io, opts.Quiet, "learning", func(p *engine.Progress) ([]formulae.MemoryRow, error) {
+		return formulae.LearnedByMemory(ctx, src, formulae.MemoryTerms(), opts.options.Form.Paper,
+			engine.Options{Jobs: opts.Jobs, Progress: p})
+	})
 }
 
 // lostOf says why a file in stat mode is not the trace: what was not learned, what was left out.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,17 +24,12 @@ const convertSchema = "tracekit.convert/1"
 
 type convertOptions struct {
 	cli.MergeFlags
-	in     []string
-	out    string
-	format string
-	plain  bool
-	force  bool
-	shard  cli.ShardFlag
+	cli.OutFlags
+	cli.ShardFlag
 }
 
-func newConvert(io *cli.Streams, run func(context.Context, *cli.Streams, *convertOptions) error) *cobra.Command {
-	opts := &convertOptions{}
-	cmd := &cobra.Command{
+func newConvert(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "convert IN... OUT",
 		Short: "Write a trace in another format",
 		Long: text.Wrap("Convert writes a trace in another format: "+strings.Join(readers.Formats(),
@@ -58,17 +51,20 @@ format. It prints the correction, and how many messages run backwards before and
   duckdb -c "select k.name, count(*) from 'run.parquet/events/flow.parquet' e
              join 'run.parquet/defs/kind.parquet' k on e.kind = k.id group by k.name"`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: cli.Sharded(io, opts, &opts.shard, func(args []string) { opts.in, opts.out = args[:len(args)-1], args[len(args)-1] }, run),
-	}
-	opts.addFlags(cmd.Flags())
-	cli.Var(cmd.Flags(), &opts.shard.Text, cli.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
-		"directory OUT for 'tracekit combine'")
-	return cmd
+	}, &convertOptions{}, runConvert)
 }
 
-func newReconstruct(io *cli.Streams, run func(context.Context, *cli.Streams, *convertOptions) error) *cobra.Command {
-	opts := &convertOptions{}
-	cmd := &cobra.Command{
+func (o *convertOptions) Add(set *pflag.FlagSet) {
+	o.addCopy(set)
+	cli.Var(set, &o.Text, cli.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
+		"directory OUT for 'tracekit combine'")
+}
+
+// Keep takes the trace and the name of the copy.
+func (o *convertOptions) Keep(args []string) { o.Paths, o.Out = args[:len(args)-1], args[len(args)-1] }
+
+func newReconstruct(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "reconstruct FILE.tkf -o TRACE",
 		Short: "Rebuild a trace from formulae",
 		Long: `Reconstruct writes the trace that a .tkf file contains, in any format of 'tracekit convert'.
@@ -78,43 +74,49 @@ collectives as in the recorded run.`,
 		Example: `  tracekit reconstruct run.tkf -o again
   tracekit reconstruct run.tkf -o again.prv`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.in = args
-			if opts.out == "" {
-				return cli.Usagef("reconstruct: name the trace with -o TRACE")
-			}
-			if err := opts.Validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
-	}
-	opts.addFlags(cmd.Flags())
-	cmd.Flags().StringVarP(&opts.out, "output", "o", "", "`trace` to write")
-	return cmd
+	}, &reconstructOptions{}, func(ctx context.Context, io *cli.Streams, opts *reconstructOptions) error {
+		return runConvert(ctx, io, &opts.convertOptions)
+	})
 }
 
-func (o *convertOptions) addFlags(set *pflag.FlagSet) {
-	o.MergeFlags.AddClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto for Paraver, for others a copy of times and offsets)")
-	cli.Var(set, &o.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
-		", ")+" (default: as the name says)")
-	set.BoolVar(&o.plain, "plain", false, "Paraver only: leave out the extra event types that keep what Extrae cannot express")
-	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+// reconstructOptions are those of convert, with the name of the trace behind -o.
+type reconstructOptions struct{ convertOptions }
+
+func (o *reconstructOptions) Add(set *pflag.FlagSet) {
+	o.addCopy(set)
+	set.StringVarP(&o.Out, "output", "o", "", "`trace` to write")
+}
+
+// Keep takes the file.
+func (o *reconstructOptions) Keep(args []string) { o.Paths = args }
+
+func (o *reconstructOptions) Validate() error {
+	if o.Out == "" {
+		return cli.Usagef("reconstruct: name the trace with -o TRACE")
+	}
+	return o.convertOptions.Validate()
+}
+
+// addCopy adds the flags of a copy.
+func (o *convertOptions) addCopy(set *pflag.FlagSet) {
+	o.AddClock(set, copyClock, "clock `correction` of the times that are written: none, auto, offsets or clc (default: auto "+
+		"for Paraver, for others a copy of times and offsets)")
+	o.AddFormat(set)
+	set.BoolVar(&o.Plain, "plain", false, "Paraver only: leave out the extra event types that keep what Extrae cannot express")
 }
 
 // copyClock is the default of --clock: it depends on the format.
 const copyClock = ""
 
-// validate also settles the format.
+// Validate also settles the format.
 func (o *convertOptions) Validate() error {
-	var err error
-	if o.format, err = cli.OutputFormat(o.out, o.format); err != nil {
+	if err := o.OutFlags.Validate(); err != nil {
 		return err
 	}
-	if o.plain && !readers.Foreign(o.format) {
-		return cli.Usagef("--plain: format %s has no extra event types; it is for Paraver", readers.Label(o.format))
+	if o.Plain && !readers.Foreign(o.Format) {
+		return cli.Usagef("--plain: format %s has no extra event types; it is for Paraver", readers.Label(o.Format))
 	}
-	if o.Clock == copyClock && readers.Foreign(o.format) {
+	if o.Clock == copyClock && readers.Foreign(o.Format) {
 		o.Clock = "auto"
 	}
 	check := o.MergeFlags.Validate
@@ -123,14 +125,11 @@ func (o *convertOptions) Validate() error {
 			return cli.Usagef("--min-latency needs corrected times: add --clock auto or clc")
 		}
 	}
-	if err := check(); err != nil {
-		return err
-	}
-	return cli.CheckTrace(o.out, o.force)
+	return check()
 }
 
 func runConvert(ctx context.Context, io *cli.Streams, opts *convertOptions) error {
-	in, err := opts.ReadFlags.Open(ctx, opts.in...)
+	in, err := opts.ReadFlags.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,36 +138,25 @@ func runConvert(ctx context.Context, io *cli.Streams, opts *convertOptions) erro
 	if err != nil {
 		return err
 	}
-	w, err := readers.Create(opts.out, src.Info(), src.Defs(),
-		readers.CreateOptions{Format: opts.format, Plain: opts.plain, Force: opts.force, Jobs: opts.Jobs, Store: in.Store, Context: ctx})
-	if errors.Is(err, fs.ErrExist) {
-		return cli.Usagef("%w", err)
-	}
+	events, lost, err := opts.WriteTrace(ctx, io, &opts.ReadFlags, src, in.Store)
 	if err != nil {
 		return err
 	}
-	events, err := opts.CopyEvents(ctx, io, src, w)
-	if err != nil {
-		return errors.Join(err, w.Discard())
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return opts.report(io, in, src.Defs(), events, clock, cli.LostBy(w), in.Findings())
+	return opts.report(io, in, src.Defs(), events, clock, lost, in.Findings())
 }
 
 // report says what was written, with these definitions.
 func (opts *convertOptions) report(io *cli.Streams, in *cli.Input, defs *trace.Defs, events uint64, clock *document.Clock, lost map[string]uint64,
 	findings []trace.Finding) error {
 	doc := &outcome.Convert{
-		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.out, OutFormat: opts.format,
-		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: withOffsets(defs), Lost: lost, Findings: analysis.FindingRows(findings),
+		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.Out, OutFormat: opts.Format,
+		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: outcome.WithOffsets(defs), Lost: lost, Findings: analysis.FindingRows(findings),
 	}
 	return opts.Finish(io, doc, func() { show.Convert(io.Sections(0), doc) }, doc.Findings, func() ([]string, error) {
 		if !opts.Strict || len(doc.Lost) == 0 {
 			return nil, nil
 		}
-		return []string{"--strict: " + opts.format + " cannot express all of this trace"}, nil
+		return []string{"--strict: " + opts.Format + " cannot express all of this trace"}, nil
 	})
 }
 
@@ -188,14 +176,4 @@ func (o *convertOptions) timed(ctx context.Context, io *cli.Streams, in *cli.Inp
 		return in, &clock, nil
 	}
 	return pattern.Moved(merge.Corrected(t), t), &clock, nil
-}
-
-// withOffsets returns the number of locations with measured clock offsets.
-func withOffsets(d *trace.Defs) (n int) {
-	for _, l := range d.Locations {
-		if len(l.ClockOffsets) > 1 {
-			n++
-		}
-	}
-	return n
 }

@@ -74,7 +74,12 @@ func (c *curves) check(paths []string, out *cli.OutFlags) error {
 		return cli.Usagef("-o %s draws one curve: give --latency-curve or --bandwidth-curve", out.Out)
 	}
 	c.format = format
-	return cli.CheckFile(out.Out, out.Force)
+	return picture(out).Validate()
+}
+
+// picture is the file of a picture, where that is what -o names.
+func picture(out *cli.OutFlags) *cli.FileFlags {
+	return &cli.FileFlags{Output: out.Out, Force: out.Force, Extensions: []string{"png", "svg"}}
 }
 
 // find finds the curves that are asked for, and draws one if -o asks for it.
@@ -105,7 +110,7 @@ func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []wha
 		return err
 	}
 	doc.Picture = out.Out
-	return cli.WriteFigure(ctx, out.Out, out.Force, c.format, f)
+	return picture(out).Draw(ctx, f)
 }
 
 // otherwise notes how long the run is at the ends of the curves if sends of which it does not tell behave the other way.

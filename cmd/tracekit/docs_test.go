@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
@@ -143,11 +144,11 @@ func TestDocumentKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, infoDocument{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
-		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, reportDocument{}, viewDocument{}, spacetimeDocument{},
+	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, outcome.Info{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
+		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, outcome.Report{}, outcome.View{}, outcome.Spacetime{},
 		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}} {
 		form := reflect.TypeOf(printed)
-		name := strings.TrimPrefix(form.String(), "main.")
+		name := form.String()
 		_, row, found := strings.Cut(string(text), "| `"+name+"` |")
 		row, _, _ = strings.Cut(row, "\n")
 		if !found {

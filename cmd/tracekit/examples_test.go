@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/trace/tracetest"
 )

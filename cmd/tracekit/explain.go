@@ -25,7 +25,6 @@ import (
 type explainOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
-	path  string
 	which string // RANK@TIME or PLACE; "": the longest wait
 	rank  uint32
 	at    scope.Instant
@@ -35,9 +34,8 @@ type explainOptions struct {
 // explainSchema names the document.
 const explainSchema = "tracekit.explain/1"
 
-func newExplain(io *cli.Streams, run func(context.Context, *cli.Streams, *explainOptions) error) *cobra.Command {
-	opts := &explainOptions{}
-	cmd := &cobra.Command{
+func newExplain(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "explain TRACE [RANK@TIME | PLACE]",
 		Short: "Follow one wait to its origin",
 		Long: `Explain follows one wait to its origin: which rank was late, and what it did longer since the
@@ -50,24 +48,17 @@ default it is the longest wait of the run outside MPI_Init and MPI_Finalize.`,
   tracekit explain traces.otf2 3@20%
   tracekit explain traces.otf2 MPI_Allreduce@halo.c:100`,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.path = args[0]
-			if len(args) > 1 {
-				opts.which = args[1]
-			}
-			if err := opts.Validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
-	}
-	opts.addFlags(cmd.Flags())
-	return cmd
+	}, &explainOptions{}, runExplain)
 }
 
-func (o *explainOptions) addFlags(set *pflag.FlagSet) {
-	o.MergeFlags.Add(set)
-	o.GateFlags.Add(set)
+func (o *explainOptions) Add(set *pflag.FlagSet) { cli.Add(set, &o.MergeFlags, &o.GateFlags) }
+
+// Keep takes a trace and what waits.
+func (o *explainOptions) Keep(args []string) {
+	o.Paths = args[:1]
+	if len(args) > 1 {
+		o.which = args[1]
+	}
 }
 
 func (o *explainOptions) Validate() (err error) {
@@ -87,7 +78,7 @@ func (o *explainOptions) Validate() (err error) {
 }
 
 func runExplain(ctx context.Context, io *cli.Streams, opts *explainOptions) error {
-	t, err := opts.Open(ctx, io, opts.path)
+	t, err := opts.Open(ctx, io)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+
 	"tracekit/cmd/tracekit/internal/cli"
 )
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	goio "io"
@@ -29,19 +28,16 @@ type fitOptions struct {
 	cli.MergeFlags
 	cli.SelectFlags
 	cli.ModelFlags
-	paths     []string
+	cli.FileFlags
 	paper     bool
 	stability bool
 	library   string
 	top       int
-	output    string
-	plots     string
-	force     bool
+	plots     cli.DirFlags
 }
 
-func newFit(io *cli.Streams, run func(context.Context, *cli.Streams, *fitOptions) error) *cobra.Command {
-	opts := &fitOptions{}
-	cmd := &cobra.Command{
+func newFit(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "fit TRACE...",
 		Short: "Learn the necessary time of MPI calls from a benchmark or a trace",
 		Long: `Fit learns the necessary time of MPI calls, for each function, number of processes and number of
@@ -57,42 +53,29 @@ profile.`,
   tracekit analyze --profile node.json traces.otf2
   tracekit fit --stability --plots plots/ mpibench-2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	opts.addFlags(cmd.Flags())
-	return cmd
+	}, &fitOptions{}, runFit)
 }
 
-func (o *fitOptions) addFlags(set *pflag.FlagSet) {
-	o.MergeFlags.Add(set)
-	o.SelectFlags.Add(set)
-	o.ModelFlags.Add(set)
+func (o *fitOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.ModelFlags)
 	set.BoolVar(&o.paper, "paper", false, "follow the paper: keep waits in durations, fit exponential and Poisson laws, take the "+
 		"smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
 	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+
 		"all")
-	cli.VarP(set, &o.output, cli.File("json"), "output", "o", "", "write the profile to this `file`")
-	cli.Var(set, &o.plots, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
+	o.AddFile(set, "write the profile to this `file`", "overwrite the output", "json")
+	cli.Var(set, &o.plots.Dir, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
 		"this `directory`")
-	set.BoolVar(&o.force, "force", false, "overwrite the output")
 }
 
-// validate checks every flag before any file is opened.
+// Validate checks every flag before any file is opened.
 func (o *fitOptions) Validate() error {
-	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
+	if err := o.RefuseInput(o.Paths); err != nil {
 		return err
 	}
-	if o.output != "" {
-		if err := cmp.Or(cli.CheckExtension(o.output, ".json"), cli.RefuseInput(o.output, o.paths), cli.CheckFile(o.output, o.force)); err != nil {
-			return err
-		}
-	}
-	if o.plots != "" {
-		return cli.CheckReportDir(o.plots, o.force)
-	}
-	return nil
+	o.plots.Force = o.Force
+	return cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.FileFlags, &o.plots)
 }
 
 func (o *fitOptions) fitOptions(resolution int64) fit.Options {
@@ -107,7 +90,7 @@ func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 func runFit(ctx context.Context, io *cli.Streams, opts *fitOptions) error {
 	m := &measured{Measurement: overhead.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64),
 		Points: make(map[string][]overhead.CallPoint)}}
-	for _, path := range opts.paths {
+	for _, path := range opts.Paths {
 		if err := m.Add(ctx, io, opts, path); err != nil {
 			return err
 		}
@@ -123,7 +106,7 @@ func runFit(ctx context.Context, io *cli.Streams, opts *fitOptions) error {
 	profile := fit.ProfileOf(groups, model)
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
 	doc := outcome.NewFit(&profile, groups)
-	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.paths, m.rebuilt, opts.Alpha, opts.paper, append(doc.Findings,
+	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.Paths, m.rebuilt, opts.Alpha, opts.paper, append(doc.Findings,
 		m.findings...)
 	if model.Families != nil {
 		doc.Families = model.Families
@@ -133,21 +116,17 @@ func runFit(ctx context.Context, io *cli.Streams, opts *fitOptions) error {
 			return err
 		}
 	}
-	if opts.output != "" {
-		if err := cli.WriteAtomically(ctx, opts.output, opts.force, func(w goio.Writer) error {
-			return profile.Write(text.Writer{W: w})
-		}); err != nil {
-			return err
-		}
+	if err := opts.Write(ctx, func(w goio.Writer) error { return profile.Write(text.Writer{W: w}) }); err != nil {
+		return err
 	}
-	if opts.plots != "" {
-		if err := drawFit(ctx, opts, m, doc, &profile); err != nil {
-			return err
-		}
+	if err := opts.plots.Fill(ctx, opts.Jobs, doc.Rebuilt != nil, func(out *cli.ReportDir) error {
+		return figure.Fit(ctx, doc, &profile, m.Points, opts.top, out.Figure)
+	}); err != nil {
+		return err
 	}
 	return opts.Finish(io, doc, func() {
 		show.Fit(io.Sections(opts.top), doc)
-		for _, written := range []struct{ what, path string }{{"Profile", opts.output}, {"Plots", opts.plots}} {
+		for _, written := range []struct{ what, path string }{{"Profile", opts.Output}, {"Plots", opts.plots.Dir}} {
 			if written.path != "" {
 				fmt.Fprintln(io.Out)
 				text.Line(io.Out, "%s: %s", written.what, written.path)
@@ -181,7 +160,7 @@ func (m *measured) Add(ctx context.Context, io *cli.Streams, opts *fitOptions, p
 		keep = stableCalls
 	}
 	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To}, opts.Jobs,
-		overhead.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
+		overhead.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots.Dir != ""})
 	if err != nil {
 		return err
 	}
@@ -218,11 +197,4 @@ func (m *measured) describe(io *cli.Streams, t *trace.Trace, path string) {
 	m.processes = max(m.processes, len(t.World))
 	tick := int64((1_000_000_000-1)/t.Defs.Clock.Resolution) + 1
 	m.tick = max(m.tick, tick)
-}
-
-// drawFit draws everything about a fit.
-func drawFit(ctx context.Context, opts *fitOptions, m *measured, d *outcome.Fit, p *fit.Profile) error {
-	out := cli.NewReportDir(opts.plots)
-	out.Rebuilt = d.Rebuilt != nil
-	return out.Close(ctx, opts.Jobs, figure.Fit(ctx, d, p, m.Points, opts.top, out.Figure))
 }

@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
+	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
@@ -25,16 +27,12 @@ const callTreeSchema = "tracekit.calltree/1"
 type formulaeOptions struct {
 	cli.ReadFlags
 	formFlags
-	paths []string
 	top   int
-
 	ranks []uint32
-	given bool // the form of formulae is on the command line
 }
 
-func newFormulae(io *cli.Streams, run func(context.Context, *cli.Streams, *formulaeOptions) error) *cobra.Command {
-	opts := &formulaeOptions{}
-	cmd := &cobra.Command{
+func newFormulae(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "formulae FILE.tkf",
 		Short: "Print the call tree with its formulae",
 		Long: `Formulae prints the content of a .tkf of the stat mode. For each construct it shows the formulae
@@ -53,22 +51,14 @@ After "where" they are loops within loops of a sequence.`,
   tracekit formulae --ranks 3 --top 50 run.tkf
   tracekit formulae --formulae paper traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			opts.given = c.Flags().Changed("terms") || c.Flags().Changed("formulae")
-			if err := opts.Validate(); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
-	}
-	set := cmd.Flags()
-	opts.ReadFlags.Add(set)
-	opts.formFlags.Add(set)
-	cli.Var(set, &opts.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default in text: the first "+
+	}, &formulaeOptions{}, runFormulae)
+}
+
+func (o *formulaeOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.ReadFlags, &o.formFlags)
+	cli.Var(set, &o.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default in text: the first "+
 		"rank)")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "40", "`rows` of the table of formulae")
-	return cmd
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "40", "`rows` of the table of formulae")
 }
 
 func (o *formulaeOptions) Validate() error {
@@ -76,7 +66,7 @@ func (o *formulaeOptions) Validate() error {
 }
 
 func runFormulae(ctx context.Context, io *cli.Streams, opts *formulaeOptions) error {
-	in, err := opts.Open(ctx, opts.paths...)
+	in, err := opts.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,15 +99,15 @@ func runFormulae(ctx context.Context, io *cli.Streams, opts *formulaeOptions) er
 // learned returns the formulae of a file that holds some, and learns those of other traces.
 func (o *formulaeOptions) learned(ctx context.Context, io *cli.Streams, in *cli.Input) ([]formulae.Location, sequence.Form, error) {
 	if s, ok := in.Source.(*reconstruct.Source); ok {
-		if o.given {
+		if o.given() {
 			return nil, sequence.Form{}, cli.Usagef("%s has formulae already; --terms and --formulae are for other "+
-				"traces", o.paths[0])
+				"traces", o.Paths[0])
 		}
 		return s.Model().Locations, s.Model().Form, nil
 	}
-	bar := cli.StartProgress(io, o.Quiet, "learning")
-	defer bar.End()
-	p, err := formulae.Learn(ctx, in, formulae.Options{Form: o.form, Jobs: o.Jobs, Progress: &bar.Progress, Store: in.Store})
+	p, err := cli.Watch(io, o.Quiet, "learning", func(p *engine.Progress) (*formulae.Program, error) {
+		return formulae.Learn(ctx, in, formulae.Options{Form: o.form, Jobs: o.Jobs, Progress: p, Store: in.Store})
+	})
 	if err != nil {
 		return nil, o.form, err
 	}

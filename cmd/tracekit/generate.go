@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
+	"tracekit/engine"
 	"tracekit/readers"
 	"tracekit/report/text"
 	"tracekit/samples"
@@ -26,13 +28,12 @@ type generateOptions struct {
 	json   bool
 }
 
-func newGenerate(io *cli.Streams, run func(context.Context, *cli.Streams, *generateOptions) error) *cobra.Command {
-	opts := &generateOptions{}
+func newGenerate(io *cli.Streams) *cobra.Command {
 	var programs strings.Builder
 	for _, p := range samples.Programs() {
 		fmt.Fprintf(&programs, "  %-14s %s\n", p.Name, p.Help)
 	}
-	cmd := &cobra.Command{
+	return cli.New(io, &cobra.Command{
 		Use:   "generate PROGRAM -o DIR",
 		Short: "Generate a trace with a known analysis",
 		Long: `Generate simulates a program and writes the trace of it, with planted faults of known size. It
@@ -45,37 +46,39 @@ Programs:
   tracekit analyze halo`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePrograms,
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.Program = args[0]
-			if opts.output == "" {
-				return cli.Usagef("generate: name the trace with -o DIR")
-			}
-			if _, err := cli.OutputFormat(opts.output, ""); err != nil {
-				return err
-			}
-			if err := cli.CheckTrace(opts.output, opts.force); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
+	}, &generateOptions{}, runGenerate)
+}
+
+// Keep takes the name of a program.
+func (o *generateOptions) Keep(args []string) { o.Program = args[0] }
+
+func (o *generateOptions) Validate() error {
+	if o.output == "" {
+		return cli.Usagef("generate: name the trace with -o DIR")
 	}
-	set := cmd.Flags()
-	set.StringVarP(&opts.output, "output", "o", "", "`trace` to write")
-	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
-	set.BoolVarP(&opts.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&opts.json, "json", false, "print the known answers as JSON")
-	set.IntVar(&opts.Ranks, "ranks", 8, "processes")
-	set.IntVar(&opts.Iterations, "iterations", 100, "`number` of iterations of the main loop")
-	set.Uint64Var(&opts.Seed, "seed", 1, "`number` that fixes the variation of compute times")
-	set.IntVar(&opts.Threads, "threads", 1, "threads per process")
-	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
-	cli.Var(set, (*string)(&opts.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
+	if _, err := cli.OutputFormat(o.output, ""); err != nil {
+		return err
+	}
+	return cli.CheckTrace(o.output, o.force)
+}
+
+func (o *generateOptions) Add(set *pflag.FlagSet) {
+	set.StringVarP(&o.output, "output", "o", "", "`trace` to write")
+	set.BoolVar(&o.force, "force", false, "overwrite it if it exists")
+	set.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
+	set.BoolVar(&o.json, "json", false, "print the known answers as JSON")
+	set.IntVar(&o.Ranks, "ranks", 8, "processes")
+	set.IntVar(&o.Iterations, "iterations", 100, "`number` of iterations of the main loop")
+	set.Uint64Var(&o.Seed, "seed", 1, "`number` that fixes the variation of compute times")
+	set.IntVar(&o.Threads, "threads", 1, "threads per process")
+	set.Int64Var(&o.Compute, "compute", 0, "ns of a computation (default 10000)")
+	cli.Var(set, (*string)(&o.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
 		"`law` of computation time over the number of ranks p: constant (default), log, sqrt, linear, nlogn")
-	set.Int64Var(&opts.Bytes, "bytes", 0, "bytes of a message (default 1024)")
-	opts.Network = &samples.Network{}
-	set.Int64Var(&opts.Network.Latency, "latency", 1500, "latency of a message, in ns")
-	set.Int64Var(&opts.Network.BytesPerTick, "bandwidth", 4, "bandwidth in bytes per ns; 0: infinite")
-	plant := &opts.Plant
+	set.Int64Var(&o.Bytes, "bytes", 0, "bytes of a message (default 1024)")
+	o.Network = &samples.Network{}
+	set.Int64Var(&o.Network.Latency, "latency", 1500, "latency of a message, in ns")
+	set.Int64Var(&o.Network.BytesPerTick, "bandwidth", 4, "bandwidth in bytes per ns; 0: infinite")
+	plant := &o.Plant
 	set.Int64Var(&plant.LateSender, "late-sender", 0, "ns that a receiver waits, once per iteration")
 	set.Int64Var(&plant.LateReceiver, "late-receiver", 0, "ns that a synchronous sender waits")
 	set.Int64Var(&plant.WrongOrder, "wrong-order", 0, "ns that a receiver waits for the second of two messages")
@@ -89,13 +92,12 @@ Programs:
 	set.Int64Var(&plant.Drift, "drift", 0, "largest drift of clocks, in parts per million")
 	cli.Var(set, (*string)(&plant.Offsets), cli.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
 		"(default), none or wrong")
-	return cmd
 }
 
 // A watchedSink counts the events that are written.
 type watchedSink struct {
 	trace.Sink
-	progress *cli.Progress
+	progress *engine.Progress
 }
 
 func (s watchedSink) Write(b *trace.Batch) error {
@@ -110,15 +112,15 @@ func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
 	}
-	p := cli.StartProgress(io, opts.quiet, "generating")
 	var out readers.Writer
 	begun := false
-	truth, err := samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
-		begun = true
-		out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
-		return watchedSink{out, p}, err
+	truth, err := cli.Watch(io, opts.quiet, "generating", func(p *engine.Progress) (*samples.Truth, error) {
+		return samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
+			begun = true
+			out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
+			return watchedSink{out, p}, err
+		})
 	})
-	p.End()
 	switch {
 	case errors.Is(err, context.Canceled) && !begun:
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/plots"
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/show"
@@ -26,22 +24,17 @@ type headersOptions struct {
 	cli.MergeFlags
 	cli.SelectFlags
 	cli.GateFlags
-	paths      []string
+	cli.FileFlags
 	layout     int
 	mask       []string
 	transfers  string
 	monitoring time.Duration
 	top        int
-	output     string
-	force      bool
-
-	pair   [2]uint32
-	format plots.Format
+	pair       [2]uint32
 }
 
-func newHeaders(io *cli.Streams, run func(context.Context, *cli.Streams, *headersOptions) error) *cobra.Command {
-	opts := &headersOptions{}
-	cmd := &cobra.Command{
+func newHeaders(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "headers TRACE...",
 		Short: "Show what delayed each message",
 		Long: `Headers replays the measurement of IMPuLSE. Every message carries a header of a few counters:
@@ -60,16 +53,11 @@ times over bytes.`,
   tracekit headers --mask wire --mask 'compute: interior' traces.otf2
   tracekit headers --json --fail-if 'path.error_share>0.1' traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	opts.addFlags(cmd.Flags())
-	return cmd
+	}, &headersOptions{}, runHeaders)
 }
 
-func (o *headersOptions) addFlags(set *pflag.FlagSet) {
-	o.MergeFlags.Add(set)
-	o.SelectFlags.Add(set)
-	o.GateFlags.Add(set)
+func (o *headersOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags)
 	cli.Var(set, &o.layout, cli.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92 with "+
 		"a hop count, 96 with a counter of monitoring time")
 	cli.Var(set, &o.mask, cli.Repeated(cli.Text()), "mask", "", "`metric` without a counter of its own, such as wire or 'compute: "+
@@ -80,23 +68,13 @@ func (o *headersOptions) addFlags(set *pflag.FlagSet) {
 		"3.6us); not included in other times")
 	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of the tables of ranks and of sampling")
-	cli.VarP(set, &o.output, cli.File("png", "svg"), "output", "o", "", "also draw both views into this `file`, .png or .svg")
-	set.BoolVar(&o.force, "force", false, "overwrite the file if it exists")
+	cli.Top(set, &o.top, "`rows` of the tables of ranks and of sampling")
+	o.AddFile(set, "also draw both views into this `file`, .png or .svg", "overwrite the file if it exists", "png", "svg")
 }
 
-// validate checks every flag before any file is opened.
-func (o *headersOptions) Validate() (err error) {
-	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
-		return err
-	}
-	if o.output == "" {
-		return nil
-	}
-	if o.format, err = plots.FormatOf(o.output); err != nil {
-		return cli.Usagef("%w", err)
-	}
-	return cli.CheckFile(o.output, o.force)
+// Validate checks every flag before any file is opened.
+func (o *headersOptions) Validate() error {
+	return cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.FileFlags)
 }
 
 // parsePair reads two ranks such as "0,15"; nothing is twice the same.
@@ -117,7 +95,7 @@ func parsePair(s string) (pair [2]uint32, err error) {
 }
 
 func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) error {
-	t, err := opts.Open(ctx, io, opts.paths...)
+	t, err := opts.Open(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -131,12 +109,12 @@ func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) erro
 	if err != nil {
 		return err
 	}
-	if opts.output != "" {
+	if opts.Output != "" {
 		picture, err := figure.Views(report.PictureTitle(t.Source.Info()), p)
 		if err != nil {
 			return err
 		}
-		if err := cli.WriteFigure(ctx, opts.output, opts.force, opts.format, picture); err != nil {
+		if err := opts.Draw(ctx, picture); err != nil {
 			return err
 		}
 	}
@@ -144,8 +122,8 @@ func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) erro
 		r := io.Sections(opts.top)
 		r.Writer = cli.WrittenBy(a.Trace.Format, a.Trace.Creator)
 		show.Headers(r, p, a.Analysis)
-		if opts.output != "" {
-			fmt.Fprintf(io.Out, "\nPicture: %s\n", opts.output)
+		if opts.Output != "" {
+			fmt.Fprintf(io.Out, "\nPicture: %s\n", opts.Output)
 		}
 		io.Explain()
 	}, p.Findings, opts.Gate(p))

@@ -114,15 +114,12 @@ type group struct {
 // groups are the subcommands in the order of the help text.
 func groups(io *cli.Streams) []group {
 	return []group{
-		{"Look at a trace:", []*cobra.Command{newAnalyze(io, runAnalyze), newView(io, runView), newReport(io, runReport),
-			newInfo(io, runInfo), newSpacetime(io, runSpacetime)}},
-		{"Find out why:", []*cobra.Command{newExplain(io, runExplain), newWhatif(io, runWhatif),
-			newStragglers(io, runStragglers), newHeaders(io, runHeaders),
-			newFit(io, runFit)}},
-		{"Compare runs:", []*cobra.Command{newCompare(io, runCompare), newScaling(io, runScaling)}},
-		{"Make traces smaller or move them:", []*cobra.Command{newConvert(io, runConvert), newCompress(io, runCompress),
-			newReconstruct(io, runConvert), newFormulae(io, runFormulae), newReduce(io, runReduce), newCombine(io, runAnalyze)}},
-		{"Study the measurement:", []*cobra.Command{newSample(io, runSample), newGenerate(io, runGenerate)}},
+		{"Look at a trace:", []*cobra.Command{newAnalyze(io), newView(io), newReport(io), newInfo(io), newSpacetime(io)}},
+		{"Find out why:", []*cobra.Command{newExplain(io), newWhatif(io), newStragglers(io), newHeaders(io), newFit(io)}},
+		{"Compare runs:", []*cobra.Command{newCompare(io), newScaling(io)}},
+		{"Make traces smaller or move them:", []*cobra.Command{newConvert(io), newCompress(io), newReconstruct(io),
+			newFormulae(io), newReduce(io), newCombine(io)}},
+		{"Study the measurement:", []*cobra.Command{newSample(io), newGenerate(io)}},
 	}
 }
 

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/trace/tracetest"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens in testdata")

@@ -2,17 +2,19 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
-	"unicode/utf8"
 )
 
 // TestFirstScreen states that the answer fits a screen of any usual width, on a terminal too, and that causes have headlines of at
@@ -55,21 +57,21 @@ func TestFirstScreen(t *testing.T) {
 }
 
 // screenOf returns the analysis of a trace, nil if it is none.
-func screenOf(t *testing.T, path string) (a *analysis.Result, opts *analyzeOptions) {
+func screenOf(t *testing.T, path string) (*analysis.Result, *analyzeOptions) {
 	t.Helper()
-	s := &cli.Streams{Out: io.Discard, Err: io.Discard}
-	cmd := newAnalyze(s, func(ctx context.Context, s *cli.Streams, o *analyzeOptions) error {
-		tr, result, err := o.Analyze(ctx, s)
-		if err == nil {
-			a, opts = result, o
-			tr.Source.Close()
-		}
-		return err
-	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs([]string{path})
-	if err := cmd.Execute(); err != nil && !errors.Is(err, trace.ErrNotATrace) {
+	opts := &analyzeOptions{}
+	opts.Add(pflag.NewFlagSet("", pflag.ContinueOnError))
+	opts.Keep([]string{path})
+	if err := opts.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	tr, a, err := opts.Analyze(t.Context(), &cli.Streams{Out: io.Discard, Err: io.Discard})
+	switch {
+	case errors.Is(err, trace.ErrNotATrace):
+		return nil, nil
+	case err != nil:
+		t.Fatal(err)
+	}
+	tr.Source.Close()
 	return a, opts
 }

@@ -19,10 +19,12 @@ type pageFlags struct {
 	source string // directory
 }
 
+// Add adds the flag.
 func (f *pageFlags) Add(set *pflag.FlagSet) {
 	cli.Var(set, &f.source, cli.Directory(), "source", "", "`directory` with the program's source, to show lines with their costs")
 }
 
+// Validate refuses what is no directory.
 func (f *pageFlags) Validate() error {
 	if f.source == "" {
 		return nil

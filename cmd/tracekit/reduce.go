@@ -21,6 +21,7 @@ import (
 	"tracekit/document/gate"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
+	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/reduce"
@@ -42,7 +43,6 @@ type reduceOptions struct {
 	repeatFlags
 	gridFlags
 	cli.OutFlags
-	paths []string
 
 	files, keep        []string
 	functions, without []string
@@ -62,9 +62,8 @@ type reduceOptions struct {
 	mostRecords  uint64 // 0: none
 }
 
-func newReduce(io *cli.Streams, run func(context.Context, *cli.Streams, *reduceOptions) error) *cobra.Command {
-	opts := &reduceOptions{}
-	cmd := &cobra.Command{
+func newReduce(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "reduce TRACE... [-o OUT]",
 		Short: "Write a smaller trace by rules, with a certificate of errors",
 		Long: `Reduce writes a smaller trace that is still sound: no message loses one end, and no collective
@@ -84,19 +83,12 @@ largest difference first. Without -o nothing is written.`,
   tracekit reduce traces.otf2 -o small --repeating
   tracekit reduce small -o again --regenerate`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	opts.addFlags(cmd.Flags())
-	return cmd
+	}, &reduceOptions{}, runReduce)
 }
 
-func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
+func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	o.buffer = reduce.DefaultBuffer()
-	o.MergeFlags.Add(set)
-	o.SelectFlags.Add(set)
-	o.GateFlags.Add(set)
-	o.repeatFlags.Add(set)
-	o.gridFlags.Add(set)
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags, &o.repeatFlags, &o.gridFlags)
 	cli.Var(set, &o.files, cli.Repeated(cli.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
 	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "`expression` that is true for MPI calls to keep, such as 'rank < "+
 		"32 and mpi != \"MPI_Iprobe\"'; repeatable")
@@ -118,11 +110,11 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
 	set.BoolVar(&o.overhead, "overhead", true, "include the overhead of MPI calls in the certificate")
 	set.BoolVar(&o.diagnose, "diagnosis", true, "include the diagnosis in the certificate")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	o.OutFlags.Add(set, "`trace` to write")
+	cli.Top(set, &o.top, "`rows` of each table")
+	o.AddOut(set, "`trace` to write")
 }
 
-// validate checks every flag before any file is opened.
+// Validate checks every flag before any file is opened.
 func (o *reduceOptions) Validate() (err error) {
 	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.repeatFlags, &o.gridFlags); err != nil {
 		return err
@@ -285,7 +277,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 	if opts.regenerate {
 		return runRegenerate(ctx, io, opts)
 	}
-	t, err := opts.Open(ctx, io, opts.paths...)
+	t, err := opts.Open(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -339,9 +331,9 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 }
 
 func (o *reduceOptions) apply(ctx context.Context, io *cli.Streams, t *trace.Trace, rules []reduce.Rule) (*reduce.Reduction, error) {
-	bar := cli.StartProgress(io, o.Quiet, "reducing")
-	defer bar.End()
-	r, err := reduce.Apply(ctx, t, rules, reduce.Options{Jobs: o.Jobs, Progress: &bar.Progress})
+	r, err := cli.Watch(io, o.Quiet, "reducing", func(p *engine.Progress) (*reduce.Reduction, error) {
+		return reduce.Apply(ctx, t, rules, reduce.Options{Jobs: o.Jobs, Progress: p})
+	})
 	if err == nil {
 		err = t.Store.Err()
 	}
@@ -359,7 +351,7 @@ func (o *reduceOptions) Write(ctx context.Context, io *cli.Streams, t *trace.Tra
 	if from != t.Source {
 		src = pattern.Moved(src, t)
 	}
-	records, lost, err := o.OutFlags.Write(ctx, io, &o.ReadFlags, src, t.Store)
+	records, lost, err := o.WriteTrace(ctx, io, &o.ReadFlags, src, t.Store)
 	if err != nil {
 		return err
 	}

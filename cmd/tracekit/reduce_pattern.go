@@ -36,6 +36,7 @@ type repeatFlags struct {
 	rule *pattern.Rule // nil: not asked for
 }
 
+// Add adds the flags.
 func (f *repeatFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.repeating, "repeating", false, "cut iterations that repeat others, on all ranks; --regenerate restores them")
 	cli.Var(set, &f.marker, cli.Text(), "repeating-marker", "auto", "where an iteration begins: auto, a `region`, an MPI "+
@@ -47,6 +48,7 @@ func (f *repeatFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.regenerate, "regenerate", false, "restore the iterations that --repeating cut, and write them to -o")
 }
 
+// Validate makes the rule that is asked for.
 func (f *repeatFlags) Validate() error {
 	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0) {
 		return cli.Usagef("--repeating-marker, --repeating-keep and --repeating-distance need --repeating")
@@ -75,6 +77,7 @@ type gridFlags struct {
 	asked    bool               // the topology is known from more than the numbers of ranks
 }
 
+// Add adds the flags.
 func (f *gridFlags) Add(set *pflag.FlagSet) {
 	set.StringVar(&f.where, "topology", "", "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: "+
 		"the trace's grid, or a row)")
@@ -82,6 +85,7 @@ func (f *gridFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.torus, "torus", false, "the topology wraps around in all dimensions")
 }
 
+// Validate checks what can be checked without a trace.
 func (f *gridFlags) Validate() error {
 	if f.block == "" {
 		return nil
@@ -193,14 +197,14 @@ const regenerateSchema = "tracekit.regenerate/1"
 
 // runRegenerate makes what was cut again.
 func runRegenerate(ctx context.Context, io *cli.Streams, opts *reduceOptions) error {
-	in, err := opts.ReadFlags.Open(ctx, opts.paths...)
+	in, err := opts.ReadFlags.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	text := in.Info().Properties[trace.PropertyRepeats]
 	if text == "" && slices.Equal(in.Info().ReducedBy(), []string{new(pattern.Rule).Name()}) {
-		return cli.Usagef("%s: reduce --repeating cut nothing, so there is nothing to restore", opts.paths[0])
+		return cli.Usagef("%s: reduce --repeating cut nothing, so there is nothing to restore", opts.Paths[0])
 	}
 	if text == "" {
 		return cli.Usagef("%s does not contain what was cut: it is not a result of reduce --repeating, or its times were corrected",
@@ -226,7 +230,7 @@ func runRegenerate(ctx context.Context, io *cli.Streams, opts *reduceOptions) er
 		clock := analysis.Clock(t)
 		doc.Clock = &clock
 	}
-	if doc.Records.After, doc.Lost, err = opts.OutFlags.Write(ctx, io, &opts.ReadFlags, again, t.Store); err != nil {
+	if doc.Records.After, doc.Lost, err = opts.WriteTrace(ctx, io, &opts.ReadFlags, again, t.Store); err != nil {
 		return err
 	}
 	doc.Records.Before = doc.Records.After - repeats.Events

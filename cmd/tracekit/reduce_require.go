@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
 	"tracekit/document/words"

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	stdio "io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/page"
-	"tracekit/report"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -22,25 +21,13 @@ import (
 const reportSchema = "tracekit.report/1"
 
 type reportOptions struct {
-	analyzeOptions
-	runFlags
-	pageFlags
-	output string
-	bytes  int64 // size
+	runsOptions
+	cli.FileFlags
+	bytes int64 // size
 }
 
-// A reportDocument says what was written.
-type reportDocument struct {
-	Schema   string             `json:"schema"`
-	Out      string             `json:"out"`
-	Bytes    int64              `json:"bytes"`
-	Rebuilt  *document.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
-	Findings []document.Finding `json:"findings"`
-}
-
-func newReport(io *cli.Streams, run func(context.Context, *cli.Streams, *reportOptions) error) *cobra.Command {
-	opts := &reportOptions{}
-	cmd := &cobra.Command{
+func newReport(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "report TRACE... -o FILE.html",
 		Short: "Write the page: causes, timeline, call tree, tables",
 		Long: `Report writes one self-contained HTML page. It has causes and what fixing each would save, and a
@@ -59,22 +46,14 @@ keep their first rows. The page says so.`,
   tracekit report before.otf2 after.otf2 -o change.html
   tracekit report --source src/ traces.otf2 -o run.html`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.ModelFlags.Add(set)
-	addAnalysisFlags(set, &opts.analyzeOptions)
-	opts.runFlags.Add(set)
-	opts.pageFlags.Add(set)
-	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
-	cli.VarP(set, &opts.output, cli.File("html"), "output", "o", "", "`file` to write")
-	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
-	return cmd
+	}, &reportOptions{}, runReport)
 }
 
-// pageRows is how many rows the lists of a page's document have that are bounded.
-const pageRows = 100
+func (o *reportOptions) Add(set *pflag.FlagSet) {
+	o.runsOptions.Add(set)
+	cli.Var(set, &o.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
+	o.AddFile(set, "`file` to write", "overwrite it if it exists", "html", "htm")
+}
 
 // parsePageSize reads how large a page may be.
 func parsePageSize(text string) (int64, error) {
@@ -85,20 +64,16 @@ func parsePageSize(text string) (int64, error) {
 	return n, err
 }
 
-// validate checks every flag before any file is opened.
+// Validate checks every flag before any file is opened.
 func (o *reportOptions) Validate() error {
-	if o.output == "" {
+	if o.Output == "" {
 		return cli.Usagef("report: name the page with -o FILE.html")
 	}
-	o.top, o.perLine = pageRows, true
-	if err := cmp.Or(o.analyzeOptions.Validate(), o.pageFlags.Validate()); err != nil {
-		return err
-	}
-	return cmp.Or(cli.CheckExtension(o.output, ".html", ".htm"), cli.CheckFile(o.output, o.force))
+	return cli.Validate(&o.runsOptions, &o.FileFlags)
 }
 
 func runReport(ctx context.Context, io *cli.Streams, opts *reportOptions) error {
-	paths, err := opts.runs(opts.paths)
+	paths, err := opts.runs()
 	if err != nil {
 		return err
 	}
@@ -125,17 +100,13 @@ func runReport(ctx context.Context, io *cli.Streams, opts *reportOptions) error 
 	if err != nil {
 		return err
 	}
-	err = cli.WriteAtomically(ctx, opts.output, opts.force, func(w stdio.Writer) error {
+	if err := opts.Write(ctx, func(w stdio.Writer) error {
 		_, err := w.Write(html)
 		return err
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	doc := &reportDocument{Schema: reportSchema, Out: opts.output, Bytes: int64(len(html))}
+	doc := &outcome.Report{Schema: reportSchema, Out: opts.Output, Bytes: int64(len(html))}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
-	return opts.Finish(io, doc, func() {
-		text.Line(io.Out, "%s: %s", doc.Out, words.Bytes(uint64(doc.Bytes)))
-		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
-	}, doc.Findings)
+	return opts.Finish(io, doc, func() { show.Report(io.Sections(0), doc) }, doc.Findings)
 }

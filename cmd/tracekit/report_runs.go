@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/spf13/pflag"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
@@ -14,30 +17,45 @@ import (
 	"tracekit/stats/profile"
 	"tracekit/stats/scaling"
 	"tracekit/trace"
-
-	"github.com/spf13/pflag"
 )
 
-// runFlags say which traces are runs of their own.
-type runFlags struct{ apart bool }
+// runsOptions are the flags of commands that make a page of runs.
+type runsOptions struct {
+	analyzeOptions
+	pageFlags
+	apart bool // every trace is a run of its own
+}
 
-func (f *runFlags) Add(set *pflag.FlagSet) {
-	set.BoolVar(&f.apart, "apart", false, "every TRACE is a separate run (default: JSON files are parts of one run)")
+// Add adds what an analysis for a page is told.
+func (o *runsOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.ModelFlags)
+	addAnalysisFlags(set, &o.analyzeOptions)
+	set.BoolVar(&o.apart, "apart", false, "every TRACE is a separate run (default: JSON files are parts of one run)")
+	o.pageFlags.Add(set)
+}
+
+// pageRows is how many rows the lists of a page's document have that are bounded.
+const pageRows = 100
+
+// Validate checks what the analyses are told.
+func (o *runsOptions) Validate() error {
+	o.top, o.perLine = pageRows, true
+	return cli.Validate(&o.analyzeOptions, &o.pageFlags)
 }
 
 // mostRuns is how many runs a page shows at most.
 const mostRuns = 16
 
 // runs returns the paths of each run.
-func (f *runFlags) runs(paths []string) ([][]string, error) {
-	if parts, err := readers.Parts(paths); err != nil || parts && !f.apart {
-		return [][]string{paths}, nil // the error is that of opening them
+func (o *runsOptions) runs() ([][]string, error) {
+	if parts, err := readers.Parts(o.Paths); err != nil || parts && !o.apart {
+		return [][]string{o.Paths}, nil // the error is that of opening them
 	}
-	if len(paths) > mostRuns {
-		return nil, cli.Usagef("%d runs: a page shows at most %d", len(paths), mostRuns)
+	if len(o.Paths) > mostRuns {
+		return nil, cli.Usagef("%d runs: a page shows at most %d", len(o.Paths), mostRuns)
 	}
 	var out [][]string
-	for _, p := range paths {
+	for _, p := range o.Paths {
 		out = append(out, []string{p})
 	}
 	return out, nil
@@ -63,7 +81,7 @@ func analyzeRuns(ctx context.Context, io *cli.Streams, opts analyzeOptions, runs
 		}
 	}()
 	for _, paths := range runs {
-		opts.paths = paths
+		opts.Paths = paths
 		r := &shownRun{}
 		opts.beside = beside(r)
 		if r.t, r.a, err = opts.Analyze(ctx, io); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,7 +28,7 @@ type sampleOptions struct {
 	cli.MergeFlags
 	cli.SelectFlags
 	cli.GateFlags
-	paths []string
+	pictures cli.DirFlags // -o
 
 	names                      []string // --config
 	strategy, period, analysis string
@@ -41,7 +40,6 @@ type sampleOptions struct {
 	analyses                   bool
 	costs                      costFlags
 	top                        int
-	output                     string
 	written                    cli.OutFlags // --write-trace
 
 	configs            []sampling.Config
@@ -56,9 +54,8 @@ type costFlags struct {
 	benchmarks                     []string
 }
 
-func newSample(io *cli.Streams, run func(context.Context, *cli.Streams, *sampleOptions) error) *cobra.Command {
-	opts := &sampleOptions{}
-	cmd := &cobra.Command{
+func newSample(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "sample TRACE...",
 		Short: "Predict accuracy and cost of message sampling",
 		Long: `Sample replays PHOTON's message sampling on a trace that has all messages. At each send a rank
@@ -77,16 +74,11 @@ T-0.001-SAMPLE-WRITE measures from the previous sample instead.`,
   tracekit sample --plan 'error<5%' traces.otf2
   tracekit sample --config P-0.05-WRITE -o pictures --write-trace sampled.otf2 traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	opts.addFlags(cmd.Flags())
-	return cmd
+	}, &sampleOptions{}, runSample)
 }
 
-func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
-	o.MergeFlags.Add(set)
-	o.SelectFlags.Add(set)
-	o.GateFlags.Add(set)
+func (o *sampleOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags)
 	cli.Var(set, &o.names, cli.Repeated(cli.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable")
 	cli.Var(set, &o.strategy, cli.Choice("random", "counter", "timer"), "strategy", "random", "strategy without --config: random, "+
 		"counter or timer")
@@ -106,8 +98,8 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
 		"messages, bytes or latency alone")
 	set.BoolVar(&o.analyses, "analyses", false, "also show wait states and overhead as the sample alone shows them")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	cli.VarP(set, &o.output, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
+	cli.Top(set, &o.top, "`rows` of each table")
+	cli.VarP(set, &o.pictures.Dir, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
 		"into this `directory`")
 	set.StringVar(&o.written.Out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
 		"sampled")
@@ -126,7 +118,7 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 		"measure a cost from a ping-pong trace: `KIND=TRACE` with kind baseline, layer, sample or write; repeatable")
 }
 
-// validate checks every flag before any file is opened.
+// Validate checks every flag before any file is opened.
 func (o *sampleOptions) Validate() (err error) {
 	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
 		return err
@@ -207,10 +199,9 @@ func parseBenchmark(text string) (string, error) {
 }
 
 func (o *sampleOptions) validateOutput() (err error) {
-	if o.output != "" {
-		if err := cli.CheckReportDir(o.output, o.written.Force); err != nil {
-			return err
-		}
+	o.pictures.Force = o.written.Force
+	if err := o.pictures.Validate(); err != nil {
+		return err
 	}
 	if o.written.Out == "" {
 		return nil
@@ -222,8 +213,8 @@ func (o *sampleOptions) validateOutput() (err error) {
 		return err
 	}
 	for _, path := range []string{o.written.Out, strings.TrimSuffix(o.written.Out, filepath.Ext(o.written.Out))} { // an archive has files beside its anchor
-		if o.output != "" && filepath.Clean(path) == filepath.Clean(o.output) {
-			return cli.Usagef("-o %s and --write-trace %s use the same directory; choose another name", o.output, o.written.Out)
+		if o.pictures.Dir != "" && filepath.Clean(path) == filepath.Clean(o.pictures.Dir) {
+			return cli.Usagef("-o %s and --write-trace %s use the same directory; choose another name", o.pictures.Dir, o.written.Out)
 		}
 	}
 	return nil
@@ -280,7 +271,7 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 	if err != nil {
 		return err
 	}
-	t, err := opts.MergeFlags.Open(ctx, io, opts.paths...)
+	t, err := opts.MergeFlags.Open(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -318,10 +309,8 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 			return err
 		}
 	}
-	if opts.output != "" {
-		if err := writeSampleDir(ctx, opts, t, d); err != nil {
-			return err
-		}
+	if err := writeSampleDir(ctx, opts, t, d); err != nil {
+		return err
 	}
 	var written *writtenTrace
 	if opts.written.Out != "" {
@@ -333,9 +322,9 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 		r := io.Sections(opts.top)
 		r.Writer = cli.WrittenBy(d.Trace.Format, d.Trace.Creator)
 		show.Sample(r, d, analysis.Clock(t))
-		if opts.output != "" {
+		if opts.pictures.Dir != "" {
 			fmt.Fprintln(io.Out)
-			text.Line(io.Out, "Pictures and tables: %s", opts.output)
+			text.Line(io.Out, "Pictures and tables: %s", opts.pictures.Dir)
 		}
 		if written != nil {
 			fmt.Fprintln(io.Out)

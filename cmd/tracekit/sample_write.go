@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/readers/arrowdir"
 	"tracekit/report/figure"
@@ -11,17 +12,16 @@ import (
 )
 
 // writeSampleDir writes pictures of all configurations and the messages that WRITE has sampled.
-func writeSampleDir(ctx context.Context, opts *sampleOptions, t *trace.Trace, d *sampling.Document) (err error) {
-	dir := cli.NewReportDir(opts.output)
-	defer func() { err = dir.Close(ctx, opts.Jobs, err) }()
-	dir.Rebuilt = d.Trace.Rebuilt != nil
-	dir.JSON("sample.json", d)
-	for _, x := range d.Results() {
-		if x.Settings.Analysis == sampling.Write.String() {
-			dir.Table(newMessageTable(t, x))
+func writeSampleDir(ctx context.Context, opts *sampleOptions, t *trace.Trace, d *sampling.Document) error {
+	return opts.pictures.Fill(ctx, opts.Jobs, d.Trace.Rebuilt != nil, func(dir *cli.ReportDir) error {
+		dir.JSON("sample.json", d)
+		for _, x := range d.Results() {
+			if x.Settings.Analysis == sampling.Write.String() {
+				dir.Table(newMessageTable(t, x))
+			}
 		}
-	}
-	return figure.Sample(d, dir.Figure)
+		return figure.Sample(d, dir.Figure)
+	})
 }
 
 // newMessageTable returns the table of the messages that a configuration has sampled: as
@@ -49,6 +49,6 @@ type writtenTrace struct {
 
 // writeSampledTrace writes the trace of the messages that a configuration has sampled.
 func writeSampledTrace(ctx context.Context, io *cli.Streams, opts *sampleOptions, t *trace.Trace, x *sampling.Result) (*writtenTrace, error) {
-	events, lost, err := opts.written.Write(ctx, io, &opts.ReadFlags, x.Source(), t.Store)
+	events, lost, err := opts.written.WriteTrace(ctx, io, &opts.ReadFlags, x.Source(), t.Store)
 	return &writtenTrace{x.Configuration, events, lost}, err
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
@@ -19,17 +19,14 @@ import (
 type scalingOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
-	runs   []string
-	mode   string
-	at     int
-	outDir string
-	force  bool
-	top    int
+	cli.DirFlags
+	mode string
+	at   int
+	top  int
 }
 
-func newScaling(io *cli.Streams, run func(context.Context, *cli.Streams, *scalingOptions) error) *cobra.Command {
-	opts := &scalingOptions{}
-	cmd := &cobra.Command{
+func newScaling(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "scaling RUN...",
 		Short: "Show how a program scales, from runs of several sizes",
 		Long: `Scaling compares the efficiencies of several runs of one program, like BSC's modelfactors. It
@@ -46,40 +43,31 @@ models, five or more give trustworthy models.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
   tracekit scaling --at 1024 -o scaling/ run-*.prv.gz`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.runs, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.GateFlags.Add(set)
-	cli.Var(set, &opts.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
+	}, &scalingOptions{}, runScaling)
+}
+
+func (o *scalingOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.GateFlags)
+	cli.Var(set, &o.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
 		"weak (same work per rank), or auto")
-	cli.Var(set, &opts.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
+	cli.Var(set, &o.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
 		"largest run)")
-	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write JSON document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "replace an earlier report in the directory; other files stay")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	return cmd
+	o.AddDir(set, "also write JSON document and plots into this `directory`")
+	cli.Top(set, &o.top, "`rows` of each table")
 }
 
 // mostProcesses bounds what a model is asked for.
 const mostProcesses = 1 << 30
 
 func (o *scalingOptions) Validate() error {
-	if err := o.MergeFlags.Validate(); err != nil {
-		return err
-	}
-	switch {
-	case o.outDir != "":
-		return cli.CheckReportDir(o.outDir, o.force)
-	}
-	return nil
+	return cli.Validate(&o.MergeFlags, &o.DirFlags)
 }
 
 func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) error {
 	doc := &outcome.Scaling{Findings: []outcome.RunFinding{}}
 	var analyses []*analysis.Result
 	var findings []document.Finding
-	for _, path := range opts.runs {
+	for _, path := range opts.Paths {
 		a, err := analyzeRun(ctx, io, &opts.MergeFlags, path)
 		if err != nil {
 			return err
@@ -95,10 +83,11 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 		Jobs: opts.Jobs}); err != nil {
 		return err
 	}
-	if opts.outDir != "" {
-		if err := writeScaling(ctx, opts, doc); err != nil {
-			return err
-		}
+	if err := opts.Fill(ctx, opts.Jobs, false, func(out *cli.ReportDir) error {
+		out.JSON("scaling.json", doc)
+		return figure.Scaling(doc, out.Figure)
+	}); err != nil {
+		return err
 	}
 	return opts.Finish(io, doc, func() { show.Scaling(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
 }
@@ -116,11 +105,4 @@ func analyzeRun(ctx context.Context, io *cli.Streams, flags *cli.MergeFlags, pat
 	*a = analysis.Result{Analysis: a.Analysis} // the tables lie in the store
 	a.CriticalPath = nil
 	return a, nil
-}
-
-// writeScaling writes the document and its pictures.
-func writeScaling(ctx context.Context, opts *scalingOptions, doc *outcome.Scaling) error {
-	out := cli.NewReportDir(opts.outDir)
-	out.JSON("scaling.json", doc)
-	return out.Close(ctx, opts.Jobs, figure.Scaling(doc, out.Figure))
 }

@@ -6,11 +6,11 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/engine"
 	"tracekit/shards"
 	"tracekit/stats/distributed"
-
-	"github.com/spf13/cobra"
 )
 
 // A secondPass is made by other processes.
@@ -31,30 +31,31 @@ func (p *secondPass) workers(s *cli.Streams, dir string, h shards.Header) *distr
 }
 
 // share makes a share of the second pass.
-func (p *secondPass) share(c *cobra.Command, s *cli.Streams, o *analyzeOptions, dir string) error {
-	if err := o.shard.Parse(); err != nil {
+func (p *secondPass) share(ctx context.Context, s *cli.Streams, o *analyzeOptions, dir string) error {
+	if err := o.ShardFlag.Parse(); err != nil {
 		return err
 	}
-	if err := cli.OnlyFlags(c.Flags(), "--%s is for the combine that waits for the shares", "shard", "jobs", "memory", "quiet",
+	if err := cli.OnlyFlags(o.Set, "--%s is for the combine that waits for the shares", "shard", "jobs", "memory", "quiet",
 		"mirror"); err != nil {
 		return err
 	}
 	if err := o.ReadFlags.Validate(); err != nil {
 		return err
 	}
-	task, err := distributed.Open(dir, o.shard.Number, o.shard.Of)
+	task, err := distributed.Open(dir, o.ShardFlag.Number, o.ShardFlag.Of)
 	if err != nil {
 		return cli.Unreadable(fmt.Errorf("running a share of the second pass: %w", err))
 	}
 	if task.AlignStart {
 		o.Align = "start"
 	}
-	src, err := o.ReadFlags.Open(c.Context(), task.Paths...)
+	src, err := o.ReadFlags.Open(ctx, task.Paths...)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	bar := cli.StartProgress(s, o.Quiet, "analyzing")
-	defer bar.End()
-	return task.Do(c.Context(), src, src.Store, o.Jobs, &bar.Progress)
+	_, err = cli.Watch(s, o.Quiet, "analyzing", func(p *engine.Progress) (any, error) {
+		return nil, task.Do(ctx, src, src.Store, o.Jobs, p)
+	})
+	return err
 }

@@ -6,12 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/report"
-	"tracekit/trace"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/report"
+	"tracekit/trace"
 )
 
 // longestSentence is the number of words that a sentence for people has at most.

@@ -4,14 +4,16 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
-	"tracekit/document/words"
+	"tracekit/document/outcome"
+	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/reconstruct/diagram"
 	"tracekit/report"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
@@ -25,9 +27,7 @@ type spacetimeOptions struct {
 	cli.MergeFlags
 	cli.SelectFlags
 	cli.PhaseFlags
-	paths         []string
-	output        string
-	force         bool
+	cli.FileFlags
 	colorBy       string
 	messages      string
 	rows, sort    string
@@ -35,13 +35,11 @@ type spacetimeOptions struct {
 	width, height int
 	beside        string
 
-	format plots.Format
-	mode   plots.MessageMode
+	mode plots.MessageMode
 }
 
-func newSpacetime(io *cli.Streams, run func(context.Context, *cli.Streams, *spacetimeOptions) error) *cobra.Command {
-	opts := &spacetimeOptions{}
-	cmd := &cobra.Command{
+func newSpacetime(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "spacetime TRACE -o FILE.png|FILE.svg",
 		Short: "Draw the space-time diagram",
 		Long: `Spacetime draws one bar for each rank and each device stream, with time from left to right. Colors
@@ -59,38 +57,32 @@ than 3 pixels.`,
   tracekit spacetime --from 40% --to 42% --ranks 0-15 --messages all traces.otf2 -o detail.svg
   tracekit spacetime --side-by-side run.tkf traces.otf2 -o both.png`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.SelectFlags.Add(set)
-	opts.PhaseFlags.Add(set)
-	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "`file` to write, .png or .svg")
-	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
-	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
-		"paradigm or wait")
-	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
-		"then a density) or none")
-	cli.Var(set, &opts.rows, cli.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "rows: auto (processes "+
-		"and device streams), processes, threads, devices or all")
-	cli.Var(set, &opts.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most computation "+
-		"first), wait (most waiting first), name or none")
-	set.BoolVar(&opts.whole, "whole", false, "also draw startup and end")
-	cli.Var(set, &opts.width, cli.Int(200, 20000), "width", "1600", "width in `pixels`")
-	cli.Var(set, &opts.height, cli.Int(0, 20000), "height", "0", "height in `pixels`; 0: chosen by the number of ranks")
-	set.StringVar(&opts.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same time axis")
-	return cmd
+	}, &spacetimeOptions{}, runSpacetime)
 }
 
-func (o *spacetimeOptions) Validate() (err error) {
-	if o.output == "" {
+func (o *spacetimeOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.PhaseFlags)
+	o.AddFile(set, "`file` to write, .png or .svg", "overwrite the file if it exists", "png", "svg")
+	cli.Var(set, &o.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
+		"paradigm or wait")
+	cli.Var(set, &o.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
+		"then a density) or none")
+	cli.Var(set, &o.rows, cli.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "rows: auto (processes "+
+		"and device streams), processes, threads, devices or all")
+	cli.Var(set, &o.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most computation "+
+		"first), wait (most waiting first), name or none")
+	set.BoolVar(&o.whole, "whole", false, "also draw startup and end")
+	cli.Var(set, &o.width, cli.Int(200, 20000), "width", "1600", "width in `pixels`")
+	cli.Var(set, &o.height, cli.Int(0, 20000), "height", "0", "height in `pixels`; 0: chosen by the number of ranks")
+	set.StringVar(&o.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same time axis")
+}
+
+func (o *spacetimeOptions) Validate() error {
+	if o.Output == "" {
 		return cli.Usagef("spacetime: name the picture with -o FILE.png or -o FILE.svg")
 	}
-	if o.format, err = plots.FormatOf(o.output); err != nil {
-		return cli.Usagef("%w", err)
-	}
 	o.mode = map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}[o.messages]
-	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
+	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.FileFlags); err != nil {
 		return err
 	}
 	if err := o.PhaseFlags.Check(&o.SelectFlags); err != nil {
@@ -99,22 +91,11 @@ func (o *spacetimeOptions) Validate() (err error) {
 	if o.beside != "" {
 		o.Traces = 2
 	}
-	return cli.CheckFile(o.output, o.force)
-}
-
-// A spacetimeDocument says what was drawn.
-type spacetimeDocument struct {
-	Schema string `json:"schema"`
-	Out    string `json:"out"`
-	Width  int    `json:"width"`
-	Height int    `json:"height"`
-
-	Rebuilt  []*document.Rebuilt `json:"rebuilt"`  // of each trace drawn; null: it was recorded
-	Findings []document.Finding  `json:"findings"` // of all traces drawn
+	return nil
 }
 
 func runSpacetime(ctx context.Context, io *cli.Streams, opts *spacetimeOptions) error {
-	inputs := [][]string{opts.paths}
+	inputs := [][]string{opts.Paths}
 	if opts.beside != "" {
 		inputs = append(inputs, []string{opts.beside})
 	}
@@ -134,21 +115,17 @@ func runSpacetime(ctx context.Context, io *cli.Streams, opts *spacetimeOptions) 
 	if err != nil {
 		return err
 	}
-	if err := cli.WriteFigure(ctx, opts.output, opts.force, opts.format, figure); err != nil {
+	if err := opts.Draw(ctx, figure); err != nil {
 		return err
 	}
-	doc := &spacetimeDocument{Schema: spacetimeSchema, Out: opts.output, Findings: []document.Finding{}}
+	doc := &outcome.Spacetime{Schema: spacetimeSchema, Out: opts.Output, Findings: []document.Finding{}}
 	doc.Width, doc.Height = figure.Size()
 	for _, t := range sides {
 		doc.Findings = append(doc.Findings, analysis.FindingRows(cli.FindingsOf(t))...)
 		doc.Rebuilt = append(doc.Rebuilt, document.RebuiltOf(t.Source.Info()))
 	}
 	return opts.Finish(io, doc, func() {
-		for i, r := range doc.Rebuilt {
-			report.PrintRebuilt(io.Out, words.TraceName(sides[i].Source.Info().Path)+" was ", r)
-		}
-		text.Line(io.Out, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
-		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
+		show.Spacetime(io.Sections(0), doc, func(i int) string { return sides[i].Source.Info().Path })
 	}, doc.Findings)
 }
 
@@ -173,12 +150,12 @@ func drawTrace(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, t *
 	if err != nil {
 		return nil, err
 	}
-	bar := cli.StartProgress(io, opts.Quiet, "drawing")
-	defer bar.End()
-	return diagram.Draw(ctx, t, waits, diagram.Options{
-		Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks,
-		From: opts.From, To: opts.To, Whole: opts.whole, Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
-		Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.Jobs, Progress: &bar.Progress,
+	return cli.Watch(io, opts.Quiet, "drawing", func(p *engine.Progress) (*plots.Timeline, error) {
+		return diagram.Draw(ctx, t, waits, diagram.Options{
+			Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks, From: opts.From, To: opts.To, Whole: opts.whole,
+			Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
+			Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.Jobs, Progress: p,
+		})
 	})
 }
 

@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/plots"
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
@@ -21,17 +20,12 @@ import (
 type stragglersOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
-	paths  []string
-	output string
-	force  bool
-	top    int
-
-	format plots.Format
+	cli.FileFlags
+	top int
 }
 
-func newStragglers(io *cli.Streams, run func(context.Context, *cli.Streams, *stragglersOptions) error) *cobra.Command {
-	opts := &stragglersOptions{}
-	cmd := &cobra.Command{
+func newStragglers(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "stragglers TRACE...",
 		Short: "Show what slow workers cost, and since when they are slow",
 		Long: `Stragglers replays a run as recorded, and with equal durations on all workers. The slowdown is the
@@ -49,33 +43,19 @@ On other traces, ranks are equal if each place takes the mean over ranks, visit 
   tracekit stragglers --json --fail-if 'training.slowdown>1.1' job.json
   tracekit stragglers traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.GateFlags.Add(set)
-	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "also draw the slowdown by worker into this `file`, .png or "+
-		".svg")
-	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	return cmd
+	}, &stragglersOptions{}, runStragglers)
 }
 
-func (o *stragglersOptions) Validate() (err error) {
-	if err := o.MergeFlags.Validate(); err != nil {
-		return err
-	}
-	if o.output == "" {
-		return nil
-	}
-	if o.format, err = plots.FormatOf(o.output); err != nil {
-		return cli.Usagef("%w", err)
-	}
-	return cli.CheckFile(o.output, o.force)
+func (o *stragglersOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.GateFlags)
+	o.AddFile(set, "also draw the slowdown by worker into this `file`, .png or .svg", "overwrite the file if it exists", "png", "svg")
+	cli.Top(set, &o.top, "`rows` of each table")
 }
+
+func (o *stragglersOptions) Validate() error { return cli.Validate(&o.MergeFlags, &o.FileFlags) }
 
 func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions) error {
-	in, err := opts.ReadFlags.Open(ctx, opts.paths...)
+	in, err := opts.ReadFlags.Open(ctx, opts.Paths...)
 	if err != nil {
 		return err
 	}
@@ -83,15 +63,15 @@ func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions
 	doc := &outcome.Stragglers{Schema: outcome.StragglersSchema}
 	if stragglers.Is(in.Defs()) {
 		doc.Training, err = stragglers.Find(ctx, in, opts.Jobs)
-		doc.Trace, doc.Findings = newInfoDocument(in).Trace, analysis.FindingRows(in.Findings())
+		doc.Trace, doc.Findings = outcome.NewInfo(in).Trace, analysis.FindingRows(in.Findings())
 	} else {
 		err = opts.program(ctx, io, in, doc)
 	}
 	if err != nil {
 		return err
 	}
-	if opts.output != "" {
-		if err := opts.draw(ctx, doc); err != nil {
+	if opts.Output != "" {
+		if err := opts.picture(ctx, doc); err != nil {
 			return err
 		}
 	}
@@ -124,8 +104,8 @@ func (o *stragglersOptions) program(ctx context.Context, io *cli.Streams, in *cl
 	return err
 }
 
-// draw writes the heat map of the workers.
-func (o *stragglersOptions) draw(ctx context.Context, doc *outcome.Stragglers) error {
+// picture writes the heat map of the workers.
+func (o *stragglersOptions) picture(ctx context.Context, doc *outcome.Stragglers) error {
 	if doc.Training == nil {
 		return errors.New("stragglers: only the workers of a training job are drawn, and this trace is none of such a job")
 	}
@@ -133,6 +113,6 @@ func (o *stragglersOptions) draw(ctx context.Context, doc *outcome.Stragglers) e
 	if err != nil {
 		return err
 	}
-	doc.Out = o.output
-	return cli.WriteFigure(ctx, o.output, o.force, o.format, f)
+	doc.Out = o.Output
+	return o.Draw(ctx, f)
 }

@@ -5,8 +5,9 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"tracekit/cmd/tracekit/internal/cli"
 	"unicode/utf8"
+
+	"tracekit/cmd/tracekit/internal/cli"
 )
 
 // TestReportsFitTheTerminal: no line of a report is wider than the terminal, but for words

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +9,10 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/document"
+	"tracekit/document/outcome"
 	"tracekit/page"
 	"tracekit/report/text"
 	"tracekit/spill"
@@ -24,26 +24,15 @@ import (
 // viewSchema names the JSON document of view.
 const viewSchema = "tracekit.view/1"
 
-// A viewDocument says where the page is served.
-type viewDocument struct {
-	Schema   string             `json:"schema"`
-	URL      string             `json:"url"`
-	Rebuilt  *document.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
-	Findings []document.Finding `json:"findings"`
-}
-
 type viewOptions struct {
-	analyzeOptions
-	runFlags
-	pageFlags
+	runsOptions
 	indexFlags
 	port    int
 	browser bool
 }
 
-func newView(io *cli.Streams, run func(context.Context, *cli.Streams, *viewOptions) error) *cobra.Command {
-	opts := &viewOptions{}
-	cmd := &cobra.Command{
+func newView(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "view TRACE...",
 		Short: "Open the page with the timeline at full resolution",
 		Long: `View analyzes a trace and serves the page of 'tracekit report' on this machine only. The timeline
@@ -61,37 +50,25 @@ machine.`,
   tracekit view --open traces.otf2
   tracekit view --keep-index traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			opts.paths = args
-			if err := opts.Validate(); err != nil {
-				return err
-			}
-			if err := opts.prepare(args, opts.source, c.Flags()); err != nil {
-				return err
-			}
-			return run(c.Context(), io, opts)
-		},
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.ModelFlags.Add(set)
-	addAnalysisFlags(set, &opts.analyzeOptions)
-	opts.runFlags.Add(set)
-	opts.pageFlags.Add(set)
-	opts.indexFlags.Add(set)
-	cli.Var(set, &opts.port, cli.Int(0, 65535), "port", "0", "`port` to serve on (default: a free one)")
-	set.BoolVar(&opts.browser, "open", false, "start the browser")
-	return cmd
+	}, &viewOptions{}, runView)
 }
 
-// validate checks every flag before any file is opened.
+func (o *viewOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.runsOptions, &o.indexFlags)
+	cli.Var(set, &o.port, cli.Int(0, 65535), "port", "0", "`port` to serve on (default: a free one)")
+	set.BoolVar(&o.browser, "open", false, "start the browser")
+}
+
+// Validate checks every flag before any file is opened.
 func (o *viewOptions) Validate() error {
-	o.top, o.perLine = pageRows, true
-	return cmp.Or(o.analyzeOptions.Validate(), o.pageFlags.Validate())
+	if err := o.runsOptions.Validate(); err != nil {
+		return err
+	}
+	return o.prepare(o.Paths, o.source)
 }
 
 func runView(ctx context.Context, io *cli.Streams, opts *viewOptions) error {
-	paths, err := opts.runs(opts.paths)
+	paths, err := opts.runs()
 	if err != nil {
 		return err
 	}
@@ -123,7 +100,7 @@ const servedShare = 4
 // analyzeForView makes the indexes of runs, in a store, and the page that they are behind. Nothing else
 // of the runs is kept.
 func analyzeForView(ctx context.Context, io *cli.Streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index,
-	*page.Content, *viewDocument, error) {
+	*page.Content, *outcome.View, error) {
 	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
 		return func(t *trace.Trace) profile.Beside {
 			r.indexing = page.NewIndexing(t, page.Bounds(page.DefaultSize))
@@ -142,7 +119,7 @@ func analyzeForView(ctx context.Context, io *cli.Streams, opts *viewOptions, pat
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	doc := &viewDocument{Schema: viewSchema}
+	doc := &outcome.View{Schema: viewSchema}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
 	for _, x := range indexes {
 		if err := x.Move(served); err != nil {
@@ -155,7 +132,7 @@ func analyzeForView(ctx context.Context, io *cli.Streams, opts *viewOptions, pat
 
 // serveIndexes serves a page and the indexes of its runs until the context ends.
 func serveIndexes(ctx context.Context, io *cli.Streams, opts *viewOptions, indexes []*page.Index, content *page.Content,
-	doc *viewDocument) error {
+	doc *outcome.View) error {
 	server, err := viewer.New(content.HTML(true), indexes, opts.port)
 	if err != nil {
 		return err

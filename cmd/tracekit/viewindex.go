@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"tracekit/cmd/tracekit/internal/cli"
-
 	stdio "io"
 	"io/fs"
 	"os"
@@ -16,11 +14,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/outcome"
 	"tracekit/page"
 	"tracekit/readers"
 	"tracekit/spill"
-
-	"github.com/spf13/pflag"
 )
 
 // indexFlags say whether and where the index of a timeline is kept from one use to the next.
@@ -28,6 +29,7 @@ type indexFlags struct {
 	place string
 	path  string   // of the file; "": nothing is kept
 	key   page.Key // of what the index is made
+	set   *pflag.FlagSet
 }
 
 // Values of --keep-index that are no names of files.
@@ -36,7 +38,9 @@ const (
 	beside  = "beside"
 )
 
+// Add adds the flag.
 func (f *indexFlags) Add(set *pflag.FlagSet) {
+	f.set = set
 	set.StringVar(&f.place, "keep-index", "", "keep the index: in the user's `cache` (default, up to 8 GiB), beside the trace, or "+
 		"in a file")
 	set.Lookup("keep-index").NoOptDefVal = inCache
@@ -45,7 +49,7 @@ func (f *indexFlags) Add(set *pflag.FlagSet) {
 // prepare finds the file of the index of a trace, and the key of what it is made of: the trace's
 // files, by name, size and time of change, and how they are analyzed; and likewise the program's
 // source below a directory, if there is one.
-func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) error {
+func (f *indexFlags) prepare(paths []string, source string) error {
 	if f.place == "" {
 		return nil
 	}
@@ -54,7 +58,7 @@ func (f *indexFlags) prepare(paths []string, source string, set *pflag.FlagSet) 
 	}
 	sum := sha256.New()
 	fmt.Fprintln(sum, version())
-	set.Visit(func(flag *pflag.Flag) {
+	f.set.Visit(func(flag *pflag.Flag) {
 		switch flag.Name {
 		case "keep-index", "jobs", "memory", "quiet", "json", "strict", "port", "open": // change nothing in it
 		default:
@@ -140,7 +144,7 @@ func filesOfTrace(path string, note func(name string, info fs.FileInfo)) error {
 }
 
 // load returns the index that was kept; nil if there is none of this trace as it is.
-func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.Index, *page.Kept, *viewDocument, error) {
+func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.Index, *page.Kept, *outcome.View, error) {
 	if f.path == "" {
 		return nil, nil, nil, nil
 	}
@@ -156,7 +160,7 @@ func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	doc := &viewDocument{}
+	doc := &outcome.View{}
 	x, kept, err := page.ReadIndex(file, f.key, store, jobs)
 	if err == nil {
 		err = json.Unmarshal(kept.About, doc)
@@ -175,7 +179,7 @@ func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.
 }
 
 // save keeps an index. That it cannot is no reason not to serve it.
-func (f *indexFlags) save(ctx context.Context, io *cli.Streams, x *page.Index, content *page.Content, doc *viewDocument) {
+func (f *indexFlags) save(ctx context.Context, io *cli.Streams, x *page.Index, content *page.Content, doc *outcome.View) {
 	if f.path == "" {
 		return
 	}

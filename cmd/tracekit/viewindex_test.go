@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/trace/tracetest"
 )

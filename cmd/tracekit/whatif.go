@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/field"
@@ -31,7 +31,6 @@ type whatifOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
 	cli.OutFlags
-	paths []string
 	gains bool
 	slack bool
 	top   int
@@ -49,9 +48,8 @@ type changeFlag struct {
 	make func(m *whatif.Model) (whatif.Change, error)
 }
 
-func newWhatif(io *cli.Streams, run func(context.Context, *cli.Streams, *whatifOptions) error) *cobra.Command {
-	opts := &whatifOptions{}
-	cmd := &cobra.Command{
+func newWhatif(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
 		Use:   "whatif TRACE...",
 		Short: "Predict the run time after a change, or find what saves most",
 		Long: `Whatif replays the run with changes. Each rank does the same in the same order, and each call
@@ -71,31 +69,30 @@ before the run is 1, 5 or 10 % longer.`,
   tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
   tracekit whatif --latency-curve traces.otf2 -o curve.png`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: cli.Validated(io, opts, &opts.paths, run),
-	}
-	set := cmd.Flags()
-	opts.MergeFlags.Add(set)
-	opts.GateFlags.Add(set)
-	cli.Var(set, &opts.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
-	cli.Var(set, &opts.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
+	}, &whatifOptions{}, runWhatif)
+}
+
+func (o *whatifOptions) Add(set *pflag.FlagSet) {
+	cli.Add(set, &o.MergeFlags, &o.GateFlags)
+	cli.Var(set, &o.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
+	cli.Var(set, &o.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
 		"ranks at this `PLACE`, visit by visit")
-	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
+	cli.Var(set, &o.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
 		"(t_max)")
-	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
+	cli.Var(set, &o.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
 		"another `network`: ideal (messages take no time), latency=1us,bandwidth=25GB per second, or one of these; "+
 			"latency=+1us,byte=+0.1ns: slower than recorded")
-	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
+	cli.Var(set, &o.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
 		"`RANKS=FACTOR`, where 2 is twice as fast")
-	cli.Var(set, &opts.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
+	cli.Var(set, &o.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
 		"receives at this `PLACE` overlap with the following work")
-	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
+	cli.Var(set, &o.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
 		"messages in the order of arrival")
-	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
-	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
-	opts.curves.add(set)
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
-	opts.OutFlags.Add(set, "`trace` to write: the predicted run, or .png or .svg: the curve")
-	return cmd
+	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
+	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
+	o.curves.add(set)
+	cli.Top(set, &o.top, "`rows` of each table")
+	o.AddOut(set, "`trace` to write: the predicted run, or .png or .svg: the curve")
 }
 
 func (o *whatifOptions) Validate() error {
@@ -106,7 +103,7 @@ func (o *whatifOptions) Validate() error {
 	if len(o.network) > 1 {
 		return cli.Usagef("--network is given twice")
 	}
-	if err := o.curves.check(o.paths, &o.OutFlags); err != nil || o.curves.format != "" {
+	if err := o.curves.check(o.Paths, &o.OutFlags); err != nil || o.curves.format != "" {
 		return err
 	}
 	if len(o.changes) == 0 && o.Out != "" {
@@ -220,7 +217,7 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 }
 
 func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error {
-	t, err := opts.Open(ctx, io, opts.paths...)
+	t, err := opts.Open(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -316,7 +313,7 @@ func (o *whatifOptions) predict(ctx context.Context, io *cli.Streams, t *trace.T
 	moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
 	src := merge.Corrected(&moved)
 	doc.Out = o.Out
-	_, doc.Lost, err = o.Write(ctx, io, &o.ReadFlags, src, t.Store)
+	_, doc.Lost, err = o.WriteTrace(ctx, io, &o.ReadFlags, src, t.Store)
 	return p, err
 }
 

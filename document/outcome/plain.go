@@ -27,3 +27,31 @@ type Convert struct {
 	Lost      map[string]uint64  `json:"lost"`     // not representable in the target format, by what it is
 	Findings  []document.Finding `json:"findings"` // of reading
 }
+
+// A Report says which page was written.
+type Report struct {
+	Schema   string             `json:"schema"`
+	Out      string             `json:"out"`
+	Bytes    int64              `json:"bytes"`
+	Rebuilt  *document.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
+	Findings []document.Finding `json:"findings"`
+}
+
+// A View says where the page is served.
+type View struct {
+	Schema   string             `json:"schema"`
+	URL      string             `json:"url"`
+	Rebuilt  *document.Rebuilt  `json:"rebuilt"` // null: the trace was recorded
+	Findings []document.Finding `json:"findings"`
+}
+
+// A Spacetime says what was drawn.
+type Spacetime struct {
+	Schema string `json:"schema"`
+	Out    string `json:"out"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+
+	Rebuilt  []*document.Rebuilt `json:"rebuilt"`  // of each trace drawn; null: it was recorded
+	Findings []document.Finding  `json:"findings"` // of all traces drawn
+}

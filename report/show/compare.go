@@ -1,8 +1,10 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 // Compare prints how two sides differ, with Top rows in each table.
 func Compare(out *report.Sections, doc *outcome.Compare) {
 	w := out.W
+	out.Marks = true
 	report.PrintRebuilt(out.W, "A is ", doc.A.Rebuilt)
 	report.PrintRebuilt(out.W, "B is ", doc.B.Rebuilt)
 	for _, s := range []struct {
@@ -46,7 +49,7 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 	}
 	printEfficiencies(out, doc)
 	printChanges(out, doc)
-	printResults(out, doc)
+	out.Table(results, report.RowsOf(doc.Results))
 	if doc.Paired != nil {
 		records(out, &doc.Records)
 	}
@@ -99,66 +102,66 @@ func verdict(doc *outcome.Compare) string {
 		words.Plural(judged, "time of places", "times of places"))
 }
 
+var efficiencies = &report.Table{Key: "efficiencies", Title: "Efficiencies", Columns: []report.Column{
+	{Unit: report.Label, Value: report.Of(func(e *compare.Efficiency) any { return strings.ReplaceAll(e.Name, "_", " ") })},
+	{Key: "a", Title: "A", Unit: report.Points},
+	{Key: "b", Title: "B", Unit: report.Points},
+	{Key: "change", Title: "points", Unit: report.Gained},
+	{Key: "noise", Title: "± noise", Unit: report.Points},
+}}
+
 func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
-	g := &text.Grid{Heading: "Efficiencies", Titles: []string{"<", "A", "B", "points"}}
-	noise := false
-	for _, e := range doc.Efficiencies {
-		noise = noise || e.Noise != nil
+	t := *efficiencies
+	if !slices.ContainsFunc(doc.Efficiencies, func(e compare.Efficiency) bool { return e.Noise != nil }) {
+		t.Columns = t.Columns[:len(t.Columns)-1]
 	}
-	if noise {
-		g.Titles = append(g.Titles, "± noise")
-	}
-	for _, e := range doc.Efficiencies {
-		cells := []string{strings.ReplaceAll(e.Name, "_", " "), fixed(e.A, 100, 2), fixed(e.B, 100, 2), withSign(e.Change, 100)}
-		if noise {
-			cells = append(cells, fixed(e.Noise, 100, 2))
-		}
-		g.Add(cells...)
-	}
-	g.Print(out.W, out.Width)
+	out.Table(&t, report.RowsOf(doc.Efficiencies))
 }
 
-// withSign writes a number with its sign and two decimals, "-" if it is not known.
-func withSign(x *float64, factor float64) string {
-	if x == nil {
-		return "-"
+// changesTable makes a table of changes, whose values have the mark of a model where their side was rebuilt.
+func changesTable(doc *outcome.Compare, title, note string) *report.Table {
+	side := func(rebuilt *document.Rebuilt, ns func(*compare.Change) float64) func(report.Row) any {
+		return report.Of(func(c *compare.Change) any { return report.Mark(rebuilt) + words.Nanoseconds(ns(c)) })
 	}
-	return fmt.Sprintf("%+.2f", factor**x)
+	return &report.Table{Key: "changes", Title: title, Note: note, Columns: []report.Column{
+		{Title: "place", Value: report.Of(func(c *compare.Change) any { return words.Place(c.SourceLine) })},
+		{Title: "operation", Value: report.Of(func(c *compare.Change) any { return cmp.Or(string(c.Operation), "(outside MPI)") })},
+		{Title: "what", Value: report.Of(func(c *compare.Change) any {
+			if c.Kind == compare.KindWait {
+				return "wait"
+			}
+			return "own time"
+		})},
+		{Title: "A", Unit: report.Remarks, Value: side(doc.A.Rebuilt, func(c *compare.Change) float64 { return c.A })},
+		{Title: "B", Unit: report.Remarks, Value: side(doc.B.Rebuilt, func(c *compare.Change) float64 { return c.B })},
+		{Title: "change", Unit: report.Remarks, Value: report.Of(func(c *compare.Change) any {
+			if c.Change == nil {
+				return "new"
+			}
+			return signedShare(*c.Change)
+		})},
+		{Key: "noise", Title: "± noise", Unit: report.Share},
+		{Key: "weight_ns", Title: "weight", Unit: report.Mean},
+		{Title: "ranks", Value: report.Of(func(c *compare.Change) any { return rankList(c.Ranks) })},
+	}}
 }
 
 // printChanges prints the changes that count and, below them, the largest of the others.
 func printChanges(out *report.Sections, doc *outcome.Compare) {
-	titles := []string{"<place", "<operation", "<what", "A", "B", "change", "± noise", "weight", "<ranks"}
-	count := &text.Grid{Heading: "What changed, more than noise: sums over ranks, the heaviest first", Titles: titles}
-	count.Note("Weight: size of the change; outside MPI, plus the change of waits that the place causes. Waits come last, because " +
-		"they follow from other changes.")
-	rest := &text.Grid{Heading: "Within noise, too small, or too rare to judge (largest first)", Titles: titles}
+	var count, rest []report.Row
 	for i := range doc.Changes {
 		c := &doc.Changes[i]
-		g := rest
-		if c.Significant != nil && *c.Significant {
-			g = count
+		switch {
+		case c.Significant != nil && *c.Significant:
+			count = append(count, report.Row{c})
+		case c.A != c.B:
+			rest = append(rest, report.Row{c})
 		}
-		if len(g.Rows) == out.Top || g == rest && c.A == c.B {
-			continue
-		}
-		operation := string(c.Operation)
-		if operation == "" {
-			operation = "(outside MPI)"
-		}
-		what := "own time"
-		if c.Kind == compare.KindWait {
-			what = "wait"
-		}
-		change := "new"
-		if c.Change != nil {
-			change = signedShare(*c.Change)
-		}
-		g.Add(words.Place(c.SourceLine), operation, what, report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A),
-			report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), words.Nanoseconds(c.WeightNs), rankList(c.Ranks))
 	}
-	count.Print(out.W, out.Width)
-	rest.Print(out.W, out.Width)
+	out.Table(changesTable(doc, "What changed, more than noise: sums over ranks, the heaviest first",
+		"Weight: size of the change; outside MPI, plus the change of waits that the place causes. Waits come last, because they follow "+
+			"from other changes."), count[:min(out.Top, len(count))])
+	out.Table(changesTable(doc, "Within noise, too small, or too rare to judge (largest first)", ""), rest[:min(out.Top, len(rest))])
 }
 
 // manyTimes is the change from which on it is told as a factor, not in per cent.
@@ -201,38 +204,49 @@ func rankList(ranks []uint32) string {
 	return strings.Join(parts, ",")
 }
 
-func printResults(out *report.Sections, doc *outcome.Compare) {
-	g := &text.Grid{Heading: "Results", Titles: []string{"<", "A", "B", "change"}}
-	for _, r := range doc.Results {
-		x, y := words.OfResult(r.Name, r.A), words.OfResult(r.Name, r.B)
-		if r.ModelledA {
-			x = text.Modelled + x
-		}
-		if r.ModelledB {
-			y = text.Modelled + y
-		}
-		g.Add(r.Name, x, y, words.ShareOrDash(r.Change))
+// markedResult writes a value of a result, with the mark of a model if one made it.
+func markedResult(name string, x float64, modelled bool) string {
+	if modelled {
+		return text.Modelled + words.OfResult(name, x)
 	}
-	g.Print(out.W, out.Width)
+	return words.OfResult(name, x)
 }
+
+var results = &report.Table{Key: "results", Title: "Results", Columns: []report.Column{
+	{Key: "name", Unit: report.Label},
+	{Title: "A", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.A, r.ModelledA) })},
+	{Title: "B", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.B, r.ModelledB) })},
+	{Key: "change", Title: "change", Unit: report.Share},
+}}
+
+// A named row says what the next one in a chain is of.
+type named struct {
+	Name string `json:"name"`
+}
+
+var spreads = &report.Table{Key: "spreads", Title: "Differences, B - A", Columns: []report.Column{
+	{Key: "name", Unit: report.Label},
+	{Key: "count", Title: "records", Unit: report.Count},
+	{Key: "min_ns", Title: "least", Unit: report.Time},
+	{Key: "mean_ns", Title: "mean", Unit: report.Mean},
+	{Key: "max_ns", Title: "most", Unit: report.Time},
+	{Key: "sigma_ns", Title: "σ", Unit: report.Mean},
+	{Key: "spread_ns", Title: "spread", Unit: report.Mean},
+	{Key: "fwhm_ns", Title: "full width at half maximum", Unit: report.Mean},
+}}
 
 // records prints the spreads, and the quality factors if there are any.
 func records(out *report.Sections, r *outcome.Records) {
 	w := out.W
 	fmt.Fprintf(w, "\nRecords: %s in both, %s only in A, %s only in B\n",
 		words.Count(r.Paired.Paired), words.Count(r.Paired.OnlyA), words.Count(r.Paired.OnlyB))
-	g := &text.Grid{Heading: "Differences, B - A", Titles: []string{"<", "records", "least", "mean", "most", "σ", "spread",
-		"full width at half maximum"}}
-	for _, s := range []struct {
-		name string
-		s    *outcome.Spread
-	}{{"position", r.Position}, {"block", r.Block}} {
-		if s.s != nil {
-			g.Add(s.name, words.Count(s.s.Count), words.Time(s.s.Min), words.Nanoseconds(s.s.Mean), words.Time(s.s.Max),
-				words.Nanoseconds(s.s.Sigma), words.Nanoseconds(s.s.Spread), words.Nanoseconds(s.s.FWHM))
+	var rows []report.Row
+	for i, s := range []*outcome.Spread{r.Position, r.Block} {
+		if s != nil {
+			rows = append(rows, report.Row{&named{[]string{"position", "block"}[i]}, s})
 		}
 	}
-	g.Print(w, out.Width)
+	out.Table(spreads, rows)
 	if q := r.Quality; q != nil {
 		text.Line(w, "Quality factors against %s: position %s, block %s", q.Repeat, words.Decimal(q.PositionFactor),
 			words.Decimal(q.BlockFactor))

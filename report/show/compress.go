@@ -37,19 +37,19 @@ func Compress(out *report.Sections, doc *outcome.Compress, output string) {
 	}
 	printStatistics(doc, w)
 	if l := doc.Learned; l != nil {
-		learnedGrid(l).Print(w, out.Width)
+		out.Table(learnedTable, learnedRows(l))
 		heading := "Not learned; the file keeps it as it is"
 		if doc.Statistics != nil {
 			heading = lostHeading
 		}
-		unlearnedGrid(heading, doc.Unlearned).Print(w, out.Width)
+		printUnlearned(out, heading, doc.Unlearned)
 		if doc.Unseen > 0 {
 			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n",
 				words.Plural(int(doc.Unseen), "event", "events"))
 		}
 	}
-	byMemoryGrid(doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static }).Print(w, out.Width)
-	byMemoryGrid(doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic }).Print(w, out.Width)
+	printByMemory(out, doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static })
+	printByMemory(out, doc.ByMemory, "dynamic", func(s formulae.NamedShare) float64 { return s.Dynamic })
 	report.PrintFindings(w, out.Width, "Findings", doc.Findings)
 }
 
@@ -82,18 +82,23 @@ func printStatistics(doc *outcome.Compress, w io.Writer) {
 	}
 }
 
-func learnedGrid(l *formulae.Learned) *text.Grid {
-	g := &text.Grid{Heading: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
-		Titles: []string{"<sequences", "constructs", "static", "dynamic", "identity", "general", "iteration", "cycle", "not learned"}}
-	for _, s := range withPaper(l) {
-		if s.Constructs == 0 {
-			continue
-		}
-		k := s.ByKind
-		g.Add(s.Name, words.Count(s.Constructs), words.Share(s.Static), words.Share(s.Dynamic), words.Count(k.Identity),
-			words.Count(k.General), words.Count(k.Iteration), words.Count(k.Cycle), words.Count(k.Failed))
-	}
-	return g
+var learnedTable = &report.Table{Key: "learned",
+	Title: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
+	Columns: []report.Column{
+		{Title: "sequences", Value: report.Of(func(s *formulae.NamedShare) any { return s.Name })},
+		{Key: "constructs", Title: "constructs", Unit: report.Count},
+		{Key: "static", Title: "static", Unit: report.Share},
+		{Key: "dynamic", Title: "dynamic", Unit: report.Share},
+		{Key: "by_kind.identity", Title: "identity", Unit: report.Count},
+		{Key: "by_kind.general", Title: "general", Unit: report.Count},
+		{Key: "by_kind.iteration", Title: "iteration", Unit: report.Count},
+		{Key: "by_kind.cycle", Title: "cycle", Unit: report.Count},
+		{Key: "by_kind.failed", Title: "not learned", Unit: report.Count},
+	}}
+
+// learnedRows are the categories that have any construct.
+func learnedRows(l *formulae.Learned) []report.Row {
+	return report.RowsOf(slices.DeleteFunc(withPaper(l), func(s formulae.NamedShare) bool { return s.Constructs == 0 }))
 }
 
 // withPaper returns the shares of all categories, after the paper's six these together.
@@ -105,40 +110,48 @@ func withPaper(l *formulae.Learned) []formulae.NamedShare {
 // lostHeading is said of what a file of formulae alone does not hold.
 const lostHeading = "Not learned: what is rebuilt there is not what was recorded"
 
-// unlearnedGrid lists what was not learned.
-func unlearnedGrid(heading string, list []formulae.Unlearned) *text.Grid {
-	g := &text.Grid{Heading: heading,
-		Titles: []string{"<sequences", "<call path", "locations", "values", "learned before", "of messages", "of bytes"}}
-	for _, u := range list {
-		g.Add(u.Category, atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site), words.Count(len(u.Locations)),
-			words.Count(u.Values),
-			words.Share(float64(u.Described)/float64(max(u.Values, 1))), words.Share(u.Messages), words.Share(u.Bytes))
-	}
-	return g
+// printUnlearned lists what was not learned.
+func printUnlearned(out *report.Sections, heading string, list []formulae.Unlearned) {
+	out.Table(&report.Table{Key: "unlearned", Title: heading, Columns: []report.Column{
+		{Key: "category", Title: "sequences"},
+		{Title: "call path", Value: report.Of(func(u *formulae.Unlearned) any {
+			return atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site)
+		})},
+		{Title: "locations", Unit: report.Count, Value: report.Of(func(u *formulae.Unlearned) any { return len(u.Locations) })},
+		{Key: "values", Title: "values", Unit: report.Count},
+		{Title: "learned before", Unit: report.Share, Value: report.Of(func(u *formulae.Unlearned) any {
+			return float64(u.Described) / float64(max(u.Values, 1))
+		})},
+		{Key: "messages", Title: "of messages", Unit: report.Share},
+		{Key: "bytes", Title: "of bytes", Unit: report.Share},
+	}}, report.RowsOf(list))
 }
 
-// byMemoryGrid has a row for each category and a column for each memory allowed.
-func byMemoryGrid(rows []formulae.MemoryRow, what string, share func(formulae.NamedShare) float64) *text.Grid {
-	g := &text.Grid{Heading: "Learned share (" + what + ") against the memory allowed, in terms", Titles: []string{"<sequences"}}
-	lines := map[string][]string{}
-	var names []string
+// A memoryRow is what was learned of a category with each memory allowed.
+type memoryRow struct {
+	Name   string    `json:"name"`
+	Shares []float64 `json:"shares"`
+}
+
+// printByMemory prints a row for each category and a column for each memory allowed.
+func printByMemory(out *report.Sections, rows []formulae.MemoryRow, what string, share func(formulae.NamedShare) float64) {
+	t := &report.Table{Title: "Learned share (" + what + ") against the memory allowed, in terms",
+		Columns: []report.Column{{Key: "name", Title: "sequences"}}}
+	var list []memoryRow
 	for i := range rows {
-		g.Titles = append(g.Titles, strconv.Itoa(rows[i].Terms))
+		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: strconv.Itoa(rows[i].Terms), Unit: report.Share})
 		for _, s := range withPaper(&rows[i].Learned) {
 			if s.Constructs == 0 {
 				continue
 			}
-			if lines[s.Name] == nil {
-				names = append(names, s.Name)
-				lines[s.Name] = []string{s.Name}
+			at := slices.IndexFunc(list, func(r memoryRow) bool { return r.Name == s.Name })
+			if at < 0 {
+				at, list = len(list), append(list, memoryRow{Name: s.Name})
 			}
-			lines[s.Name] = append(lines[s.Name], words.Share(share(s)))
+			list[at].Shares = append(list[at].Shares, share(s))
 		}
 	}
-	for _, name := range names {
-		g.Add(lines[name]...)
-	}
-	return g
+	out.Table(t, report.RowsOf(list))
 }
 
 // atSite returns a name with where it is called, if that is known.

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 
 	"tracekit/document"
@@ -36,30 +37,60 @@ func Fit(out *report.Sections, d *outcome.Fit) {
 	printStability(out, d)
 }
 
+// An estimate is a law of a key with one way to find its parameters.
+type estimate struct {
+	Window  int64      `json:"window_ns"`
+	Family  fit.Family `json:"family"`
+	By      string     `json:"by"`
+	Lambda  string     `json:"lambda"`
+	Offset  string     `json:"offset"`
+	Chi2    float64    `json:"chi2"`
+	DOF     int        `json:"dof"`
+	P       *float64   `json:"p_value"` // nil: not testable
+	Verdict string     `json:"verdict"`
+}
+
+var estimates = &report.Table{Key: "estimates",
+	Title: "Laws by maximum likelihood, by least Σ|f-p| (equation 10 of the paper) and by least χ²; λ of an exponential law is per µs, " +
+		"of a Poisson law in windows",
+	Columns: []report.Column{
+		{Key: "operation", Title: "operation"},
+		{Key: "role", Title: "role"},
+		{Key: "processes", Title: "processes", Unit: report.Count},
+		{Key: "bytes", Title: "bytes", Unit: report.Bytes},
+		{Key: "window_ns", Title: "window", Unit: report.Time},
+		{Key: "family", Title: "law"},
+		{Key: "by", Title: "by"},
+		{Key: "lambda", Title: "λ", Unit: report.Remarks},
+		{Key: "offset", Title: "offset", Unit: report.Remarks},
+		{Key: "chi2", Title: "χ²", Unit: report.Decimal},
+		{Key: "dof", Title: "ν", Unit: report.Plain},
+		{Key: "p_value", Title: "p", Unit: report.Decimal},
+		{Key: "verdict", Title: "accepted"},
+	}}
+
 // printEstimates prints, as the paper does, every law in each of the three ways to find its λ.
 func printEstimates(out *report.Sections, keys []document.OverheadKey) {
-	g := &text.Grid{Heading: "Laws by maximum likelihood, by least Σ|f-p| (equation 10 of the paper) and by least χ²; λ of an exponential law is per µs, of a Poisson law in windows",
-		Titles: []string{"<operation", "<role", "processes", "bytes", "window", "<law", "<by", "λ", "offset", "χ²", "ν", "p", "<accepted"}}
+	var rows []report.Row
 	for i := range keys {
 		k := &keys[i]
 		for m := range k.Fit.Models {
 			law := &k.Fit.Models[m]
 			for n, e := range law.Estimates {
-				verdict, p := yesNo(e.Test.Accepted), words.Decimal(&e.Test.P)
+				x := &estimate{Window: k.Fit.Histogram.Window, Family: law.Family, By: e.By, Chi2: e.Test.Chi2, DOF: e.Test.DOF,
+					P: &e.Test.P, Verdict: yesNo(e.Test.Accepted)}
 				if !e.Test.Testable() {
-					verdict, p = "not testable", "-"
+					x.Verdict, x.P = "not testable", nil
 				}
 				if m == k.Fit.Chosen && n == k.Fit.Estimate {
-					verdict += ", chosen"
+					x.Verdict += ", chosen"
 				}
-				lambda, offset := lambdaOf(law.Family, e.Params)
-				g.Add(k.Operation, k.Role, words.Count(k.Processes), words.Bytes(k.Bytes), words.Time(k.Fit.Histogram.Window),
-					string(law.Family),
-					e.By, lambda, offset, words.Decimal(&e.Test.Chi2), fmt.Sprint(e.Test.DOF), p, verdict)
+				x.Lambda, x.Offset = lambdaOf(law.Family, e.Params)
+				rows = append(rows, report.Row{x, k})
 			}
 		}
 	}
-	g.Print(out.W, out.Width)
+	out.Table(estimates, rows)
 }
 
 // lambdaOf returns the λ of a law that has one, per µs or in windows, and its offset.
@@ -84,17 +115,22 @@ func yesNo(b bool) string {
 	return "no"
 }
 
+var stability = &report.Table{Key: "stability", Columns: []report.Column{
+	{Key: "calls", Title: "calls", Unit: report.Count},
+	{Key: "t_min_ns", Title: "t_min", Unit: report.Time},
+	{Key: "t_max_ns", Title: "t_max", Unit: report.Time},
+	{Title: "law", Value: report.Of(func(r *outcome.StableRow) any { return cmp.Or(string(r.Law), "-") })},
+	{Key: "chi2", Title: "χ²", Unit: report.Decimal},
+	{Key: "dof", Title: "ν", Unit: report.Plain},
+	{Key: "p_value", Title: "p", Unit: report.Decimal},
+	{Key: "accepted", Title: "accepted", Unit: report.YesNo},
+	{Key: "within", Title: "t_max within 5 % of all", Unit: report.YesNo},
+}}
+
 func printStability(out *report.Sections, d *outcome.Fit) {
 	for _, k := range d.Stability {
-		g := &text.Grid{Heading: fmt.Sprintf("t_max by number of calls: %s (%s)", k.Name(), d.Way()),
-			Titles: []string{"calls", "t_min", "t_max", "<law", "χ²", "ν", "p", "<accepted", "<t_max within 5 % of all"}}
-		for _, r := range k.Rows {
-			law, chi2, dof, p := "-", "-", "-", "-"
-			if r.Law != "" {
-				law, chi2, dof, p = string(r.Law), words.Decimal(r.Chi2), fmt.Sprint(*r.Dof), words.Decimal(r.PValue)
-			}
-			g.Add(words.Count(r.Calls), words.Time(r.TMinNs), words.Time(r.TMaxNs), law, chi2, dof, p, yesNo(r.Accepted), yesNo(r.Within))
-		}
-		g.Print(out.W, out.Width)
+		t := *stability
+		t.Title = fmt.Sprintf("t_max by number of calls: %s (%s)", k.Name(), d.Way())
+		out.Table(&t, report.RowsOf(k.Rows))
 	}
 }

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,17 +25,17 @@ func CallTrees(out *report.Sections, doc *outcome.CallTrees, defs *trace.Defs, o
 		kinds = "the paper's kinds of "
 	}
 	text.Line(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"), out.Writer)
-	learnedGrid(doc.Learned).Print(w, out.Width)
+	out.Table(learnedTable, learnedRows(doc.Learned))
 	heading := "Not learned"
 	if doc.Lost {
 		heading = lostHeading
 	}
-	unlearnedGrid(heading, doc.Unlearned).Print(w, out.Width)
+	printUnlearned(out, heading, doc.Unlearned)
 	for i := range doc.Trees {
 		t := &doc.Trees[i]
 		fmt.Fprintln(w)
 		text.Line(w, "%s", treeHeading(defs, t))
-		formulaeGrid(t, out.Top).Print(w, out.Width)
+		printFormulae(out, t)
 		printTree(w, t, out.Width)
 	}
 	if others > 0 {
@@ -64,25 +65,37 @@ func treeHeading(defs *trace.Defs, t *formulae.AnnotatedTree) string {
 	return words.Plural(len(t.Locations), "location", "locations") + " with this call tree: " + strings.Join(names, ", ")
 }
 
-// formulaeGrid has a row for each sequence that is about communication (the paper's table 4).
-func formulaeGrid(t *formulae.AnnotatedTree, top int) *text.Grid {
-	g := &text.Grid{Heading: "Formulae of communication", Titles: []string{"<call path", "<sequence", "<kind", "values", "terms",
-		"<formula"}}
-	rows := 0
-	for n := range t.Nodes {
-		for _, s := range t.Nodes[n].Sequences {
-			if s.What != "to" && s.What != "from" && s.What != "tag" && s.Category != "sizes" && s.Category != "roots" {
-				continue
-			}
-			if rows++; rows <= top {
-				g.Add(callPath(t, n), s.What, kindText(&s), words.Count(s.Values), words.Count(s.Terms), s.Formula)
+// A sequenceOf is a sequence of a call path.
+type sequenceOf struct {
+	Path string `json:"path"`
+	*formulae.AnnotatedSequence
+}
+
+var formulaeTable = &report.Table{Key: "formulae", Title: "Formulae of communication", Columns: []report.Column{
+	{Key: "path", Title: "call path"},
+	{Key: "what", Title: "sequence"},
+	{Title: "kind", Value: report.Of(func(s *sequenceOf) any { return kindText(s.AnnotatedSequence) })},
+	{Key: "values", Title: "values", Unit: report.Count},
+	{Key: "terms", Title: "terms", Unit: report.Count},
+	{Key: "formula", Title: "formula"},
+}}
+
+// printFormulae prints a row for each sequence that is about communication (the paper's table 4).
+func printFormulae(out *report.Sections, tree *formulae.AnnotatedTree) {
+	var rows []sequenceOf
+	for n := range tree.Nodes {
+		for i := range tree.Nodes[n].Sequences {
+			s := &tree.Nodes[n].Sequences[i]
+			if slices.Contains([]string{"to", "from", "tag"}, s.What) || s.Category == "sizes" || s.Category == "roots" {
+				rows = append(rows, sequenceOf{callPath(tree, n), s})
 			}
 		}
 	}
-	if rows > top {
-		g.Heading += fmt.Sprintf(" (first %d of %s)", top, words.Count(rows))
+	t := *formulaeTable
+	if len(rows) > out.Top {
+		t.Title += fmt.Sprintf(" (first %d of %s)", out.Top, words.Count(len(rows)))
 	}
-	return g
+	out.Table(&t, report.RowsOf(rows[:min(out.Top, len(rows))]))
 }
 
 // kindText returns the kind of a formula; of one that failed, how far it went.

@@ -244,15 +244,30 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 	r.Show(g)
 }
 
+var costs = &report.Table{Key: "calls", Title: "Derived: what messages cost at least", Modelled: true, Columns: []report.Column{
+	{Key: "calls", Title: "calls"},
+	{Key: "side", Title: "side"},
+	{Key: "floor_ns", Title: "floor", Unit: report.Mean},
+	{Title: "per KiB", Unit: report.Mean, Value: report.Of(func(c *headers.CallRow) any { return 1024 * c.PerByteNs })},
+	{Title: "p", Unit: report.Decimal, Value: report.Of(func(c *headers.CallRow) any {
+		if c.Side == "" { // of the wire nothing is tested
+			return nil
+		}
+		return c.PValue
+	})},
+	{Title: "copying is seen", Value: report.Of(func(c *headers.CallRow) any {
+		if c.Side == "" {
+			return ""
+		}
+		return yesNo(c.Accepted)
+	})},
+}}
+
 // printModel prints what wire and copying were derived from.
 func printModel(r *report.Sections, p *headers.Profile) {
-	g := r.Grid(text.Modelled+"Derived: what messages cost at least", "<calls", "<side", "floor", "per KiB", "p", "<copying is seen")
+	var rows []report.Row
 	if w := p.Model.Wire; w != nil {
-		g.Add("(whole transfer)", "", words.Nanoseconds(w.FloorNs), words.Nanoseconds(1024*w.PerByteNs), "-", "")
+		rows = append(rows, report.Row{&headers.CallRow{Calls: "(whole transfer)", FloorNs: w.FloorNs, PerByteNs: w.PerByteNs}})
 	}
-	for _, c := range p.Model.Calls {
-		p := c.PValue
-		g.Add(c.Calls, c.Side, words.Nanoseconds(c.FloorNs), words.Nanoseconds(1024*c.PerByteNs), words.Decimal(&p), yesNo(c.Accepted))
-	}
-	r.Show(g)
+	r.Table(costs, append(rows, report.RowsOf(p.Model.Calls)...))
 }

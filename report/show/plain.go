@@ -95,3 +95,18 @@ func Convert(out *report.Sections, doc *outcome.Convert) {
 		report.PrintFindings(out.W, out.Width, "Findings", doc.Findings)
 	}
 }
+
+// Spacetime prints what was drawn; name returns the path of a trace.
+func Spacetime(out *report.Sections, doc *outcome.Spacetime, name func(i int) string) {
+	for i, r := range doc.Rebuilt {
+		report.PrintRebuilt(out.W, words.TraceName(name(i))+" was ", r)
+	}
+	text.Line(out.W, "%s: %d × %d pixels", doc.Out, doc.Width, doc.Height)
+	report.PrintFindings(out.W, out.Width, "Findings", doc.Findings)
+}
+
+// Report prints which page was written.
+func Report(out *report.Sections, doc *outcome.Report) {
+	text.Line(out.W, "%s: %s", doc.Out, words.Bytes(uint64(doc.Bytes)))
+	report.PrintFindings(out.W, out.Width, "Findings", doc.Findings)
+}

@@ -34,12 +34,14 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 	if doc.Target != nil {
 		printTarget(out, doc.Target)
 	}
-	g := &text.Grid{Heading: "What the rules cut", Titles: []string{"<rule", "records", "share"}}
-	g.Note("Each rule counts separately; several rules may cut one record.")
-	for _, r := range doc.ByRule {
-		g.Add(r.Rule, words.Count(r.Records), words.PartOf(int64(r.Records), int64(doc.Records.Before)))
-	}
-	g.Print(w, out.Width)
+	out.Table(&report.Table{Key: "by_rule", Title: "What the rules cut", Note: "Each rule counts separately; several rules may cut one record.",
+		Columns: []report.Column{
+			{Key: "rule", Title: "rule"},
+			{Key: "records", Title: "records", Unit: report.Count},
+			{Title: "share", Unit: report.Remarks, Value: report.Of(func(r *reduce.RuleCut) any {
+				return words.PartOf(int64(r.Records), int64(doc.Records.Before))
+			})},
+		}}, report.RowsOf(doc.ByRule))
 	if k := doc.Kept; k != (reduce.Kept{}) {
 		fmt.Fprintln(w)
 		if k.Calls > 0 {
@@ -102,31 +104,33 @@ func figureText(metric string, v *float64) string {
 	return words.Number(v)
 }
 
+var buffers = &report.Table{Key: "model", Title: "What the measurement would have cost", Columns: []report.Column{
+	{Key: "name", Unit: report.Label},
+	{Key: "records", Title: "records", Unit: report.Count},
+	{Key: "bytes", Title: "data", Unit: report.Bytes},
+	{Key: "flushes", Title: "flushes", Unit: report.Count},
+	{Title: "run time", Unit: report.Remarks, Value: report.Of(func(e *reduce.Effect) any { return "+" + words.ShareOrDash(e.Share) })},
+}}
+
 // printBuffers shows what measuring would have cost, beside what the paper has measured.
 func printBuffers(out *report.Sections, m *outcome.BufferModel) {
-	g := &text.Grid{Heading: "What the measurement would have cost", Titles: []string{"<", "records", "data", "flushes", "run time"}}
-	g.Note(fmt.Sprintf("Model: records of %s in buffers of %s, %s for each flush, %s for each record, disk %s per second for all. "+
+	model := fmt.Sprintf("Model: records of %s in buffers of %s, %s for each flush, %s for each record, disk %s per second for all. "+
 		"Flushes: of the rank with the most. Run time: minimum increase.",
-		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9), words.Bytes(uint64(m.Disk))))
-	for _, e := range []struct {
-		name string
-		reduce.Effect
-	}{{"full", m.Before}, {"reduced", m.After}} {
-		g.Add(e.name, words.Count(e.Records), words.Bytes(e.Bytes), words.Count(e.Flushes), "+"+words.ShareOrDash(e.Share))
-	}
-	g.Note("Measured on Blue Gene/L (Chung et al., 2006): +100 % at 1,024 processes with everything traced; +10 % at any number with the rule of " +
-		"repeating patterns on SOR, 40 times fewer data on SAGE; 1,000 times fewer data with about 100 ranks kept.")
-	g.Print(out.W, out.Width)
+		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9),
+		words.Bytes(uint64(m.Disk)))
+	out.Table(buffers, []report.Row{{&m.Before, &named{"full"}}, {&m.After, &named{"reduced"}}}, model,
+		"Measured on Blue Gene/L (Chung et al., 2006): +100 % at 1,024 processes with everything traced; +10 % at any number with the "+
+			"rule of repeating patterns on SOR, 40 times fewer data on SAGE; 1,000 times fewer data with about 100 ranks kept.")
 }
 
 func printTarget(out *report.Sections, b *outcome.Target) {
-	g := &text.Grid{Heading: fmt.Sprintf("Tried for at most %s", words.Plural(int(b.Records), "record", "records")),
-		Titles: []string{"<kind", "<mildest that fits", "records", "error"}}
-	g.Note("Error: of the certificate. Kinds that never reach this size have none.")
-	for _, x := range b.Tries {
-		g.Add(x.Family, strings.Join(x.Rules, "; "), words.Count(x.Records), words.ShareOrDash(x.Error))
-	}
-	g.Print(out.W, out.Width)
+	out.Table(&report.Table{Key: "tries", Title: "Tried for at most " + words.Plural(int(b.Records), "record", "records"),
+		Note: "Error: of the certificate. Kinds that never reach this size have none.", Columns: []report.Column{
+			{Key: "family", Title: "kind"},
+			{Title: "mildest that fits", Value: report.Of(func(t *reduce.Try) any { return strings.Join(t.Rules, "; ") })},
+			{Key: "records", Title: "records", Unit: report.Count},
+			{Key: "error", Title: "error", Unit: report.Share},
+		}}, report.RowsOf(b.Tries))
 }
 
 func printCertificate(out *report.Sections, doc *outcome.Reduce) {
@@ -150,10 +154,15 @@ func certificate(out *report.Sections, heading, which string, figures []reduce.F
 			within++
 		}
 	}
-	g := &text.Grid{Heading: heading, Titles: []string{"<figure", "full", which, "difference"}}
-	g.Note(fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean difference, each at most 100 %%. Figures that are "+
+	t := &report.Table{Key: "certificate", Title: heading, Columns: []report.Column{
+		{Key: "metric", Title: "figure"},
+		{Title: "full", Unit: report.Remarks, Value: report.Of(func(f *reduce.Figure) any { return figureText(f.Metric, f.Full) })},
+		{Title: which, Unit: report.Remarks, Value: report.Of(func(f *reduce.Figure) any { return figureText(f.Metric, f.Reduced) })},
+		{Title: "difference", Unit: report.Remarks, Value: report.Of(func(f *reduce.Figure) any { return Difference(*f) })},
+	}}
+	note := fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean difference, each at most 100 %%. Figures that are "+
 		"0 in both are left out.",
-		words.Plural(len(figures), "figure", "figures"), are(same), are(within), words.ShareOrDash(mean)))
+		words.Plural(len(figures), "figure", "figures"), are(same), are(within), words.ShareOrDash(mean))
 	var shown []reduce.Figure
 	for _, f := range figures {
 		if f.Weight() > 0 && len(shown) < out.Top {
@@ -163,19 +172,16 @@ func certificate(out *report.Sections, heading, which string, figures []reduce.F
 	if len(shown) == 0 {
 		shown = figures[:min(1, len(figures))]
 	}
-	for _, f := range shown {
-		g.Add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), Difference(f))
-	}
-	g.Print(out.W, out.Width)
-	g = &text.Grid{Heading: "Headlines", Titles: []string{"<figure", "full", which, "difference"}}
+	out.Table(t, report.RowsOf(shown), note)
+	t.Title, shown = "Headlines", nil
 	for _, name := range headlines {
 		for _, f := range figures {
 			if f.Metric == name {
-				g.Add(f.Metric, figureText(f.Metric, f.Full), figureText(f.Metric, f.Reduced), Difference(f))
+				shown = append(shown, f)
 			}
 		}
 	}
-	g.Print(out.W, out.Width)
+	out.Table(t, report.RowsOf(shown))
 }
 
 // headlines are the figures that are shown however good they are.
@@ -192,6 +198,15 @@ func are(n int) string {
 	return words.Count(n) + " are"
 }
 
+var patterns = &report.Table{Key: "patterns", Title: "What repeats", Columns: []report.Column{
+	{Key: "first", Title: "first", Unit: report.Count},
+	{Key: "first_ns", Title: "at", Unit: report.Time},
+	{Key: "period_ns", Title: "period", Unit: report.Time},
+	{Key: "instances", Title: "instances", Unit: report.Count},
+	{Key: "kept", Title: "kept", Unit: report.Count},
+	{Key: "regenerated", Title: "cut", Unit: report.Count},
+}}
+
 // printPatterns prints what repeats.
 func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.Pattern) {
 	if found == nil {
@@ -201,15 +216,9 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 		fmt.Fprintln(out.W, "\n"+text.Wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", out.Width, 0))
 		return
 	}
-	g := &text.Grid{Heading: "What repeats", Titles: []string{"first", "at", "period", "instances", "kept", "cut"}}
-	g.Note(fmt.Sprintf("%s of each rank, from one %s to the next. A pattern covers all ranks. First: number of its first interval, "+
-		"from 0. Period: mean length over ranks.",
+	out.Table(patterns, report.RowsOf(rows[:min(out.Top, len(rows))]), fmt.Sprintf("%s of each rank, from one %s to the next. A pattern "+
+		"covers all ranks. First: number of its first interval, from 0. Period: mean length over ranks.",
 		words.Plural(found.Intervals, "interval", "intervals"), rows[0].Site))
-	for _, p := range rows[:min(out.Top, len(rows))] {
-		g.Add(words.Count(p.First), words.Time(p.FirstNs), words.Time(p.PeriodNs), words.Count(p.Instances), words.Count(p.Kept),
-			words.Count(p.Regenerated))
-	}
-	g.Print(out.W, out.Width)
 	var notes []string
 	odd := 0
 	for _, p := range rows {
@@ -232,17 +241,20 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 	}
 }
 
+var hops = &report.Table{Key: "hops", Title: "How far messages go", Columns: []report.Column{
+	{Key: "rank", Title: "rank", Unit: report.Count},
+	{Key: "average", Title: "hops", Unit: report.Number},
+	{Key: "torus", Title: "with wrap-around", Unit: report.Number},
+	{Key: "bytes", Title: "sent", Unit: report.Bytes},
+}}
+
 // printHops prints how far messages go.
 func printHops(out *report.Sections, by string, rows []topology.Average) {
 	if len(rows) == 0 {
 		return
 	}
-	g := &text.Grid{Heading: "How far messages go", Titles: []string{"rank", "hops", "with wrap-around", "sent"}}
-	g.Note(fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes over messages that a rank sends.", by))
-	for _, r := range rows[:min(out.Top, len(rows))] {
-		g.Add(words.Count(r.Rank), words.Number(r.Average), words.Number(r.Torus), words.Bytes(r.Bytes))
-	}
-	g.Print(out.W, out.Width)
+	out.Table(hops, report.RowsOf(rows[:min(out.Top, len(rows))]), fmt.Sprintf("By %s: Σ hops·bytes / Σ bytes over messages that a rank "+
+		"sends.", by))
 	if len(rows) > out.Top {
 		fmt.Fprintln(out.W, words.Plural(len(rows)-out.Top, "more rank", "more ranks")+" (--top).")
 	}

@@ -23,7 +23,7 @@ func Sample(r *report.Sections, d *sampling.Document, clock document.Clock) {
 	r.Findings()
 	printPopulation(r, d)
 	if d.Population.Messages > 0 {
-		printConfigurations(r, results)
+		r.Table(configurations, rowsOf(results))
 		printSampleEstimates(r, results)
 		printSampledRanks(r, results)
 		for _, x := range results {
@@ -55,29 +55,36 @@ func printPopulation(r *report.Sections, d *sampling.Document) {
 	}
 }
 
-func printConfigurations(r *report.Sections, results []*sampling.Result) {
-	g := r.Grid("Configurations", "<configuration", "sampled", "share", "categories", "messages", text.Modelled+"after pause", "of all",
-		text.Modelled+"latency", "bytes", "p", "<like random")
-	g.Note("Categories: share that was seen. Messages: share in seen categories. After a pause: share of sampled messages, and of " +
-		"all. Latency, bytes: error of sampled means. p: χ² test against a random sample.")
-	for _, x := range results {
-		b := &x.Bias
-		verdict := "too few to tell"
-		switch {
-		case b.Biased != nil && *b.Biased:
-			verdict = "no: biased"
-		case b.Biased != nil:
-			verdict = "yes"
-		case x.Sampled.Messages == x.Population.Messages:
-			verdict = "all sampled"
-		case x.Sampled.Messages == 0:
-			verdict = "none sampled"
-		}
-		g.Add(x.Configuration, words.Count(x.Sampled.Messages), words.ShareOrDash(x.Sampled.Share),
-			words.ShareOrDash(x.Coverage.Categories), words.ShareOrDash(x.Coverage.Messages),
-			words.ShareOrDash(b.AfterPause.Sampled), words.ShareOrDash(b.AfterPause.Population), off(b.MeanError), off(b.MeanBytesError), probability(b.PValue), verdict)
+var configurations = &report.Table{Key: "configurations", Title: "Configurations",
+	Note: "Categories: share that was seen. Messages: share in seen categories. After a pause: share of sampled messages, and of " +
+		"all. Latency, bytes: error of sampled means. p: χ² test against a random sample.",
+	Columns: []report.Column{
+		{Key: "configuration", Title: "configuration"},
+		{Key: "sampled.messages", Title: "sampled", Unit: report.Count},
+		{Key: "sampled.share", Title: "share", Unit: report.Share},
+		{Key: "coverage.categories", Title: "categories", Unit: report.Share},
+		{Key: "coverage.messages", Title: "messages", Unit: report.Share},
+		{Title: "after pause", Unit: report.Share, Modelled: true, Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Sampled })},
+		{Title: "of all", Unit: report.Share, Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Population })},
+		{Title: "latency", Unit: report.Remarks, Modelled: true, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanError) })},
+		{Title: "bytes", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanBytesError) })},
+		{Title: "p", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return probability(x.Bias.PValue) })},
+		{Title: "like random", Value: report.Of(func(x *sampling.Result) any { return likeRandom(x) })},
+	}}
+
+// likeRandom says whether a sample is like a random one.
+func likeRandom(x *sampling.Result) string {
+	switch b := x.Bias.Biased; {
+	case b != nil && *b:
+		return "no: biased"
+	case b != nil:
+		return "yes"
+	case x.Sampled.Messages == x.Population.Messages:
+		return "all sampled"
+	case x.Sampled.Messages == 0:
+		return "none sampled"
 	}
-	r.Show(g)
+	return "too few to tell"
 }
 
 // probability returns a p-value, "-" if there is none.
@@ -135,22 +142,26 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 	r.Show(g)
 }
 
+// A senderRow is what a rank has sampled with each configuration.
+type senderRow struct {
+	sampling.RankRow
+	By []uint64 `json:"by"`
+}
+
 // printSampledRanks prints the paper's figure 9: messages sampled per rank.
 func printSampledRanks(r *report.Sections, results []*sampling.Result) {
-	titles := []string{"rank", "sent"}
-	for _, x := range results {
-		titles = append(titles, x.Configuration)
-	}
-	ranks := results[0].Sampled.Ranks
-	g := r.Grid("Messages sampled by sender"+r.Of(len(ranks), "ranks"), titles...)
-	for i := range ranks[:min(len(ranks), r.Top)] {
-		cells := []string{words.Rank(ranks[i].Rank), words.Count(ranks[i].Population)}
-		for _, x := range results {
-			cells = append(cells, words.Count(x.Sampled.Ranks[i].Sampled))
+	t := &report.Table{Key: "ranks", Title: "Messages sampled by sender", What: "ranks", Columns: []report.Column{
+		{Key: "rank", Title: "rank", Unit: report.Rank},
+		{Key: "population", Title: "sent", Unit: report.Count},
+	}}
+	rows := make([]senderRow, len(results[0].Sampled.Ranks))
+	for n, x := range results {
+		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("by.%d", n), Title: x.Configuration, Unit: report.Count})
+		for i, rank := range x.Sampled.Ranks {
+			rows[i].RankRow, rows[i].By = rank, append(rows[i].By, rank.Sampled)
 		}
-		g.Add(cells...)
 	}
-	r.Show(g)
+	r.Table(t, report.RowsOf(rows))
 }
 
 // printCategories prints the paper's figure 12: categories with the distribution of their
@@ -280,52 +291,65 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 // printCosts prints what sampling would have cost, and what the paper measured.
 func printCosts(r *report.Sections, d *sampling.Document) {
 	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
-	g := r.Grid("What sampling would have cost", "<configuration", "small message", "with sampling", "run time", "in the paper")
-	g.Note(fmt.Sprintf("Model: %s for each message up to %s, %s more if sampled, %s with WRITE. Run time: with the cost of the rank "+
-		"that pays most.",
-		us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
-	for _, x := range d.Results() {
-		m := &x.Model
-		slow, paper := "-", "-"
-		if m.Slowdown != nil {
-			slow = fmt.Sprintf("+%s", words.Share(*m.Slowdown-1))
-		}
-		if m.PaperUs != nil {
-			paper = us(*m.PaperUs)
-		}
-		g.Add(x.Configuration, us(m.BaselineUs), us(m.WithSamplingUs), slow, paper)
+	r.Table(&report.Table{Key: "costs", Title: "What sampling would have cost", Columns: []report.Column{
+		{Key: "configuration", Title: "configuration"},
+		{Title: "small message", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return us(x.Model.BaselineUs) })},
+		{Title: "with sampling", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return us(x.Model.WithSamplingUs) })},
+		{Title: "run time", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any {
+			if x.Model.Slowdown == nil {
+				return "-"
+			}
+			return "+" + words.Share(*x.Model.Slowdown-1)
+		})},
+		{Title: "in the paper", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any {
+			if x.Model.PaperUs == nil {
+				return "-"
+			}
+			return us(*x.Model.PaperUs)
+		})},
+	}}, rowsOf(d.Results()), fmt.Sprintf("Model: %s for each message up to %s, %s more if sampled, %s with WRITE. Run time: with the cost of "+
+		"the rank that pays most.", us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
+	r.Table(&report.Table{Key: "paper", Title: "The paper's ping-pong of 4 bytes, and this model of it", Columns: []report.Column{
+		{Key: "configuration", Title: "configuration"},
+		{Title: "measured", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return us(p.MeasuredUs) })},
+		{Title: "model", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return us(p.ModelUs) })},
+	}}, report.RowsOf(d.Paper))
+}
+
+// rowsOf makes rows of results.
+func rowsOf(results []*sampling.Result) (rows []report.Row) {
+	for _, x := range results {
+		rows = append(rows, report.Row{x})
 	}
-	r.Show(g)
-	g = r.Grid("The paper's ping-pong of 4 bytes, and this model of it", "<configuration", "measured", "model")
-	for _, row := range d.Paper {
-		g.Add(row.Configuration, us(row.MeasuredUs), us(row.ModelUs))
-	}
-	r.Show(g)
+	return rows
 }
 
 func printPlan(r *report.Sections, p *sampling.Plan) {
 	if p == nil {
 		return
 	}
-	g := r.Grid("Plan: "+p.Goal, "<configuration", "cost", "share", "messages", "bytes", "latency", "<")
-	g.Note(fmt.Sprintf("Cheapest first. Cost: mean for a small message. Errors: 19 of %d seeds stay within; -: some seeds sample "+
-		"nothing.", p.Seeds))
 	rows := p.Rows
 	if at := slices.IndexFunc(rows, func(x sampling.PlanRow) bool { return x.Reaches }); at >= 0 {
 		rows = rows[max(0, at-r.Top/2):] // around the chosen one
 	}
-	for _, row := range rows[:min(len(rows), r.Top)] {
-		mark := ""
-		switch {
-		case row.Configuration == p.Chosen:
-			mark = "← the cheapest that reaches it"
-		case row.Reaches:
-			mark = "reaches it"
-		}
-		g.Add(row.Configuration, fmt.Sprintf("%.2f µs", row.CostUs), words.ShareOrDash(&row.Share), words.ShareOrDash(row.Messages),
-			words.ShareOrDash(row.Bytes), words.ShareOrDash(row.Latency), mark)
-	}
-	r.Show(g)
+	r.Table(&report.Table{Key: "plan", Title: "Plan: " + p.Goal, Columns: []report.Column{
+		{Key: "configuration", Title: "configuration"},
+		{Title: "cost", Unit: report.Remarks, Value: report.Of(func(x *sampling.PlanRow) any { return fmt.Sprintf("%.2f µs", x.CostUs) })},
+		{Key: "share", Title: "share", Unit: report.Share},
+		{Key: "messages_error", Title: "messages", Unit: report.Share},
+		{Key: "bytes_error", Title: "bytes", Unit: report.Share},
+		{Key: "latency_error", Title: "latency", Unit: report.Share},
+		{Unit: report.Label, Value: report.Of(func(x *sampling.PlanRow) any {
+			switch {
+			case x.Configuration == p.Chosen:
+				return "← the cheapest that reaches it"
+			case x.Reaches:
+				return "reaches it"
+			}
+			return ""
+		})},
+	}}, report.RowsOf(rows[:min(len(rows), r.Top)]), fmt.Sprintf("Cheapest first. Cost: mean for a small message. Errors: 19 of %d seeds "+
+		"stay within; -: some seeds sample nothing.", p.Seeds))
 	if p.Chosen == "" {
 		r.Line("No configuration of the grid reaches the goal on this trace.")
 	}

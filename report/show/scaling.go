@@ -53,24 +53,33 @@ func Scaling(out *report.Sections, doc *outcome.Scaling) {
 	report.PrintFindings(w, out.Width, "Findings", findings)
 }
 
+// A factorRow is a factor of each size.
+type factorRow struct {
+	Name  string   `json:"name"`
+	Sizes []string `json:"sizes"`
+}
+
 // printFactors prints the table of modelfactors.
 func printFactors(out *report.Sections, doc *outcome.Scaling) {
-	g := &text.Grid{Heading: "Efficiencies and scalabilities by processes", Titles: []string{"<"}}
+	t := &report.Table{Key: "factors", Title: "Efficiencies and scalabilities by processes",
+		Columns: []report.Column{{Key: "name", Unit: report.Label}}}
 	if len(doc.Sizes) > 1 && doc.Comparable.Alike {
-		g.Note("Scalabilities and speedup refer to the smallest size. In per cent.")
+		t.Note = "Scalabilities and speedup refer to the smallest size. In per cent."
 	}
 	for i := range doc.Sizes {
-		g.Titles = append(g.Titles, runSizeName(&doc.Sizes[i]))
+		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("sizes.%d", i), Title: runSizeName(&doc.Sizes[i]),
+			Unit: report.Remarks})
 	}
+	var rows []report.Row
 	row := func(name string, text func(*scaling.Size) string) {
-		cells, some := []string{name}, false
+		r, some := &factorRow{Name: name}, false
 		for i := range doc.Sizes {
 			cell := text(&doc.Sizes[i])
 			some = some || cell != "-"
-			cells = append(cells, cell)
+			r.Sizes = append(r.Sizes, cell)
 		}
 		if some {
-			g.Add(cells...)
+			rows = append(rows, report.Row{r})
 		}
 	}
 	for _, f := range figure.Factors {
@@ -87,7 +96,7 @@ func printFactors(out *report.Sections, doc *outcome.Scaling) {
 		return words.Count(s.Runs)
 	})
 	row("  standard deviation", func(s *scaling.Size) string { return fixed(s.RuntimeSpread, 100, 2) })
-	g.Print(out.W, out.Width)
+	out.Table(t, rows)
 }
 
 // printModels prints the places that take most at the wanted size.
@@ -104,37 +113,29 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 		fmt.Fprintln(out.W, text.Wrap(said+".", out.Width, 2))
 	}
 	last := len(doc.Sizes) - 1
-	g := &text.Grid{Heading: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, without what is called",
-		words.Count(doc.At)),
-		Titles: []string{"<place", "with " + runSizeName(&doc.Sizes[last]), "with " + words.Count(doc.At), "share", "at least", "at most",
-			"error", "model"}}
-	g.Note("Error: leave-one-out cross-validation, 0 to 200 %. At least, at most: range of 95 of 100 measurements if the form of " +
-		"the model is right.")
-	for i := range doc.Models[:min(out.Top, len(doc.Models))] {
-		m := &doc.Models[i]
-		low, high := "-", "-"
-		if m.Low != nil {
-			low, high = words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High)
-		}
-		g.Add(m.PlaceRow.Name(), words.Nanoseconds(m.Values[last]), words.Nanoseconds(m.Predicted), words.ShareOrDash(m.Share), low, high,
-			words.Share(m.SMAPE), modelFormula(m))
+	with := func(size int) report.Column {
+		return report.Column{Key: fmt.Sprintf("values.%d", size), Title: "with " + runSizeName(&doc.Sizes[size]), Unit: report.Mean}
 	}
-	g.Print(out.W, out.Width)
-	if len(doc.Unmodelled) == 0 {
-		return
-	}
-	g = &text.Grid{Heading: "Places without a model: they have time in fewer than three sizes", Titles: []string{"<place"}}
+	out.Table(&report.Table{Key: "models", Title: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, "+
+		"without what is called", words.Count(doc.At)),
+		Note: "Error: leave-one-out cross-validation, 0 to 200 %. At least, at most: range of 95 of 100 measurements if the form of the " +
+			"model is right.",
+		Columns: []report.Column{
+			{Title: "place", Value: report.Of(func(m *scaling.PlaceModel) any { return m.PlaceRow.Name() })},
+			with(last),
+			{Key: "predicted", Title: "with " + words.Count(doc.At), Unit: report.Mean},
+			{Key: "share", Title: "share", Unit: report.Share},
+			{Key: "low", Title: "at least", Unit: report.Mean},
+			{Key: "high", Title: "at most", Unit: report.Mean},
+			{Key: "smape", Title: "error", Unit: report.Share},
+			{Title: "model", Unit: report.Remarks, Value: report.Of(func(m *scaling.PlaceModel) any { return modelFormula(m) })},
+		}}, report.RowsOf(doc.Models[:min(out.Top, len(doc.Models))]))
+	unmodelled := &report.Table{Key: "unmodelled", Title: "Places without a model: they have time in fewer than three sizes",
+		Columns: []report.Column{{Title: "place", Value: report.Of(func(p *scaling.PlaceRow) any { return p.Name() })}}}
 	for i := range doc.Sizes {
-		g.Titles = append(g.Titles, "with "+runSizeName(&doc.Sizes[i]))
+		unmodelled.Columns = append(unmodelled.Columns, with(i))
 	}
-	for i := range doc.Unmodelled[:min(out.Top, len(doc.Unmodelled))] {
-		cells := []string{doc.Unmodelled[i].Name()}
-		for _, v := range doc.Unmodelled[i].Values {
-			cells = append(cells, words.Nanoseconds(v))
-		}
-		g.Add(cells...)
-	}
-	g.Print(out.W, out.Width)
+	out.Table(unmodelled, report.RowsOf(doc.Unmodelled[:min(out.Top, len(doc.Unmodelled))]))
 }
 
 // runSizeName names a size in the head of a column.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tracekit/document/outcome"
@@ -37,20 +36,16 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	}
 	if len(doc.Gains) > 0 {
 		shown := doc.Gains[:min(out.Top, len(doc.Gains))]
-		g := &text.Grid{Heading: "Gains", Titles: []string{"<place", "<change", "gain", "share"}}
 		note := "Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
 			"the time there is that many times as long. Gains do not add up"
 		if slices.ContainsFunc(shown, whatif.Gain.Together) {
 			note += "; the row of several places is of all these changes together"
 		}
-		g.Note(note + ".")
+		notes := []string{note + "."}
 		if n := alike(doc.Gains); n > 1 {
-			g.Note(fmt.Sprintf("The first %d gain the same, because something else then takes as long.", n))
+			notes = append(notes, fmt.Sprintf("The first %d gain the same, because something else then takes as long.", n))
 		}
-		for _, x := range shown {
-			g.Add(x.Place, x.Change, signed(x.GainNs), words.ShareOrDash(x.Share))
-		}
-		g.Print(w, out.Width)
+		out.Table(gains, report.RowsOf(shown), notes...)
 	}
 	if doc.Slack != nil {
 		slack(out, doc.Slack, doc.Missing)
@@ -134,48 +129,75 @@ func signed(ns int64) string {
 	return words.Time(ns)
 }
 
-// printEnds prints when the ranks end whose end moves most.
-func printEnds(out *report.Sections, doc *outcome.Whatif) {
-	type row struct {
-		rank int
-		whatif.RankTimes
-	}
-	var rows []row
-	for r, t := range doc.Ranks {
-		if !doc.Missing[r] {
-			rows = append(rows, row{r, t})
-		}
-	}
-	moved := func(r row) int64 { return max(r.Predicted-r.Baseline, r.Baseline-r.Predicted) }
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(moved(b), moved(a)) })
-	g := &text.Grid{Heading: "Ends of ranks", Titles: []string{"rank", "recorded", "predicted", "earlier"}}
-	g.Note("Times after the start of the run, largest moves first.")
-	for _, r := range rows[:min(out.Top, len(rows))] {
-		g.Add(strconv.Itoa(r.rank), words.Time(r.Baseline), words.Time(r.Predicted), signed(r.Baseline-r.Predicted))
-	}
-	g.Print(out.W, out.Width)
+var gains = &report.Table{Key: "gains", Title: "Gains", Columns: []report.Column{
+	{Key: "place", Title: "place"},
+	{Key: "change", Title: "change"},
+	{Title: "gain", Unit: report.Remarks, Value: report.Of(func(g *whatif.Gain) any { return signed(g.GainNs) })},
+	{Key: "gain_share", Title: "share", Unit: report.Share},
+}}
+
+// An end is when a rank ended, and would.
+type end struct {
+	Rank int `json:"rank"`
+	whatif.RankTimes
 }
 
-func slack(out *report.Sections, s *outcome.Slack, missing []bool) {
-	g := &text.Grid{Heading: "Slack of ranks", Titles: []string{"rank", "slack"}}
-	g.Note("Slack: how much later a rank could be at its most critical call without a later end. Ranks without slack lie on the " +
-		"critical path.")
-	var ranks []int
-	for r := range s.Ranks {
-		if !missing[r] {
-			ranks = append(ranks, r)
+// earlier returns by how much the rank would end earlier.
+func (e *end) earlier() int64 { return e.Baseline - e.Predicted }
+
+var ends = &report.Table{Key: "ends", Title: "Ends of ranks", Note: "Times after the start of the run, largest moves first.",
+	Columns: []report.Column{
+		{Key: "rank", Title: "rank", Unit: report.Plain},
+		{Key: "baseline_ns", Title: "recorded", Unit: report.Time},
+		{Key: "predicted_ns", Title: "predicted", Unit: report.Time},
+		{Title: "earlier", Unit: report.Remarks, Value: report.Of(func(e *end) any { return signed(e.earlier()) })},
+	}}
+
+// printEnds prints when the ranks end whose end moves most.
+func printEnds(out *report.Sections, doc *outcome.Whatif) {
+	var rows []end
+	for r, t := range doc.Ranks {
+		if !doc.Missing[r] {
+			rows = append(rows, end{r, t})
 		}
 	}
-	slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(s.Ranks[a], s.Ranks[b]) })
-	for _, r := range ranks[:min(out.Top, len(ranks))] {
-		g.Add(strconv.Itoa(r), words.Time(s.Ranks[r]))
+	moved := func(e end) int64 { return max(e.earlier(), -e.earlier()) }
+	slices.SortStableFunc(rows, func(a, b end) int { return cmp.Compare(moved(b), moved(a)) })
+	out.Table(ends, report.RowsOf(rows[:min(out.Top, len(rows))]))
+}
+
+// A rankSlack is how much later a rank could be.
+type rankSlack struct {
+	Rank  int   `json:"rank"`
+	Slack int64 `json:"slack_ns"`
+}
+
+var slacks = &report.Table{Key: "slack", Title: "Slack of ranks",
+	Note: "Slack: how much later a rank could be at its most critical call without a later end. Ranks without slack lie on the " +
+		"critical path.",
+	Columns: []report.Column{
+		{Key: "rank", Title: "rank", Unit: report.Plain},
+		{Key: "slack_ns", Title: "slack", Unit: report.Time},
+	}}
+
+var nextPaths = &report.Table{Key: "next", Title: "Next paths",
+	Note: "Longest paths that are not critical, each named by a call on it. Speeding up one place saves at most the distance to " +
+		"the first, unless the place is on it too.",
+	Columns: []report.Column{
+		{Key: "shorter_ns", Title: "shorter by", Unit: report.Time},
+		{Key: "rank", Title: "rank", Unit: report.Rank},
+		{Key: "place", Title: "through"},
+		{Key: "start_ns", Title: "at", Unit: report.Time},
+	}}
+
+func slack(out *report.Sections, s *outcome.Slack, missing []bool) {
+	var rows []rankSlack
+	for r, ns := range s.Ranks {
+		if !missing[r] {
+			rows = append(rows, rankSlack{r, ns})
+		}
 	}
-	g.Print(out.W, out.Width)
-	g = &text.Grid{Heading: "Next paths", Titles: []string{"shorter by", "rank", "<through", "at"}}
-	g.Note("Longest paths that are not critical, each named by a call on it. Speeding up one place saves at most the distance to " +
-		"the first, unless the place is on it too.")
-	for _, p := range s.Next {
-		g.Add(words.Time(p.Shorter), words.Rank(p.Rank), p.Place, words.Time(p.Start))
-	}
-	g.Print(out.W, out.Width)
+	slices.SortStableFunc(rows, func(a, b rankSlack) int { return cmp.Compare(a.Slack, b.Slack) })
+	out.Table(slacks, report.RowsOf(rows[:min(out.Top, len(rows))]))
+	out.Table(nextPaths, report.RowsOf(s.Next))
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/readers"
@@ -24,7 +26,38 @@ const contentsFile = "contents.txt"
 
 const contentsHead = "# Written by tracekit. --force replaces the files below, and no others.\n"
 
-// A reportDir collects the files of an output directory; close writes them, several at a
+// DirFlags are the flags of a command that writes a directory of reports.
+type DirFlags struct {
+	Dir   string // "": none
+	Force bool
+}
+
+// AddDir adds -o and --force.
+func (f *DirFlags) AddDir(set *pflag.FlagSet, usage string) {
+	VarP(set, &f.Dir, Directory(), "output", "o", "", usage)
+	set.BoolVar(&f.Force, "force", false, "replace an earlier report in the directory; other files stay")
+}
+
+// Validate refuses, before any work is done, a directory that cannot be written.
+func (f *DirFlags) Validate() error {
+	if f.Dir == "" {
+		return nil
+	}
+	return checkReportDir(f.Dir, f.Force)
+}
+
+// Fill makes the directory, complete or not at all, of what fill puts into it, if it has a name. Its pictures say if their trace was
+// rebuilt.
+func (f *DirFlags) Fill(ctx context.Context, jobs int, rebuilt bool, fill func(*ReportDir) error) error {
+	if f.Dir == "" {
+		return nil
+	}
+	d := newReportDir(f.Dir)
+	d.rebuilt = rebuilt
+	return d.close(ctx, jobs, fill(d))
+}
+
+// A ReportDir collects the files of an output directory; close writes them, several at a
 // time. They are written under a temporary name, so that the directory appears complete or
 // not at all. With --force they take the place of those that tracekit wrote into a
 // directory before: none of these is left, and nothing else is touched.
@@ -32,15 +65,14 @@ type ReportDir struct {
 	path   string
 	temp   string // where files are written
 	err    error
-	Names  []string // Of the files
+	Names  []string // of the files
 	files  []func(context.Context) error
 	tables []arrowdir.Table // the other files
 
-	Rebuilt bool // pictures say that their trace was rebuilt
+	rebuilt bool // pictures say that their trace was rebuilt
 }
 
-// CheckReportDir refuses, before any work is done, a directory that cannot be written.
-func CheckReportDir(path string, force bool) error {
+func checkReportDir(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -72,7 +104,7 @@ func isFileExtension(ext string) bool {
 		strings.ToLower(ext))
 }
 
-func NewReportDir(path string) *ReportDir {
+func newReportDir(path string) *ReportDir {
 	d := &ReportDir{path: filepath.Clean(path)}
 	parent := filepath.Dir(d.path)
 	if d.err = os.MkdirAll(parent, 0o777); d.err == nil {
@@ -81,9 +113,9 @@ func NewReportDir(path string) *ReportDir {
 	return d
 }
 
-// Close writes the files, unless the caller has failed, and gives them their place; after
+// close writes the files, unless the caller has failed, and gives them their place; after
 // an error, the caller's or its own, it leaves everything as it was and returns the error.
-func (d *ReportDir) Close(ctx context.Context, jobs int, err error) error {
+func (d *ReportDir) close(ctx context.Context, jobs int, err error) error {
 	if err == nil {
 		err = d.err
 	}
@@ -189,17 +221,19 @@ func (d *ReportDir) Add(name string, write func(ctx context.Context, path string
 	})
 }
 
+// File adds a file that a function writes.
 func (d *ReportDir) File(name string, write func(io.Writer) error) {
 	d.Add(name, func(ctx context.Context, path string) error { return WriteAtomically(ctx, path, false, write) })
 }
 
+// JSON adds a document.
 func (d *ReportDir) JSON(name string, document any) {
 	d.File(name, func(w io.Writer) error { return PrintJSON(w, document) })
 }
 
 // Figure adds a figure as PNG and as SVG.
 func (d *ReportDir) Figure(name string, f *plots.Figure) {
-	if d.Rebuilt {
+	if d.rebuilt {
 		f = f.Stamped("rebuilt from statistics, not recorded")
 	}
 	for _, format := range []plots.Format{plots.PNG, plots.SVG} {

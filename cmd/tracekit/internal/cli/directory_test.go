@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
 	"tracekit/readers"
 	"tracekit/trace/tracetest"
 )
@@ -16,22 +17,22 @@ import (
 func TestReportDirectoryAtomic(t *testing.T) {
 	parent := t.TempDir()
 	broken := errors.New("broken")
-	d := NewReportDir(filepath.Join(parent, "new"))
+	d := newReportDir(filepath.Join(parent, "new"))
 	d.JSON("folder/a.json", 1)
-	if err := d.Close(t.Context(), 1, broken); !errors.Is(err, broken) {
+	if err := d.close(t.Context(), 1, broken); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(parent); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	d = NewReportDir(filepath.Join(parent, "new"))
+	d = newReportDir(filepath.Join(parent, "new"))
 	d.JSON("folder/a.json", 1)
-	if err := d.Close(t.Context(), 1, nil); err != nil {
+	if err := d.close(t.Context(), 1, nil); err != nil {
 		t.Error(err)
 	}
-	d = NewReportDir(filepath.Join(parent, "new"))
+	d = newReportDir(filepath.Join(parent, "new"))
 	d.JSON("b.json", func() {})
-	if err := d.Close(t.Context(), 1, nil); err == nil {
+	if err := d.close(t.Context(), 1, nil); err == nil {
 		t.Error("a function was written as JSON")
 	}
 	if _, err := os.Stat(filepath.Join(parent, "new", "folder", "a.json")); err != nil {
@@ -45,12 +46,12 @@ func TestReportDirectoryAtomic(t *testing.T) {
 // TestReportDirectoryIsNoTrace: a name that stands for a trace is not made a directory of reports.
 func TestReportDirectoryIsNoTrace(t *testing.T) {
 	for _, extension := range append(strings.Split(readers.Extensions(), ", "), ".tkf", ".PRV", ".html") {
-		if err := CheckReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil ||
+		if err := checkReportDir(filepath.Join(t.TempDir(), "x"+extension), false); err == nil ||
 			!strings.Contains(err.Error(), "but the name ends in") {
 			t.Errorf("%s: %v", extension, err)
 		}
 	}
-	if err := CheckReportDir(filepath.Join(t.TempDir(), "run-1.5"), false); err != nil {
+	if err := checkReportDir(filepath.Join(t.TempDir(), "run-1.5"), false); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,7 +12,7 @@ func TestGarbageOf(t *testing.T) {
 	for _, c := range []struct {
 		size   int64
 		many   int    // locations
-		events uint64 // Of each
+		events uint64 // of each
 		want   int
 	}{
 		{1 << 20, 16, 1 << 10, mostGarbage},

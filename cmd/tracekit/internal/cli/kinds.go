@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"tracekit/stats/scope"
 )
@@ -167,4 +168,9 @@ func Directory() Kind[string] {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return k
+}
+
+// Top adds --top, how many rows tables have.
+func Top(set *pflag.FlagSet, rows *int, usage string) {
+	Var(set, rows, Int(1, math.MaxInt), "top", "10", usage)
 }

@@ -24,6 +24,7 @@ type ModelFlags struct {
 
 const defaultQuantile = 0.99
 
+// Add adds the flags.
 func (f *ModelFlags) Add(set *pflag.FlagSet) {
 	quantiles := Number("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
 	rates := Number("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
@@ -52,6 +53,7 @@ func familyNames() string {
 	return strings.Join(names, ", ")
 }
 
+// Options returns what is asked of a fit.
 func (f *ModelFlags) Options() fit.Options {
 	return fit.Options{Quantile: f.Quantile, Alpha: f.Alpha, Window: f.windowNs, Families: f.laws}
 }

@@ -62,17 +62,6 @@ func (h heedful) Write(p []byte) (int, error) {
 	return h.Writer.Write(p)
 }
 
-// CheckFile refuses, before any work is done, a file that cannot be made.
-func CheckFile(path string, force bool) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return Usagef("%s is a directory, not a file", path)
-	}
-	if err := refuseExisting(path, force); err != nil {
-		return err
-	}
-	return checkParent(path)
-}
-
 // OutputFormat returns the format in which a trace of a name is written: the given one, or
 // that which the name stands for.
 func OutputFormat(path, given string) (string, error) {
@@ -95,15 +84,23 @@ func OutputFormat(path, given string) (string, error) {
 type OutFlags struct {
 	Out, Format string
 	Force       bool
+	Plain       bool // without what programs of the format do not know
 }
 
-func (f *OutFlags) Add(set *pflag.FlagSet, usage string) {
+// AddOut adds -o, --format and --force.
+func (f *OutFlags) AddOut(set *pflag.FlagSet, usage string) {
 	set.StringVarP(&f.Out, "output", "o", "", usage)
+	f.AddFormat(set)
+}
+
+// AddFormat adds --format and --force.
+func (f *OutFlags) AddFormat(set *pflag.FlagSet) {
 	Var(set, &f.Format, Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
 	set.BoolVar(&f.Force, "force", false, "overwrite what is there")
 }
 
+// Validate settles the format, and refuses a trace that cannot be made.
 func (f *OutFlags) Validate() (err error) {
 	if f.Out == "" {
 		return nil
@@ -114,48 +111,85 @@ func (f *OutFlags) Validate() (err error) {
 	return CheckTrace(f.Out, f.Force)
 }
 
-// Write writes a trace, and returns the number of its events and what the format has no place for.
-func (f *OutFlags) Write(ctx context.Context, io *Streams, in *ReadFlags, src trace.Source, store *spill.Store) (events uint64,
+// WriteTrace writes a trace, and returns the number of its events and what the format has no place for.
+func (f *OutFlags) WriteTrace(ctx context.Context, io *Streams, in *ReadFlags, src trace.Source, store *spill.Store) (events uint64,
 	lost map[string]uint64, err error) {
-	w, err := readers.Create(f.Out, src.Info(), src.Defs(), readers.CreateOptions{Format: f.Format, Force: f.Force, Jobs: in.Jobs,
-		Store: store, Context: ctx})
+	w, err := readers.Create(f.Out, src.Info(), src.Defs(), readers.CreateOptions{Format: f.Format, Plain: f.Plain, Force: f.Force,
+		Jobs: in.Jobs, Store: store, Context: ctx})
 	if errors.Is(err, fs.ErrExist) {
 		return 0, nil, Usagef("%w", err)
 	}
 	if err != nil {
 		return 0, nil, err
 	}
-	if events, err = in.CopyEvents(ctx, io, src, w); err != nil {
+	if events, err = in.copyEvents(ctx, io, src, w); err != nil {
 		return 0, nil, errors.Join(err, w.Discard())
 	}
 	return events, LostBy(w), w.Close()
 }
 
-// WriteFigure writes a picture into a file.
-func WriteFigure(ctx context.Context, path string, force bool, format plots.Format, f *plots.Figure) error {
-	return WriteAtomically(ctx, path, force, func(w io.Writer) error { return f.Encode(w, format) })
+// FileFlags are the flags of a command that writes one file.
+type FileFlags struct {
+	Output string // "": no file
+	Force  bool
+
+	Extensions []string // without their dots
 }
 
-// CheckExtension refuses a file whose name says that something else is in it.
-func CheckExtension(path string, want ...string) error {
-	if ext := strings.ToLower(filepath.Ext(path)); !slices.Contains(want, ext) {
-		return Usagef("%s: want a name that ends in %s", path, want[0])
+// AddFile adds -o, for a file with the first of these extensions or another of them, and --force.
+func (f *FileFlags) AddFile(set *pflag.FlagSet, usage, force string, extensions ...string) {
+	f.Extensions = extensions
+	VarP(set, &f.Output, File(extensions...), "output", "o", "", usage)
+	set.BoolVar(&f.Force, "force", false, force)
+}
+
+// Validate refuses, before any work is done, a file that cannot be made, or whose name says that something else is in it.
+func (f *FileFlags) Validate() error {
+	if f.Output == "" {
+		return nil
 	}
-	return nil
+	if slices.Contains(f.Extensions, string(plots.PNG)) {
+		if _, err := plots.FormatOf(f.Output); err != nil {
+			return Usagef("%w", err)
+		}
+	} else if ext := strings.ToLower(filepath.Ext(f.Output)); !slices.Contains(f.Extensions, strings.TrimPrefix(ext, ".")) {
+		return Usagef("%s: want a name that ends in .%s", f.Output, f.Extensions[0])
+	}
+	if info, err := os.Stat(f.Output); err == nil && info.IsDir() {
+		return Usagef("%s is a directory, not a file", f.Output)
+	}
+	return CheckTrace(f.Output, f.Force)
 }
 
 // RefuseInput refuses a file that is one of the traces, whatever is forced: what is made of them is none.
-func RefuseInput(path string, traces []string) error {
-	there, err := os.Stat(path)
+func (f *FileFlags) RefuseInput(traces []string) error {
+	there, err := os.Stat(f.Output)
 	if err != nil {
 		return nil
 	}
 	for _, t := range traces {
 		if in, err := os.Stat(t); err == nil && os.SameFile(there, in) {
-			return Usagef("%s is an input trace; choose another file", path)
+			return Usagef("%s is an input trace; choose another file", f.Output)
 		}
 	}
 	return nil
+}
+
+// Write makes the file, complete or not at all, if it has a name.
+func (f *FileFlags) Write(ctx context.Context, write func(io.Writer) error) error {
+	if f.Output == "" {
+		return nil
+	}
+	return WriteAtomically(ctx, f.Output, f.Force, write)
+}
+
+// Draw makes the file of a picture.
+func (f *FileFlags) Draw(ctx context.Context, picture *plots.Figure) error {
+	format, err := plots.FormatOf(f.Output)
+	if err != nil {
+		return err
+	}
+	return f.Write(ctx, func(w io.Writer) error { return picture.Encode(w, format) })
 }
 
 // CheckTrace refuses, before any work is done, a trace that cannot be made. The directory
@@ -213,11 +247,11 @@ func LostBy(w readers.Writer) map[string]uint64 {
 	return lost
 }
 
-// CopyEvents gives all events to a sink, and returns their number.
-func (f *ReadFlags) CopyEvents(ctx context.Context, io *Streams, src trace.Source, w trace.Sink) (uint64, error) {
-	bar := StartProgress(io, f.Quiet, "converting")
-	defer bar.End()
-	events, err := engine.Copy(ctx, src, w, engine.Options{Jobs: f.Jobs, Progress: &bar.Progress})
+// copyEvents gives all events to a sink, and returns their number.
+func (f *ReadFlags) copyEvents(ctx context.Context, io *Streams, src trace.Source, w trace.Sink) (uint64, error) {
+	events, err := Watch(io, f.Quiet, "converting", func(p *engine.Progress) ([]*uint64, error) {
+		return engine.Copy(ctx, src, w, engine.Options{Jobs: f.Jobs, Progress: p})
+	})
 	return SumOf(events), err
 }
 

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"tracekit/readers/arrowdir"
 	"unicode"
+
+	"tracekit/readers/arrowdir"
 )
 
 // TestWritingHeeds: who interrupts while a large file is written need not wait for its end.

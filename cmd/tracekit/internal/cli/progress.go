@@ -12,17 +12,24 @@ import (
 	"tracekit/trace"
 )
 
-// A progress draws a bar with rate and remaining time on standard error while a stage
-// counts events, if that is a terminal and the user did not ask for silence.
-type Progress struct {
+// Watch does work under a bar with rate and remaining time on standard error, if that is a terminal and the user did not ask for
+// silence. The work counts events.
+func Watch[T any](io *Streams, quiet bool, what string, work func(*engine.Progress) (T, error)) (T, error) {
+	bar := startProgress(io, quiet, what)
+	defer bar.end()
+	return work(&bar.Progress)
+}
+
+// A progress draws a bar while a stage counts events.
+type progress struct {
 	engine.Progress
 	stop chan struct{}
 	wait sync.WaitGroup
 }
 
-// StartProgress begins to draw; the caller ends it with done.
-func StartProgress(io *Streams, quiet bool, what string) *Progress {
-	p := &Progress{stop: make(chan struct{})}
+// startProgress begins to draw; the caller ends it.
+func startProgress(io *Streams, quiet bool, what string) *progress {
+	p := &progress{stop: make(chan struct{})}
 	if quiet || !io.ErrTTY {
 		return p
 	}
@@ -41,15 +48,15 @@ func StartProgress(io *Streams, quiet bool, what string) *Progress {
 
 // Analyze analyses a trace under a bar.
 func (f *ReadFlags) Analyze(ctx context.Context, io *Streams, t *trace.Trace, o analysis.Options) (*analysis.Result, error) {
-	bar := StartProgress(io, f.Quiet, "analyzing")
-	defer bar.End()
-	o.Jobs, o.Progress = f.Jobs, &bar.Progress
-	return analysis.Analyze(ctx, t, o)
+	return Watch(io, f.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
+		o.Jobs, o.Progress = f.Jobs, p
+		return analysis.Analyze(ctx, t, o)
+	})
 }
 
 // draw shows the counters ten times a second. A bar that cannot be drawn is no reason to
 // stop, so its errors are passed over.
-func (p *Progress) draw(bar *progressbar.ProgressBar) {
+func (p *progress) draw(bar *progressbar.ProgressBar) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -67,8 +74,8 @@ func (p *Progress) draw(bar *progressbar.ProgressBar) {
 	}
 }
 
-// End removes the bar.
-func (p *Progress) End() {
+// end removes the bar.
+func (p *progress) end() {
 	close(p.stop)
 	p.wait.Wait()
 }

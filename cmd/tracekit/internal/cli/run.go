@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"tracekit/report/text"
 
 	"github.com/spf13/cobra"
+
+	"tracekit/report/text"
 )
 
 // Main runs a command line until it is done or a signal asks to stop, which cancels what
@@ -19,7 +20,7 @@ import (
 // it. Signals that whoever started us ignores (nohup) stay ignored.
 func Main(io *Streams, args []string, newRoot func(*Streams) *cobra.Command) int {
 	signals := slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-	if len(signals) == 0 { // To be notified of none means of all
+	if len(signals) == 0 { // to be notified of none means of all
 		return Execute(context.Background(), io, args, newRoot)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)

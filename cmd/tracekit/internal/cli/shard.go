@@ -6,51 +6,38 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
+
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/report/text"
 	"tracekit/shards"
 	"tracekit/trace"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
-// A shardFlag says which share of a trace a command goes through, for 'tracekit combine' to end
+// A ShardFlag says which share of a trace a command goes through, for 'tracekit combine' to end
 // what it began.
 type ShardFlag struct {
 	Text       string
 	Number, Of int
 }
 
-func (f *ShardFlag) Add(set *pflag.FlagSet, does string) {
+// AddShard adds --shard to a command, with the word for what it does.
+func (f *ShardFlag) AddShard(set *pflag.FlagSet, does string) {
 	Var(set, &f.Text, Text(), "shard", "",
 		"only "+does+" `share` i/n of the trace, and leave the result in directory -o for 'tracekit combine'")
 }
 
-// Sharded makes the RunE of a command that keeps its arguments and then goes through the share of a
-// trace that the flag says, or checks its options and runs.
-func Sharded[O interface {
-	Validate() error
-	ShardOf(*cobra.Command, *Streams) error
-}](io *Streams, opts O, flag *ShardFlag, keep func(args []string), run func(context.Context, *Streams, O) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		if keep(args); flag.Text != "" {
-			return opts.ShardOf(c, io)
-		}
-		if err := opts.Validate(); err != nil {
-			return err
-		}
-		return run(c.Context(), io, opts)
-	}
-}
+// Shared reports whether a share is asked for.
+func (f *ShardFlag) Shared() bool { return f.Text != "" }
 
 // alsoForShards are the flags of all commands that say how the trace is read and where the shard
 // is left.
 var alsoForShards = []string{"shard", "output", "force", "jobs", "memory", "quiet", "align"}
 
-// Validate checks the flag in a command line of which these flags alone are for shards.
-func (f *ShardFlag) Validate(set *pflag.FlagSet, dir string, flags ...string) error {
+// CheckShard checks the flag in a command line of which these flags alone are for shards.
+func (f *ShardFlag) CheckShard(set *pflag.FlagSet, dir string, flags ...string) error {
 	if err := f.Parse(); err != nil {
 		return err
 	}
@@ -84,15 +71,14 @@ func OnlyFlags(set *pflag.FlagSet, refusal string, names ...string) (err error) 
 	return err
 }
 
-// A shardTask is a shard to be made.
+// A ShardTask is a shard to be made.
 type ShardTask struct {
 	*ShardFlag
 	*ReadFlags
 	Dir   string
 	Force bool
-	Paths []string
 	Stage shards.Stage
-	Title string // Of the progress
+	Title string // of the progress
 }
 
 // RunShard makes something of a share of a trace and writes it down.
@@ -102,17 +88,13 @@ func RunShard[P shards.Part[P]](ctx context.Context, s *Streams, t ShardTask,
 	if err := refuseExisting(path, t.Force); err != nil {
 		return err
 	}
-	src, err := t.Open(ctx, t.Paths...)
+	src, err := t.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	locations := shards.Locations(src.Defs(), t.Number, t.Of)
-	part, err := func() (P, error) {
-		bar := StartProgress(s, t.Quiet, t.Title)
-		defer bar.End()
-		return of(src, locations, &bar.Progress)
-	}()
+	part, err := Watch(s, t.Quiet, t.Title, func(p *engine.Progress) (P, error) { return of(src, locations, p) })
 	if err == nil {
 		err = shards.Write(ctx, t.Dir, shards.Header{Stage: t.Stage, Paths: t.Paths, AlignStart: t.Align == "start",
 			Number: t.Number, Of: t.Of}, src, part)

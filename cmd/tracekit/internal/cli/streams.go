@@ -5,22 +5,23 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"tracekit/readers"
-	"tracekit/report"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
+
+	"tracekit/readers"
+	"tracekit/report"
 )
 
 // Streams is all that a command knows of its surroundings: tests replace it by buffers.
 type Streams struct {
-	Out, Err io.Writer // To which a command's run writes plain text: see plainWriter
+	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
 	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
 	Terminal io.Writer // standard output as it is, if it is a terminal; set by run
 	OutTTY   bool      // standard output is a terminal
-	Colors   bool      // Of it may be used
+	Colors   bool      // of it may be used
 	ErrTTY   bool      // standard error is a terminal: progress may be drawn
-	Width    int       // Of the terminal, in columns
+	Width    int       // of the terminal, in columns
 }
 
 // A sticky writer keeps its first error, so that a print needs not check each of its lines.
@@ -38,6 +39,7 @@ func (s *sticky) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// OSStreams are those of the process.
 func OSStreams() *Streams {
 	return &Streams{
 		Out: os.Stdout, Err: os.Stderr,
