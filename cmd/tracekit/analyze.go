@@ -26,7 +26,6 @@ import (
 type analyzeOptions struct {
 	mergeFlags
 	selectFlags
-	phaseFlags
 	modelFlags
 	gateFlags
 	paths    []string
@@ -79,7 +78,6 @@ Several paths are the files of one trace, if the recorder writes one file for ea
 func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 	o.mergeFlags.add(set)
 	o.selectFlags.add(set)
-	o.phaseFlags.add(set)
 	o.modelFlags.add(set)
 	o.gateFlags.add(set)
 	addAnalysisFlags(set, o)
@@ -88,27 +86,28 @@ func (o *analyzeOptions) addFlags(set *pflag.FlagSet) {
 		strings.Join(report.SectionNames(), ", ")+" or all")
 	set.BoolVar(&o.full, "full", false, "print all sections")
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	cli.VarP(set, &o.outDir, cli.Directory(), "output", "o", "", "also write report, JSON document, plots and tables into this "+
 		"`directory`")
-	set.BoolVar(&o.force, "force", false, "replace an earlier report in the directory; other files stay")
+	set.BoolVar(&o.force, "force", false, forceUsage)
 }
 
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
 func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
-	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false skips it and saves time")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "find causes and what fixing each would save; --diagnosis=false skips it and saves "+
-		"time")
+	addPartFlags(set, &o.overhead, &o.diagnose)
 	cli.Var(set, &o.profile, cli.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
 		"(default: learned from the trace)")
+}
+
+// addPartFlags adds what can be left out of an analysis.
+func addPartFlags(set *pflag.FlagSet, overhead, diagnosis *bool) {
+	set.BoolVar(overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false skips it and saves time")
+	set.BoolVar(diagnosis, "diagnosis", true, "find causes and what fixing each would save; --diagnosis=false skips it and saves time")
 }
 
 // validate checks every flag before any file is opened.
 func (o *analyzeOptions) validate() error {
 	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
-		return err
-	}
-	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
 		return err
 	}
 	if !o.overhead && o.profile != "" {
@@ -147,7 +146,7 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *streams) (t *trace.Tra
 	if t, err = o.open(ctx, io, o.paths...); err != nil {
 		return nil, nil, err
 	}
-	if err = o.phaseFlags.choose(ctx, t, o.jobs, &o.selectFlags); err == nil {
+	if err = o.choose(ctx, t, o.jobs); err == nil {
 		warnOfProfile(io, profile, t.Source, o.quantile)
 		a, err = analyzeTrace(ctx, io, o, t, profile)
 	}

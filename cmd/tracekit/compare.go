@@ -64,8 +64,8 @@ B against A.`,
 	set.BoolVar(&opts.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&opts.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
 	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write JSON document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "replace an earlier report in the directory; other files stay")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	set.BoolVar(&opts.force, "force", false, forceUsage)
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	return cmd
 }
 

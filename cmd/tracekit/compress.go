@@ -81,14 +81,14 @@ formula fits, the rebuilt trace is approximate, and --strict refuses it.
 	set := cmd.Flags()
 	opts.readFlags.add(set)
 	cli.VarP(set, &opts.output, cli.File("tkf"), "output", "o", "", "`file` to write")
-	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	set.BoolVar(&opts.force, "force", false, forceUsage)
 	cli.Var(set, &opts.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
 		"of bounded size")
 	cli.Var(set, &opts.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
 	opts.formFlags.add(set)
 	cli.Var(set, &opts.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
 		"distribution) where most time is spent")
-	set.Uint64Var(&opts.options.Seed, "seed", 1, "`number` that fixes the order of durations drawn from laws")
+	set.Uint64Var(&opts.options.Seed, "seed", 1, seedUsage)
 	set.BoolVar(&opts.byMemory, "by-memory", false, "also print the learned share over the number of terms")
 	opts.shard.add(set, "compress")
 	return cmd

@@ -100,7 +100,7 @@ func (o *convertOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &o.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
 	set.BoolVar(&o.plain, "plain", false, "Paraver only: leave out the extra event types that keep what Extrae cannot express")
-	set.BoolVar(&o.force, "force", false, "overwrite what is there")
+	set.BoolVar(&o.force, "force", false, forceUsage)
 }
 
 // copyClock is the default of --clock: it depends on the format.

@@ -76,7 +76,7 @@ func (o *fitOptions) addFlags(set *pflag.FlagSet) {
 	cli.VarP(set, &o.output, cli.File("json"), "output", "o", "", "write the profile to this `file`")
 	cli.Var(set, &o.plots, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
 		"this `directory`")
-	set.BoolVar(&o.force, "force", false, "overwrite the output")
+	set.BoolVar(&o.force, "force", false, forceUsage)
 }
 
 // validate checks every flag before any file is opened.
@@ -180,7 +180,11 @@ func (m *measured) add(ctx context.Context, io *streams, opts *fitOptions, path 
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: opts.ranks, From: opts.from, To: opts.to}, opts.jobs,
+	part := opts.selectFlags // a phase of each trace has times of its own
+	if err := part.choose(ctx, t, opts.jobs); err != nil {
+		return err
+	}
+	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: part.ranks, From: part.from, To: part.to}, opts.jobs,
 		overhead.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots != ""})
 	if err != nil {
 		return err

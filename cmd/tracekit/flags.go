@@ -26,8 +26,18 @@ import (
 	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/spill"
+	"tracekit/stats/profile"
 	"tracekit/stats/scope"
 	"tracekit/trace"
+)
+
+// What flags mean that several commands have.
+const (
+	forceUsage = "replace an output that exists; other files in a directory stay"
+	jsonUsage  = "print one JSON document instead of text"
+	ranksUsage = "only these `ranks`, such as 0-3,8"
+	seedUsage  = "`number` that fixes random choices"
+	topUsage   = "`rows` of each table"
 )
 
 // readFlags are the flags of every command that reads a trace.
@@ -51,7 +61,7 @@ func (f *readFlags) add(set *pflag.FlagSet) {
 	cli.Var(set, &f.memoryBytes, cli.Size(), "memory", "", "`size` of tables kept in memory; the rest goes to a temporary file "+
 		"(default: a quarter of memory, at least 192MiB)")
 	set.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&f.json, "json", false, "print one JSON document instead of text")
+	set.BoolVar(&f.json, "json", false, jsonUsage)
 	set.BoolVar(&f.strict, "strict", false, "exit with 4 if data are lost or doubtful")
 	cli.Var(set, &f.align, cli.Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
 		"start to let all files begin together")
@@ -291,14 +301,16 @@ type selectFlags struct {
 	set      *pflag.FlagSet
 	ranks    []uint32 // nil: all
 	from, to scope.Instant
+	phase    int // 0: none
 }
 
 func (f *selectFlags) add(set *pflag.FlagSet) {
 	f.set = set
-	cli.Var(set, &f.ranks, cli.Ranks(), "ranks", "", "only these `ranks`, such as 0-3,8")
+	cli.Var(set, &f.ranks, cli.Ranks(), "ranks", "", ranksUsage)
 	cli.Var(set, &f.from, cli.Instant(), "from", "", "start of the selection as a `time`: 1.5s or 200ms after the start, or 10% of "+
 		"the run")
 	cli.Var(set, &f.to, cli.Instant(), "to", "", "end of the selection as a `time`")
+	cli.Var(set, &f.phase, cli.Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1; replaces --from and --to")
 }
 
 // given returns what is written behind a flag.
@@ -308,7 +320,23 @@ func (f *selectFlags) validate() error {
 	if f.from.Kind == f.to.Kind && (f.from.Ns > f.to.Ns || f.from.Share > f.to.Share) {
 		return usagef("--from %s is after --to %s", f.given("from"), f.given("to"))
 	}
+	if f.phase > 0 && (f.from.Kind != scope.Unset || f.to.Kind != scope.Unset) {
+		return usagef("--phase cannot be combined with --from and --to")
+	}
 	return nil
+}
+
+// timed reports whether a stretch of time is asked for.
+func (f *selectFlags) timed() bool {
+	return f.phase > 0 || f.from.Kind != scope.Unset || f.to.Kind != scope.Unset
+}
+
+// choose sets the stretch of time to the phase of a trace, if one is asked for.
+func (f *selectFlags) choose(ctx context.Context, t *trace.Trace, jobs int) (err error) {
+	if f.phase > 0 {
+		f.from, f.to, err = profile.PhaseWindow(ctx, t, f.phase, jobs)
+	}
+	return err
 }
 
 // gateFlags are the flags of commands whose document can make a gate.

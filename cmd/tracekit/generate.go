@@ -61,12 +61,12 @@ Programs:
 	}
 	set := cmd.Flags()
 	set.StringVarP(&opts.output, "output", "o", "", "`trace` to write")
-	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	set.BoolVar(&opts.force, "force", false, forceUsage)
 	set.BoolVarP(&opts.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&opts.json, "json", false, "print the known answers as JSON")
+	set.BoolVar(&opts.json, "json", false, jsonUsage)
 	set.IntVar(&opts.Ranks, "ranks", 8, "processes")
 	set.IntVar(&opts.Iterations, "iterations", 100, "`number` of iterations of the main loop")
-	set.Uint64Var(&opts.Seed, "seed", 1, "`number` that fixes the variation of compute times")
+	set.Uint64Var(&opts.Seed, "seed", 1, seedUsage)
 	set.IntVar(&opts.Threads, "threads", 1, "threads per process")
 	set.Int64Var(&opts.Compute, "compute", 0, "ns of a computation (default 10000)")
 	cli.Var(set, (*string)(&opts.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",

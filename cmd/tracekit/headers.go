@@ -80,9 +80,9 @@ func (o *headersOptions) addFlags(set *pflag.FlagSet) {
 		"3.6us); not included in other times")
 	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of the tables of ranks and of sampling")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	cli.VarP(set, &o.output, cli.File("png", "svg"), "output", "o", "", "also draw both views into this `file`, .png or .svg")
-	set.BoolVar(&o.force, "force", false, "overwrite the file if it exists")
+	set.BoolVar(&o.force, "force", false, forceUsage)
 }
 
 // validate checks every flag before any file is opened.
@@ -122,6 +122,9 @@ func runHeaders(ctx context.Context, io *streams, opts *headersOptions) error {
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.choose(ctx, t, opts.jobs); err != nil {
+		return err
+	}
 	a, err := opts.analyze(ctx, io, t, analysis.Options{From: opts.from, To: opts.to, Top: 1})
 	if err != nil {
 		return err

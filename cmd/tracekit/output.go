@@ -101,7 +101,7 @@ func (f *outFlags) add(set *pflag.FlagSet, usage string) {
 	set.StringVarP(&f.out, "output", "o", "", usage)
 	cli.Var(set, &f.format, cli.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
-	set.BoolVar(&f.force, "force", false, "overwrite what is there")
+	set.BoolVar(&f.force, "force", false, forceUsage)
 }
 
 func (f *outFlags) validate() (err error) {

@@ -27,7 +27,6 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
-	"tracekit/stats/scope"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -116,9 +115,8 @@ func (o *reduceOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
-	set.BoolVar(&o.overhead, "overhead", true, "include the overhead of MPI calls in the certificate")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "include the diagnosis in the certificate")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	addPartFlags(set, &o.overhead, &o.diagnose)
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	o.outFlags.add(set, "`trace` to write")
 }
 
@@ -158,7 +156,7 @@ func (o *reduceOptions) validate() (err error) {
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
 func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
-	if o.from.Kind != scope.Unset || o.to.Kind != scope.Unset {
+	if o.timed() {
 		rules = append(rules, reduce.Window{From: o.from, To: o.to})
 	}
 	if len(o.ranks) > 0 {
@@ -291,6 +289,9 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	}
 	defer t.Source.Close()
 	if err := opts.find(t.Defs); err != nil {
+		return err
+	}
+	if err := opts.choose(ctx, t, opts.jobs); err != nil {
 		return err
 	}
 	rules, err := opts.rules(t)

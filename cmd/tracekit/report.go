@@ -69,7 +69,7 @@ keep their first rows. The page says so.`,
 	opts.pageFlags.add(set)
 	cli.Var(set, &opts.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
 	cli.VarP(set, &opts.output, cli.File("html"), "output", "o", "", "`file` to write")
-	set.BoolVar(&opts.force, "force", false, "overwrite it if it exists")
+	set.BoolVar(&opts.force, "force", false, forceUsage)
 	return cmd
 }
 

@@ -97,7 +97,7 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 		"freq or write")
 	cli.Var(set, &o.variance, cli.Text(), "variance", "", "random deviation from the period of counters and timers: `messages`, "+
 		"seconds, or a share such as 50%")
-	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, "`number` that fixes the sample")
+	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, seedUsage)
 	cli.Var(set, &o.since, cli.Choice("send", "sample"), "since", "send", "timers count from the last `send`, as in the paper, or "+
 		"from the last sample")
 	cli.Var(set, &o.minBytes, cli.Size(), "min-bytes", "", "only messages of this `size` or larger")
@@ -106,12 +106,12 @@ func (o *sampleOptions) addFlags(set *pflag.FlagSet) {
 	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
 		"messages, bytes or latency alone")
 	set.BoolVar(&o.analyses, "analyses", false, "also show wait states and overhead as the sample alone shows them")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	cli.VarP(set, &o.output, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
 		"into this `directory`")
 	set.StringVar(&o.written.out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
 		"sampled")
-	set.BoolVar(&o.written.force, "force", false, "overwrite what is there")
+	set.BoolVar(&o.written.force, "force", false, forceUsage)
 	c, d := &o.costs, sampling.DefaultCost()
 	ns := func(v float64) time.Duration { return time.Duration(v) }
 	cost := cli.Duration(time.Minute)
@@ -285,6 +285,9 @@ func runSample(ctx context.Context, io *streams, opts *sampleOptions) error {
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.choose(ctx, t, opts.jobs); err != nil {
+		return err
+	}
 	o := sampling.Options{Jobs: opts.jobs, Ranks: opts.ranks, From: opts.from, To: opts.to,
 		MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
 	if opts.site != "" {

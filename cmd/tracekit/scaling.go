@@ -56,8 +56,8 @@ models, five or more give trustworthy models.`,
 	cli.Var(set, &opts.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
 		"largest run)")
 	cli.VarP(set, &opts.outDir, cli.Directory(), "output", "o", "", "also write JSON document and plots into this `directory`")
-	set.BoolVar(&opts.force, "force", false, "replace an earlier report in the directory; other files stay")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	set.BoolVar(&opts.force, "force", false, forceUsage)
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	return cmd
 }
 

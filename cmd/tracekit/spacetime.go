@@ -24,7 +24,6 @@ const spacetimeSchema = "tracekit.spacetime/1"
 type spacetimeOptions struct {
 	mergeFlags
 	selectFlags
-	phaseFlags
 	paths         []string
 	output        string
 	force         bool
@@ -64,9 +63,8 @@ than 3 pixels.`,
 	set := cmd.Flags()
 	opts.mergeFlags.add(set)
 	opts.selectFlags.add(set)
-	opts.phaseFlags.add(set)
 	cli.VarP(set, &opts.output, cli.File("png", "svg"), "output", "o", "", "`file` to write, .png or .svg")
-	set.BoolVar(&opts.force, "force", false, "overwrite the file if it exists")
+	set.BoolVar(&opts.force, "force", false, forceUsage)
 	cli.Var(set, &opts.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
 		"paradigm or wait")
 	cli.Var(set, &opts.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
@@ -91,9 +89,6 @@ func (o *spacetimeOptions) validate() (err error) {
 	}
 	o.mode = map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}[o.messages]
 	if err := validate(&o.mergeFlags, &o.selectFlags); err != nil {
-		return err
-	}
-	if err := o.phaseFlags.check(&o.selectFlags); err != nil {
 		return err
 	}
 	if o.beside != "" {
@@ -127,7 +122,7 @@ func runSpacetime(ctx context.Context, io *streams, opts *spacetimeOptions) erro
 		defer t.Source.Close()
 		sides = append(sides, t)
 	}
-	if err := opts.phaseFlags.choose(ctx, sides[0], opts.jobs, &opts.selectFlags); err != nil {
+	if err := opts.choose(ctx, sides[0], opts.jobs); err != nil {
 		return err
 	}
 	figure, err := drawSides(ctx, io, opts, sides)

@@ -84,7 +84,7 @@ excludes its callees and waits: waits follow from the replay.`,
 		"messages in the order of arrival")
 	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
-	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
+	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", topUsage)
 	opts.outFlags.add(set, "`trace` to write: the predicted run")
 	return cmd
 }
