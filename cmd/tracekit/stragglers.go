@@ -48,8 +48,8 @@ On other traces, ranks are equal if each place takes the mean over ranks, visit 
 
 func (o *stragglersOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags)
-	o.AddFile(set, "also draw the slowdown by worker into this `file`, .png or .svg", "overwrite the file if it exists", "png", "svg")
-	cli.Top(set, &o.top, "`rows` of each table")
+	o.AddFile(set, "also draw the slowdown by worker into this `file`, .png or .svg", "png", "svg")
+	cli.Top(set, &o.top)
 }
 
 func (o *stragglersOptions) Validate() error { return cli.Validate(&o.MergeFlags, &o.FileFlags) }

@@ -91,7 +91,7 @@ func (o *whatifOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	o.curves.add(set)
-	cli.Top(set, &o.top, "`rows` of each table")
+	cli.Top(set, &o.top)
 	o.AddOut(set, "`trace` to write: the predicted run, or .png or .svg: the curve")
 }
 

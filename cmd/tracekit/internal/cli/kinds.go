@@ -171,6 +171,6 @@ func Directory() Kind[string] {
 }
 
 // Top adds --top, how many rows tables have.
-func Top(set *pflag.FlagSet, rows *int, usage string) {
-	Var(set, rows, Int(1, math.MaxInt), "top", "10", usage)
+func Top(set *pflag.FlagSet, rows *int) {
+	Var(set, rows, Int(1, math.MaxInt), "top", "10", TopUsage)
 }
