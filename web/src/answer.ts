@@ -120,7 +120,7 @@ function idleDevices(model: Model, cause: Document): Answer | null {
 }
 
 // placed returns the activities that a cause names: where it says, or else all calls of what it names.
-function placed(model: Model, { region, file, line, operation }: Document): Uint8Array {
+export function placed(model: Model, { region, file, line, operation }: Document): Uint8Array {
   const all = [model.at({ region, file, line, operation }), ...operation ? [model.at({ operation })] : [], model.at({ region })]
   return all.find(lit => lit.includes(1)) ?? all[0]
 }

@@ -173,7 +173,7 @@ export class Model {
       const a = Math.max((begin - from) * per, 0), b = Math.min((end - from) * per, bins)
       for (let x = Math.floor(a); x < b; x++) shares[x] += sign * (Math.min(x + 1, b) - Math.max(x, a))
     }
-    const waits = activities.some(([, w], a) => w > 0 && this.activityTime[a] > 0), devices = waits ? new Map() : this.devices()
+    const waits = this.timeline.lanes.some(({ kind }, r) => !rows[r].device && kind.some(k => activities[k][1] > 0)), devices = waits ? new Map() : this.devices()
     if (devices.size) {
       for (const streams of devices.values()) {
         add(from, to, 1)

@@ -2,7 +2,7 @@
 
 import type { Shown } from './counterview'
 import type { ColorBy } from './model'
-import { kinds, type Band, type Kind } from './rows'
+import { groupings, kinds, type Band, type Grouping, type Kind } from './rows'
 
 // A Note is a text at a time, ns.
 export interface Note { at: number; text: string }
@@ -13,7 +13,7 @@ export interface View {
   color: ColorBy
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
-  fold: boolean; but: number[]             // processes are one row, those of some ranks are not, or the other way round
+  group: '' | Grouping; closed: string[]   // what rows stand together by, and the names of groups that are one row
   band: Band | null                        // some of the rows that are arranged
   open: number[] | null                    // rows whose levels of calls are shown, null: of all if there is room
   tab: string
@@ -23,6 +23,7 @@ export interface View {
   path: number                             // call path that is chosen, -1: none
   metric: string                           // of the call tree: '' (time), 'waiting' or a wait state
   shape: typeof shapes[number]             // of call paths
+  difference: boolean                      // of several runs: flame graph and map show it by color
   line: number                             // index into the source lines, -1: none
   file: string                             // that is shown, with the line after a colon
   matrix: Matrix                           // what the matrix of messages shows
@@ -45,7 +46,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', only: '', fold: false, but: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', group: '', closed: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', difference: true, line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -74,20 +75,21 @@ export function fromHash(hash: string, begin: View, length: number): View {
       return Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most ? [s[0], s[1]] : null
     } catch { return null } // an address that was typed
   }
-  const rows = (k: string): number[] | null => {
+  const list = (k: string, fits: (v: any) => boolean): unknown[] | null => {
     try {
       const all = JSON.parse(get.get(k) ?? 'null')
-      return Array.isArray(all) && all.every(r => Number.isInteger(r) && r >= 0) ? all : null
+      return Array.isArray(all) && all.every(fits) ? all : null
     } catch { return null }
   }
+  const rows = (k: string) => list(k, r => Number.isInteger(r) && r >= 0) as number[] | null
   v.select = stretch('select', length)
   const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
   v.color = choose('color', ['region', 'class', 'wait'] as const, v.color)
   if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
   v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
   v.only = choose('only', ['', ...kinds], '')
-  v.fold = get.get('fold') === 'true'
-  v.but = rows('but') ?? []
+  v.group = choose('group', ['', ...groupings], '')
+  v.closed = list('closed', s => typeof s === 'string') as string[] ?? []
   v.band = stretch('band', 1e9)
   v.open = rows('open')
   v.tab = get.get('tab') ?? v.tab
@@ -105,14 +107,9 @@ export function fromHash(hash: string, begin: View, length: number): View {
   v.run = number('run', 0, 1e3, 0)
   v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
   v.messages = get.get('messages') !== 'false'
+  v.difference = get.get('difference') !== 'false'
   v.critical = get.get('critical') === 'true'
-  try {
-    const notes = JSON.parse(get.get('notes') ?? '[]')
-    if (Array.isArray(notes)) v.notes = notes.filter(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string').map(n => ({ at: n.at, text: n.text.slice(0, 200) }))
-  } catch { /* an address that was typed */ }
-  try {
-    const shown = JSON.parse(get.get('counters') ?? '[]')
-    if (Array.isArray(shown)) v.counters = shown.filter(s => typeof s?.name === 'string').map(s => ({ name: s.name, rows: s.rows === true }))
-  } catch { /* an address that was typed */ }
+  v.notes = (list('notes', n => n?.at >= 0 && n.at <= length && typeof n.text === 'string') as Note[] ?? []).map(n => ({ at: n.at, text: n.text.slice(0, 200) }))
+  v.counters = (list('counters', s => typeof s?.name === 'string') as Shown[] ?? []).map(s => ({ name: s.name, rows: s.rows === true }))
   return v
 }

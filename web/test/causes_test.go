@@ -40,7 +40,7 @@ const chooseAll = `(async () => {
 		await pause(400)
 		if (button.getAttribute("aria-pressed") != "true") throw "not chosen: " + c.Headline
 		c.After = view()
-		const e = document.querySelector(".answer b")
+		const e = document.querySelector(".dock .blamed")
 		c.Answered = e !== null
 		c.Pinned = e?.innerText ?? ""
 		const canvas = document.querySelector("canvas"), box = canvas.getBoundingClientRect()
