@@ -160,7 +160,6 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
             <option value="">all</option>{ofKind.map(k => <option value={k}>{k}</option>)}</select>}
           {groupings.length > 0 && <select aria-label="Rows grouped" value={view.group} onChange={e => change({ group: e.currentTarget.value as View['group'], closed: [], band: null })}>
             <option value="">not grouped</option>{groupings.map(k => <option value={k}>by {k}</option>)}</select>}</label>
-        {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
           <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
         <Find {...{ model, view, change, order, lit, length }} />
@@ -172,6 +171,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
         <button disabled={!view.select} onClick={() => change({ select: null })}>Clear selection</button>
         {groupings.length > 0 && <button disabled={!view.group} aria-pressed={view.closed.length > 0} title="One row for each group; f, or a click on its name, opens or closes one" onClick={() => change({ closed: view.closed.length ? [] : [...new Set(all.map(r => groupOf(model, view.group as Grouping, r)))] })}>Fold groups</button>}
         <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
+        {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
         <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)] })}>Add note</button>
         <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
         <button title="Save the timeline as it is seen, as a drawing" onClick={() => saveDrawing(drawn.current!(), document.title)}>SVG</button>

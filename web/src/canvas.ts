@@ -44,7 +44,7 @@ function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Ma
 export function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
 // gutter is the space left of the bars, for labels.
-export function gutter(width: number): number { return width < 600 ? 86 : 138 }
+export function gutter(width: number): number { return width < 600 ? 96 : 138 }
 export const ruler = 26     // px above them
 
 // pinnedEnd returns where the pinned rows end, px.
@@ -390,15 +390,15 @@ export class Canvas {
       c.fillText(`${p.closed ? '▸' : '▾'} ${fitted(`${p.group} (${p.rows.length})`, this.left - 24, c)}`, 3, top + p.each / 2)
       return
     }
-    const every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
+    const above = pinnedEnd(s.strips), every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
     c.textBaseline = 'middle'
     for (let k = first - first % every; k < end; k += every) {
-      const row = p.rows[p.levels ? 0 : k], y = Math.max(top + k * p.each, p.levels ? pinnedEnd(s.strips) : -1e9) + p.each / 2, marked = s.marked(row)
-      if (!p.pinned && y < pinnedEnd(s.strips)) continue
+      const row = p.rows[p.levels ? 0 : k], middle = Math.max(top + k * p.each, p.levels ? above : -1e9) + p.each / 2, y = p.pinned ? middle : Math.max(middle, above + 6), marked = s.marked(row)
+      if (!p.pinned && middle < above) continue
       c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
       c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
       c.textAlign = 'right'
-      c.fillText(shortened(s.labels(row), this.left - 20, c), this.left - 6, y)
+      c.fillText(shortened(s.labels(row), this.left - (p.each >= 12 && s.opens(row) ? 20 : 9), c), this.left - 6, y)
       c.textAlign = 'left'
       if (p.each >= 12 && !p.pinned && s.opens(row)) c.fillText(p.levels ? '▾' : '▸', 3, y)
     }
