@@ -7,9 +7,9 @@ import { place } from './described'
 import type { SectionProps } from './sections'
 import { Table, type Column } from './table'
 import { term } from './terms'
-import { count, share, time } from './units'
+import { count, share, time, unknown } from './units'
 
-const signed = (v: number | null) => v == null ? '–' : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
+const signed = (v: number | null) => v == null ? unknown : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
 const what = (c: any) => c.kind === 'wait' ? 'waiting' : 'own time'
 const where = (c: any) => `${c.operation || '(outside MPI)'} in ${place(c)}`
 

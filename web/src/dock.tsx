@@ -10,7 +10,7 @@ import type { Model } from './model'
 import { more } from './more'
 import { communicator, partners } from './partners'
 import type { Phase } from './phasemarks'
-import { brief, bytes, count, instant, share, time } from './units'
+import { brief, bytes, count, instant, share, time, unknown } from './units'
 import type { View } from './view'
 
 // What of the timeline is chosen: a call, a message, a collective or a row, and the finer timeline that it is of, if any.
@@ -117,7 +117,7 @@ function ofRow(p: Props, r: number): [ComponentChildren, Fact[]] {
     if (path >= 0) add(byName, model.names[path], t)
   })
   const told = (m: Map<string, number>) => [...m].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([name, t]) => `${name} ${time(t)} (${share(t / length)})`).join(', ')
-  const facts: Fact[] = [['row', row(p, r)], ['does', told(byClass)], ['most in', told(byName) || '–']]
+  const facts: Fact[] = [['row', row(p, r)], ['does', told(byClass)], ['most in', told(byName) || unknown]]
   if (of.node) facts.push(['node', of.node])
   if (of.device) facts.push(['device', of.device])
   const causes = ((doc.diagnosis ?? []) as Document[]).flatMap((c, k) => c.ranks?.includes(of.rank) ? [k] : [])

@@ -6,6 +6,7 @@ import { pathOf, waitOf, type Chosen } from './dock'
 import { shades } from './curves'
 import { printing } from './dark'
 import { levelColors, levelLit } from './levels'
+import { useFiner } from './finer'
 import { listen } from './listen'
 import { noteIn } from './notes'
 import { communicator, partners } from './partners'
@@ -279,25 +280,10 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   </div>
 }
 
-// useDetail asks the server, if there is one, for what the page's own timeline is too coarse to
-// show, and for as much again on both sides, so that moving shows something at once.
+// useDetail asks the server, if there is one, for what the page's own timeline is too coarse to show.
 function useDetail(model: Model, view: View): Detail | null {
-  const [fine, setFine] = useState<Detail | null>(null)
-  const { head } = model
-  useEffect(() => {
-    const span = view.to - view.from
-    const whole = head.rows.every(r => r.step_ns <= Math.max(span / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
-    const [first, last] = [Math.max(view.from, 0), Math.min(view.to, head.length_ns)] // of another run more is looked at
-    if (!head.served || whole || last <= first || fine && fine.from <= first && last <= fine.to && fine.to - fine.from < 4 * span) return
-    const stop = new AbortController()
-    const id = setTimeout(() => {
-      detail(model.address, head, Math.max(view.from - span / 2, 0), Math.min(view.to + span / 2, head.length_ns), 3200, stop.signal).then(setFine, err => {
-        if (!stop.signal.aborted) console.error(err)
-      })
-    }, 60)
-    return () => { clearTimeout(id); stop.abort() }
-  }, [model, view.from, view.to, fine])
-  return fine
+  const { head } = model, whole = head.rows.every(r => r.step_ns <= Math.max((view.to - view.from) / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
+  return useFiner(head.served && !whole ? (from, to, stop) => detail(model.address, head, from, to, 3200, stop) : null, view, head.length_ns, model)
 }
 
 // rowsOf returns the rows that a message or a collective is most about.

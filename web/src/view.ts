@@ -58,58 +58,30 @@ export function toHash(v: View, d: View): string {
   return out.toString()
 }
 
+// A Read reads a value of the address, undefined: it does not fit.
+type Read<T> = (text: string) => T | undefined
+
+const within = (low: number, high: number): Read<number> => t => t !== '' && Number(t) >= low && Number(t) <= high ? Number(t) : undefined
+const one = <T extends string>(...of: readonly T[]): Read<T> => t => of.find(x => x === t)
+const flag: Read<boolean> = t => t === 'true' ? true : t === 'false' ? false : undefined
+const parsed = <T,>(fits: (v: any) => boolean, made = (v: any): T => v): Read<T> => t => {
+  try { const v = JSON.parse(t); return fits(v) ? made(v) : undefined } catch { return undefined } // an address that was typed
+}
+const list = <T,>(fits: (v: any) => boolean, made?: (v: any) => T) => parsed<T[]>(v => Array.isArray(v) && v.every(fits), v => made ? v.map(made) : v)
+const stretch = (most: number) => parsed<[number, number]>(s => Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most)
+const rows = list<number>(r => Number.isInteger(r) && r >= 0), index = within(-1, 1e9)
+
 // fromHash believes nothing: what does not fit is left at its default.
 export function fromHash(hash: string, begin: View, length: number): View {
-  const v = { ...begin }
-  const get = new URLSearchParams(hash.replace(/^#/, ''))
-  const number = (k: string, low: number, high: number, otherwise: number) => {
-    const n = Number(get.get(k) ?? NaN)
-    return n >= low && n <= high ? n : otherwise
+  const reads: { [K in keyof View]: Read<View[K]> } = {
+    from: within(0, length), to: within(0, length), select: stretch(length), color: t => t.startsWith('counter:') ? t as ColorBy : one('region', 'class', 'wait')(t),
+    sort: one('rank', 'name', 'wait', 'busy'), only: one('', ...kinds), group: one('', ...groupings), closed: list<string>(s => typeof s === 'string'), band: stretch(1e9), open: rows,
+    tab: t => t, place: index, instance: within(0, 1e6), pins: rows, path: index, metric: t => t, shape: one(...shapes), difference: flag, line: index, file: t => t,
+    matrix: one(...matrices), grid: within(-2, 1e6), search: t => t, run: within(0, 1e3), align: one('', 'start', 'init', 'phase'), messages: flag, critical: flag,
+    notes: list<Note>(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string', n => ({ at: n.at, text: n.text.slice(0, 200) })),
+    counters: list<Shown>(s => typeof s?.name === 'string', s => ({ name: s.name, rows: s.rows === true })),
   }
-  v.from = number('from', 0, length, begin.from)
-  v.to = number('to', 0, length, begin.to)
-  if (v.to <= v.from) { v.from = begin.from; v.to = begin.to }
-  const stretch = (k: string, most: number): [number, number] | null => {
-    try {
-      const s = JSON.parse(get.get(k) ?? 'null')
-      return Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most ? [s[0], s[1]] : null
-    } catch { return null } // an address that was typed
-  }
-  const list = (k: string, fits: (v: any) => boolean): unknown[] | null => {
-    try {
-      const all = JSON.parse(get.get(k) ?? 'null')
-      return Array.isArray(all) && all.every(fits) ? all : null
-    } catch { return null }
-  }
-  const rows = (k: string) => list(k, r => Number.isInteger(r) && r >= 0) as number[] | null
-  v.select = stretch('select', length)
-  const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
-  v.color = choose('color', ['region', 'class', 'wait'] as const, v.color)
-  if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
-  v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
-  v.only = choose('only', ['', ...kinds], '')
-  v.group = choose('group', ['', ...groupings], '')
-  v.closed = list('closed', s => typeof s === 'string') as string[] ?? []
-  v.band = stretch('band', 1e9)
-  v.open = rows('open')
-  v.tab = get.get('tab') ?? v.tab
-  v.place = number('place', -1, 1e6, -1)
-  v.instance = number('instance', 0, 1e6, 0)
-  v.pins = rows('pins') ?? []
-  v.path = number('path', -1, 1e9, -1)
-  v.metric = get.get('metric') ?? ''
-  v.line = number('line', -1, 1e9, -1)
-  v.file = get.get('file') ?? ''
-  v.matrix = choose('matrix', matrices, v.matrix)
-  v.grid = number('grid', -2, 1e6, -1)
-  v.shape = choose('shape', shapes, v.shape)
-  v.search = get.get('search') ?? ''
-  v.run = number('run', 0, 1e3, 0)
-  v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
-  v.messages = get.get('messages') !== 'false'
-  v.difference = get.get('difference') !== 'false'
-  v.critical = get.get('critical') === 'true'
-  v.notes = (list('notes', n => n?.at >= 0 && n.at <= length && typeof n.text === 'string') as Note[] ?? []).map(n => ({ at: n.at, text: n.text.slice(0, 200) }))
-  v.counters = (list('counters', s => typeof s?.name === 'string') as Shown[] ?? []).map(s => ({ name: s.name, rows: s.rows === true }))
-  return v
+  const v: any = { ...begin }, get = new URLSearchParams(hash.replace(/^#/, ''))
+  for (const [k, read] of Object.entries(reads)) v[k] = (get.has(k) ? read(get.get(k)!) : undefined) ?? v[k]
+  return v.to > v.from ? v : { ...v, from: begin.from, to: begin.to }
 }
