@@ -32,7 +32,7 @@ type chosen struct {
 
 // chooseAll clicks on each cause, one after another, and notes what is to be seen.
 const chooseAll = `(async () => {
-	const pause = ms => new Promise(r => setTimeout(r, ms)), out = []
+	const drawn = () => new Promise(requestAnimationFrame), pause = ms => new Promise(r => setTimeout(r, ms)), out = []
 	const view = () => { const q = new URLSearchParams(location.hash.slice(1)); return [Number(q.get("from") ?? -1), Number(q.get("to") ?? -1)] }
 	const more = document.querySelector("button.more[aria-expanded=false]")
 	if (more) { more.click(); await pause(50) }
@@ -40,6 +40,8 @@ const chooseAll = `(async () => {
 		const c = { Before: last }, button = document.querySelectorAll(".causes button")[k]
 		c.Headline = button.querySelector("b").innerText
 		button.click()
+		await drawn() // and with it what the page does after drawing has begun
+		await drawn()
 		await pause(300) // the address follows after 250
 		if (button.getAttribute("aria-pressed") != "true") throw "not chosen: " + c.Headline
 		c.After = last = view()
