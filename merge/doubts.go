@@ -3,7 +3,6 @@ package merge
 import (
 	"context"
 	"maps"
-	"strings"
 
 	"tracekit/engine"
 	"tracekit/trace"
@@ -75,16 +74,8 @@ func hostClocks(d *trace.Defs) []uint64 {
 			continue
 		}
 		clock[l] = process + uint64(group)
-		node := d.LocationGroups[group].Node
-		for range d.SystemTree { // it may be a circle
-			if int(node) >= len(d.SystemTree) {
-				break
-			}
-			if class := strings.ToLower(d.String(d.SystemTree[node].Class)); strings.Contains(class, "node") || class == "host" {
-				clock[l] = uint64(node)
-				break
-			}
-			node = d.SystemTree[node].Parent
+		if node := d.Node(trace.LocationID(l)); node != trace.None {
+			clock[l] = uint64(node)
 		}
 	}
 	return clock

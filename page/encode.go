@@ -41,6 +41,7 @@ type headRow struct {
 	Master bool   `json:"master"`
 	StepNs int64  `json:"step_ns"`
 	Device string `json:"device,omitempty"` // that it is a stream of
+	Node   string `json:"node,omitempty"`   // machine that it runs on
 }
 
 type headName struct {
@@ -102,6 +103,9 @@ func (p *Page) describe() *header {
 			name = d.String(d.LocationGroups[l.Group].Name)
 		}
 		row := headRow{Name: strings.TrimSpace(shorten(name)), Rank: -1, StepNs: r.StepNs, Device: shorten(deviceOf(t, r.Location))}
+		if node := d.Node(r.Location); node != trace.None {
+			row.Node = shorten(d.String(d.SystemTree[node].Name))
+		}
 		if number, ok := strings.CutPrefix(row.Name, "thread "); ok && row.Device != "" { // recorders number streams in the place of threads
 			row.Name = "stream " + number
 		}

@@ -190,6 +190,7 @@ func Terms() []Term {
 		{"least, mean, most of a region",
 			"Time in a region without its callees, by rank, with all threads of the rank. Only ranks that visit the region count.", ""},
 		{"annotation", "A range that the program names, such as a training step. On a device stream it takes no time of its own.", ""},
+		{"-", "In a cell: not known. The trace has no record that tells it, or the figure has no meaning in that row.", ""},
 		{"inclusive, exclusive", "Time in a region with and without its callees.", ""},
 		{"latency", "Of a message: time from the start of the sending call to the end of the call that completes the receive.", ""},
 		{"p50, p99", "Percentiles: half of the calls, or 99 of 100, take no longer. They are exact within 1 %.", ""},

@@ -353,3 +353,23 @@ func (d *Defs) Process(l LocationID) LocationGroupID {
 	}
 	return group
 }
+
+// Node returns the machine that a location runs on: the nearest node of the system tree above its process whose class says that it
+// is one, None if there is none.
+func (d *Defs) Node(l LocationID) SystemTreeNodeID {
+	group := d.Process(l)
+	if int(group) >= len(d.LocationGroups) {
+		return None
+	}
+	node := d.LocationGroups[group].Node
+	for range d.SystemTree { // it may be a circle
+		if int(node) >= len(d.SystemTree) {
+			break
+		}
+		if class := strings.ToLower(d.String(d.SystemTree[node].Class)); strings.Contains(class, "node") || class == "host" {
+			return node
+		}
+		node = d.SystemTree[node].Parent
+	}
+	return None
+}

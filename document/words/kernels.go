@@ -3,30 +3,42 @@ package words
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// kernelClasses says by its name what a kernel does, the first that fits.
+// kernelClasses says by its name what a kernel does, the first that fits: a part of the name in small letters, one at its beginning, or
+// what an expression finds, which is only tried where its hint is.
 var kernelClasses = []struct {
-	class string
-	name  *regexp.Regexp
+	class         string
+	parts, begins []string
+	hint          string
+	found         *regexp.Regexp
 }{
-	{"communication", regexp.MustCompile(`(?i)nccl|rccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all`)},
-	{"copy", regexp.MustCompile(`(?i)^mem(cpy|set)|^copy(device|host)|copyBuffer|fillBuffer`)},
-	{"attention", regexp.MustCompile(`(?i)flash|attention|attn|fmha|\bmha`)},
-	{"convolution", regexp.MustCompile(`(?i)conv(olve|olution|_|[0-9]|\b)|dgrad|wgrad|fprop|winograd|im2col|implicit_|fft[12]d|igemm|scudnn`)},
-	{"GEMM", regexp.MustCompile(`(?i)gemm|gemv|cijk_|cutlass|matmul|xmma|wmma|splitk|dot_kernel`)},
-	{"normalization", regexp.MustCompile(`(?i)norm|\bbn_|_bn_`)},
-	{"reduction", regexp.MustCompile(`(?i)reduce|reduction|softmax|arg(max|min)|scan|sort|topk|(^|_)sum(_|$)`)},
-	{"elementwise", regexp.MustCompile(`(?i)elementwise|triton_poi|unrolled|copy|fill|catarray|index|gather|scatter|dropout|embedding|multi_tensor|pool|relu|gelu|silu|transpose|permute|nchw2nhwc|nchwtonhwc|nhwctonchw`)},
+	{class: "communication", parts: strings.Fields("nccl rccl nvshmem allreduce all_reduce allgather all_gather reducescatter reduce_scatter " +
+		"alltoall all_toall allto_all all_to_all")},
+	{class: "copy", parts: strings.Fields("copybuffer fillbuffer"), begins: strings.Fields("memcpy memset copydevice copyhost")},
+	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: regexp.MustCompile(`\bmha`)},
+	{class: "convolution", parts: strings.Fields("convolve convolution dgrad wgrad fprop winograd im2col implicit_ fft1d fft2d igemm scudnn"),
+		hint: "conv", found: regexp.MustCompile(`conv(_|[0-9]|\b)`)},
+	{class: "GEMM", parts: strings.Fields("gemm gemv cijk_ cutlass matmul xmma wmma splitk dot_kernel")},
+	{class: "normalization", parts: []string{"norm"}, hint: "bn_", found: regexp.MustCompile(`\bbn_|_bn_`)},
+	{class: "reduction", parts: strings.Fields("reduce reduction softmax argmax argmin scan sort topk"),
+		hint: "sum", found: regexp.MustCompile(`(^|_)sum(_|$)`)},
+	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy fill catarray index gather scatter dropout embedding " +
+		"multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
 }
 
 // KernelClass names what a kernel does, as far as its name tells: GEMM, attention, convolution, normalization, reduction,
 // elementwise, communication, copy; other if it does not.
 func KernelClass(name string) string {
 	base, _ := kernelBase(name)
-	for _, c := range kernelClasses {
-		if c.name.MatchString(base) {
+	base = strings.ToLower(base)
+	for i := range kernelClasses {
+		c := &kernelClasses[i]
+		if slices.ContainsFunc(c.parts, func(part string) bool { return strings.Contains(base, part) }) ||
+			slices.ContainsFunc(c.begins, func(part string) bool { return strings.HasPrefix(base, part) }) ||
+			c.found != nil && strings.Contains(base, c.hint) && c.found.MatchString(base) {
 			return c.class
 		}
 	}

@@ -27,7 +27,8 @@ export function answerTo(model: Model, doc: Document, cause: Document): Answer |
   const lit = placed(model, cause)
   if (lit.includes(1)) return visited(model, cause, lit)
   if (cause.kind === 'startup') return unrecorded(model, 'Before the first event', true)
-  return cause.kind === 'thread_idle' ? ofThreads(model, doc.threads?.rows ?? [], cause.evidence ?? {}) : null
+  if (cause.kind === 'thread_idle') return ofThreads(model, doc.threads?.rows ?? [], cause.evidence ?? {})
+  return cause.ranks?.length && !cause.operation ? unrecorded(model, 'Outside calls', false, undefined, cause.ranks) : null // of what no call tells
 }
 
 // visited is about calls or regions that are in the timeline.
@@ -69,15 +70,15 @@ function visits(model: Model, row: number, within: Uint8Array, wanted: Uint8Arra
 
 // unrecorded is about stretches of rows in which nothing is recorded, before their first call or between calls. Times may be known
 // better than from these; then those of the row with most of it are shown.
-function unrecorded(model: Model, what: string, before: boolean, known?: Float64Array): Answer | null {
-  const { head, timeline } = model, all = head.rows.map((_, r) => r), nothing = new Uint8Array(head.activities.length).fill(1, 0, 1)
+function unrecorded(model: Model, what: string, before: boolean, known?: Float64Array, ranks?: number[]): Answer | null {
+  const { head, timeline } = model, all = head.rows.map((_, r) => r).filter(r => !ranks || head.rows[r].master && ranks.includes(head.rows[r].rank)), nothing = new Uint8Array(head.activities.length).fill(1, 0, 1)
   const gaps = (row: number): Instance[] => {
     const { start, kind } = timeline.lanes[row], called = Array.from(kind, k => head.activities[k][0] >= 0), first = called.indexOf(true), last = called.lastIndexOf(true)
     return first < 0 || head.rows[row].device ? [] : called.flatMap((on, i) => !on && (before ? i < first : first < i && i < last) ? [{ row, from: start[i], to: start[i + 1], weight: start[i + 1] - start[i] }] : [])
   }
-  const times = known ?? Float64Array.from(all, r => gaps(r).reduce((sum, g) => sum + g.weight, 0)), culprits = byTime(times, all).filter((r, _, [worst]) => !known || times[r] >= 0.8 * times[worst])
+  const times = known ?? Float64Array.from(head.rows, (_, r) => all.includes(r) ? gaps(r).reduce((sum, g) => sum + g.weight, 0) : 0), culprits = byTime(times, all).filter((r, _, [worst]) => !known || times[r] >= 0.8 * times[worst])
   const instances = heaviest(add => { for (const r of known ? culprits.slice(0, 1) : culprits) gaps(r).forEach(add) })
-  return culprits.length ? { lit: nothing, path: -1, counts: nothing, what, times, culprits, named: known !== undefined, instances, idle: false } : null
+  return culprits.length ? { lit: nothing, path: -1, counts: nothing, what, times, culprits, named: known !== undefined || ranks !== undefined, instances, idle: false } : null
 }
 
 // ofThreads is about what threads do that is no region: the analysis knows of each how long.
@@ -120,7 +121,7 @@ function idleDevices(model: Model, cause: Document): Answer | null {
 }
 
 // placed returns the activities that a cause names: where it says, or else all calls of what it names.
-function placed(model: Model, { region, file, line, operation }: Document): Uint8Array {
+export function placed(model: Model, { region, file, line, operation }: Document): Uint8Array {
   const all = [model.at({ region, file, line, operation }), ...operation ? [model.at({ operation })] : [], model.at({ region })]
   return all.find(lit => lit.includes(1)) ?? all[0]
 }

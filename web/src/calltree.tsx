@@ -3,8 +3,11 @@
 import { h, Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { textOn } from './canvas'
+import { signed } from './curves'
+import { useDark } from './dark'
 import { Flame } from './flame'
 import { Ranks } from './grids'
+import { Signs } from './heatmap'
 import type { Model } from './model'
 import { Described } from './described'
 import { callers, inOther, timesOf, tree, type Node } from './paths'
@@ -55,7 +58,7 @@ export function CallTree(p: SectionProps) {
     {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${n.region} ${shape === 'callers' ? 'is called by' : 'calls'}`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
     <span>{n.region} <span class="faint">{model.where(n.path)}</span></span></span> }), [model, nodes, byHand, folds, above])
   const { other } = p
-  const there = useMemo(() => other && shape === 'tree' && !view.select ? inOther(model, other.model) : null, [model, other, shape, view.select])
+  const there = useMemo(() => other && shape !== 'callers' && !view.select ? inOther(model, other.model) : null, [model, other, shape, view.select])
   const compared = useMemo((): Column<Node>[] => there ? [{ name: `In ${other!.letter}`, title: 'inclusive time of the same path there', value: n => there[n.paths[0]], show: n => time(there[n.paths[0]]) },
     { name: `${other!.own} − ${other!.letter}`, title: 'difference of inclusive times', value: n => n.inclusive_ns - there[n.paths[0]], show: n => signedTime(n.inclusive_ns - there[n.paths[0]]) }] : [], [there])
   const extra = useMemo((): Column<Node>[] => {
@@ -65,15 +68,20 @@ export function CallTree(p: SectionProps) {
     return [...compared, ...own]
   }, [present, metric, cost, compared])
   const value = useMemo(() => metric || cost ? (n: Node) => n.metric : (n: Node) => n.inclusive_ns, [metric, cost])
+  // In the flame graph of one of several runs, paths have the color of their difference, unless those of their regions are wanted.
+  const apart = (n: Node) => n.inclusive_ns - there![n.paths[0]], widest = there ? nodes.reduce((m, n) => Math.max(m, Math.abs(apart(n))), 1) : 1, signs = there && view.difference
+  const dark = useDark()
   return <div class="panes">
     <Metrics {...p} sums={sums} total={total} present={present} costs={costs} />
     <div>
       <div class="tools" role="group" aria-label="Call paths as">{shapes.map(s => <button aria-pressed={s === shape} onClick={() => change({ shape: s })}>{shapeNames[s]}</button>)}
+        {there && shape === 'flame' && <Fragment><label><input type="checkbox" checked={view.difference} onChange={e => change({ difference: e.currentTarget.checked })} /> Difference</label>{signs && <Signs own={other!.own} other={other!.letter} most={widest} dark={dark} />}</Fragment>}
         {folds && shape !== 'flame' && <span class="keys"><button onClick={() => setAll(true)}>Open all</button><button onClick={() => setAll(false)}>Close all</button></span>}</div>
-      {shape === 'flame' ? <Flame nodes={nodes} value={value} color={path => ({ background: coloring.css(path), color: textOn(coloring.paths[path]) })} chosen={view.path} choose={choose} /> :
+      {shape === 'flame' ? <Flame nodes={nodes} value={value} color={n => signs ? { background: signed(apart(n) / widest, dark), color: 'var(--ink)' } : { background: coloring.css(n.path), color: textOn(coloring.paths[n.path]) }}
+        also={there ? n => `; ${other!.own} − ${other!.letter}: ${signedTime(apart(n))}` : undefined} chosen={view.path} choose={choose} /> :
         <Described doc={p.doc} table="call_tree" selected caption={view.select ? undefined : ''} sort="" cells={cells} extra={extra} rows={nodes} hidden={hidden} first={40} chosen={n => n.paths.includes(view.path)} choose={choose} />}
     </div>
-    <div><Ranks {...p} {...shown} wanted={wanted} others={others} /></div>
+    <div><Ranks {...p} {...shown} wanted={wanted} counted={m => counted(m, metric)} others={others} /></div>
   </div>
 }
 

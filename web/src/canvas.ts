@@ -5,6 +5,7 @@ import { indexAt, type Collective, type Detail, type Lane, type Messages, type T
 import { levelLanes } from './levels'
 import { drawPhases, type Phase } from './phasemarks'
 import type { Strip } from './strips'
+import { Svg } from './svg'
 import type { Note } from './view'
 import { baseOf, ticks, instant, time } from './units'
 
@@ -43,14 +44,14 @@ function finer(s: Scene): Detail | null { return s.detail && s.detail.from <= Ma
 export function laneOf(s: Scene, row: number): Lane { return (finer(s) ?? s.timeline).lanes[row] }
 
 // gutter is the space left of the bars, for labels.
-export function gutter(width: number): number { return width < 600 ? 86 : 138 }
+export function gutter(width: number): number { return width < 600 ? 96 : 138 }
 export const ruler = 26     // px above them
 
 // pinnedEnd returns where the pinned rows end, px.
 export function pinnedEnd(strips: Strip[]): number { return strips[0]?.pinned ? strips[0].top + strips[0].rows.length * strips[0].each : ruler }
 
 // lanesIn is how many lanes a strip has.
-function lanesIn(p: Strip): number { return p.levels || p.rows.length }
+function lanesIn(p: Strip): number { return p.group !== undefined ? 1 : p.levels || p.rows.length }
 
 // A Painted strip is what of it was drawn last.
 interface Painted { pixels: ImageData; drawn: Drawn | null; first: number; count: number; of: Strip; order: number[] }
@@ -80,7 +81,7 @@ export class Canvas {
 
   hit(s: Scene, x: number, y: number): Hit | null {
     const at = this.laneAt(s, y), t = this.timeAt(s, x)
-    if (!at || x < this.left || t < s.from || t > s.to) return null
+    if (!at || at.strip.group !== undefined || x < this.left || t < s.from || t > s.to) return null
     const row = at.strip.rows[at.strip.levels ? 0 : at.lane], lane = laneOf(s, row)
     if (!lane.kind.length) return null
     const level = at.strip.levels ? levelLanes(s.timeline.head, lane)[at.lane] : null, called = level ? indexAt(level, t) : 0
@@ -93,10 +94,20 @@ export class Canvas {
     this.height = this.element.clientHeight
     const w = Math.round(this.width * scale), h = Math.round(this.height * scale)
     if (this.element.width !== w || this.element.height !== h) { this.element.width = w; this.element.height = h }
-    const c = this.element.getContext('2d')!
+    this.paint(this.element.getContext('2d')!, s, scale)
+  }
+
+  // svg returns the scene as it was drawn last.
+  svg(s: Scene): string {
+    const svg = new Svg(this.width, this.height, window.devicePixelRatio || 1, this.element.getContext('2d')!)
+    this.paint(svg as unknown as CanvasRenderingContext2D, s, window.devicePixelRatio || 1)
+    return svg.text(getComputedStyle(this.element).backgroundColor)
+  }
+
+  private paint(c: CanvasRenderingContext2D, s: Scene, scale: number) {
     const ink = s.dark ? '#d7dde4' : '#2b3138', faint = s.dark ? '#39424d' : '#d5dae0'
     c.setTransform(1, 0, 0, 1, 0, 0)
-    c.clearRect(0, 0, w, h)
+    c.clearRect(0, 0, this.element.width, this.element.height)
     const top = pinnedEnd(s.strips)
     s.strips.forEach((p, k) => { if (!p.pinned) this.strip(c, s, p, k, scale, ink) })
     c.setTransform(scale, 0, 0, scale, 0, 0)
@@ -145,18 +156,18 @@ export class Canvas {
     const top = p.top - (p.pinned ? 0 : s.scrolled), above = p.pinned ? ruler : pinnedEnd(s.strips)
     const first = Math.max(Math.floor((above - top) / p.each), 0), end = Math.min(Math.ceil((this.height - top) / p.each), lanesIn(p))
     if (end <= first) return
-    const inks = p.levels ? s.levelInks : s.inks
+    const inks = p.levels ? s.levelInks : s.inks, grouped = p.group !== undefined
     const lanes = p.levels ? levelLanes(s.timeline.head, laneOf(s, p.rows[0])) : (finer(s) ?? s.timeline).lanes
     const y0 = Math.round((top + first * p.each) * scale), w = Math.round(this.plot * scale), h = Math.max(Math.round((top + end * p.each) * scale) - y0, 1)
     let was = this.painted[k]
     if (!was || was.of !== p || was.first !== first || was.count !== end - first || was.pixels.width !== w || was.pixels.height !== h) {
-      const order = Array.from({ length: end - first }, (_, i) => p.levels ? first + i : p.rows[first + i])
+      const order = grouped ? p.rows : Array.from({ length: end - first }, (_, i) => p.levels ? first + i : p.rows[first + i])
       was = this.painted[k] = { pixels: was?.pixels.width === w && was.pixels.height === h ? was.pixels : new ImageData(w, h), drawn: null, first, count: end - first, of: p, order }
     }
     this.bars(was, { lanes, order: was.order, inks, from: s.from, perPixel: (s.to - s.from) / w })
     c.putImageData(was.pixels, Math.round(this.left * scale), y0)
     c.setTransform(scale, 0, 0, scale, 0, 0)
-    if (p.each >= leastNamed) {
+    if (p.each >= leastNamed && !grouped) {
       c.font = '11px system-ui, sans-serif'
       c.textAlign = 'left'
       c.textBaseline = 'middle'
@@ -166,14 +177,14 @@ export class Canvas {
   }
 
   private bars(was: Painted, now: Drawn) {
-    const { width: w, height: h } = was.pixels, out = new Uint32Array(was.pixels.data.buffer)
+    const { width: w, height: h } = was.pixels, draw = was.of.group === undefined ? columns : mean, out = new Uint32Array(was.pixels.data.buffer)
     // What was moved by whole pixels is moved; only what was not seen before is drawn.
     const moved = was.drawn && distance(was.drawn, now)
     if (moved !== null && Math.abs(moved) < w) {
       now.from = was.drawn!.from + moved * now.perPixel
       out.copyWithin(Math.max(-moved, 0), Math.max(moved, 0), Math.min(out.length - moved, out.length))
-      if (moved !== 0) columns(out, w, h, now, moved > 0 ? w - moved : 0, moved > 0 ? w : -moved)
-    } else columns(out, w, h, now, 0, w)
+      if (moved !== 0) draw(out, w, h, now, moved > 0 ? w - moved : 0, moved > 0 ? w : -moved)
+    } else draw(out, w, h, now, 0, w)
     was.drawn = now
   }
 
@@ -195,8 +206,9 @@ export class Canvas {
   private middles(s: Scene): Float64Array {
     const y = new Float64Array(s.timeline.lanes.length).fill(-1), from = pinnedEnd(s.strips)
     for (const p of [...s.strips].reverse()) {
+      if (p.group !== undefined && !p.closed) continue
       for (let k = 0; k < p.rows.length; k++) {
-        const at = p.top - (p.pinned ? 0 : s.scrolled) + (p.levels ? p.levels / 2 : k + 0.5) * p.each
+        const at = p.closed ? p.top - s.scrolled + p.each / 2 : p.top - (p.pinned ? 0 : s.scrolled) + (p.levels ? p.levels / 2 : k + 0.5) * p.each
         y[p.rows[k]] = p.pinned || at >= from && at <= this.height ? at : -1
       }
     }
@@ -370,15 +382,23 @@ export class Canvas {
   }
 
   private labels(c: CanvasRenderingContext2D, s: Scene, p: Strip, top: number, first: number, end: number, ink: string) {
-    const every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
+    if (p.group !== undefined) {
+      c.fillStyle = ink
+      c.font = 'bold 11px system-ui, sans-serif'
+      c.textBaseline = 'middle'
+      c.textAlign = 'left'
+      c.fillText(`${p.closed ? '▸' : '▾'} ${fitted(`${p.group} (${p.rows.length})`, this.left - 24, c)}`, 3, top + p.each / 2)
+      return
+    }
+    const above = pinnedEnd(s.strips), every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
     c.textBaseline = 'middle'
     for (let k = first - first % every; k < end; k += every) {
-      const row = p.rows[p.levels ? 0 : k], y = Math.max(top + k * p.each, p.levels ? pinnedEnd(s.strips) : -1e9) + p.each / 2, marked = s.marked(row)
-      if (!p.pinned && y < pinnedEnd(s.strips) + 6) continue
+      const row = p.rows[p.levels ? 0 : k], middle = Math.max(top + k * p.each, p.levels ? above : -1e9) + p.each / 2, y = p.pinned ? middle : Math.max(middle, above + 6), marked = s.marked(row)
+      if (!p.pinned && middle < above) continue
       c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
       c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
       c.textAlign = 'right'
-      c.fillText(shortened(s.labels(row), this.left - 20, c), this.left - 6, y)
+      c.fillText(shortened(s.labels(row), this.left - (p.each >= 12 && s.opens(row) ? 20 : 9), c), this.left - 6, y)
       c.textAlign = 'left'
       if (p.each >= 12 && !p.pinned && s.opens(row)) c.fillText(p.levels ? '▾' : '▸', 3, y)
     }
@@ -472,6 +492,25 @@ export function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: nu
     for (let y = y0 + 1; y < y1; y++) out.copyWithin(y * w + x0, y0 * w + x0, y0 * w + x1)
   }
 }
+
+// mean draws some columns of all rows of a group as one: the mean of their colors.
+function mean(out: Uint32Array, w: number, h: number, d: Drawn, x0: number, x1: number) {
+  const sums = new Float64Array(4 * w), line = new Uint32Array(w), inks = d.inks.shared(1), step = Math.ceil(d.order.length / mostInMean)
+  let rows = 0
+  for (let k = 0; k < d.order.length; k += step, rows++) {
+    line.fill(0, x0, x1)
+    if (d.lanes[d.order[k]]) add(line, d.lanes[d.order[k]], d, inks, x0, x1)
+    for (let x = x0; x < x1; x++) for (let part = 0; part < 4; part++) sums[4 * x + part] += line[x] >>> 8 * part & 255
+  }
+  for (let x = x0; x < x1; x++) {
+    const [r, g, b, a] = sums.subarray(4 * x, 4 * x + 4)
+    line[x] = a > 0 ? (Math.min(a / rows, 255) << 24 | Math.min(255 * b / a, 255) << 16 | Math.min(255 * g / a, 255) << 8 | Math.min(255 * r / a, 255)) >>> 0 : 0
+  }
+  for (let y = 0; y < h - 1; y++) out.set(line.subarray(x0, x1), y * w + x0)
+}
+
+// mostInMean is how many rows of a group its mean is of; of more, they are spread over all.
+const mostInMean = 256
 
 // mostInLine is how many rows that fall on one line of pixels are drawn: their mean, as that of
 // what falls on one pixel in time.

@@ -7,9 +7,9 @@ import { place } from './described'
 import type { SectionProps } from './sections'
 import { Table, type Column } from './table'
 import { term } from './terms'
-import { count, share, time } from './units'
+import { count, share, time, unknown } from './units'
 
-const signed = (v: number | null) => v == null ? '–' : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
+const signed = (v: number | null) => v == null ? unknown : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
 const what = (c: any) => c.kind === 'wait' ? 'waiting' : 'own time'
 const where = (c: any) => `${c.operation || '(outside MPI)'} in ${place(c)}`
 
@@ -25,16 +25,15 @@ function verdict(c: any): string {
 export function WhatChanged({ doc, model, view, change }: SectionProps) {
   const c = doc.comparison
   if (!c) return null
-  const changes: any[] = c.changes.filter((x: any) => x.significant && x.kind !== 'run').slice(0, 5)
+  const changes: any[] = c.changes.filter((x: any) => x.significant && x.kind !== 'run').slice(0, 3)
   return <section aria-label="What changed">
-    <h2>What changed from A to {c.letter}</h2>
+    <div class="tools"><h2>What changed from A to {c.letter}</h2><span>{verdict(c)}</span></div>
     {!c.comparable.alike && <p class="warning">These are runs of different shape: {c.comparable.reasons.join('; ')}. Sums of different ranks are compared.</p>}
-    <p>{verdict(c)}</p>
     <ol class="causes">{changes.map(x => {
       const activity = model.at(x).indexOf(1), path = activity < 0 ? -1 : model.head.activities[activity][0]
       return <li><button aria-pressed={path >= 0 && view.path === path} onClick={() => change({ path: view.path === path ? -1 : path, place: -1, search: '' })}>
-        <span class="gain">{x.change == null ? 'new' : signed(x.change)}<small>{`${x.b > x.a ? '+' : '−'}${time(Math.abs(x.b - x.a))}`}</small></span>
-        <span class="text"><b>{what(x)}</b> {where(x)}<br />{time(x.a)} in A, {time(x.b)} in {c.letter}, summed over ranks{x.ranks?.length ? `; on ${x.ranks.length === 1 ? 'rank' : 'ranks'} ${x.ranks.slice(0, 8).join(', ')}${x.ranks.length > 8 ? ' …' : ''}` : ''}</span>
+        <span class="gain">{x.change == null ? 'new' : signed(x.change)} <small>{`${x.b > x.a ? '+' : '−'}${time(Math.abs(x.b - x.a))}`}</small></span>
+        <span class="text"><b>{what(x)}</b> {where(x)}: {time(x.a)} in A, {time(x.b)} in {c.letter}, summed over ranks{x.ranks?.length ? `; on ${x.ranks.length === 1 ? 'rank' : 'ranks'} ${x.ranks.slice(0, 8).join(', ')}${x.ranks.length > 8 ? ' …' : ''}` : ''}</span>
       </button></li>
     })}</ol>
   </section>

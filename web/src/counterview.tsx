@@ -1,11 +1,12 @@
 // Counters as curves below the timeline, and as its colors.
 
 import { h } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { gutter } from './canvas'
-import { added, askCurves, columns, css, extent, piece, quantity, shaded, valueAt, type Columns, type Counter, type Curve, type Stretch } from './curves'
+import { added, askCurves, columns, css, extent, piece, quantity, shaded, valueAt, type Columns, type Counter, type Curve } from './curves'
 import type { Lane } from './data'
 import { useDrawing } from './drawing'
+import { useFiner } from './finer'
 import type { Model } from './model'
 import { Tip } from './tip'
 import type { View } from './view'
@@ -21,22 +22,9 @@ const curveOf = (model: Model, counter: number) => model.timeline.curves.filter(
 // useCurves returns the curves of a counter as finely as they can be seen, asked from the server if
 // there is one and the page's own are too coarse.
 function useCurves(model: Model, view: View, counter: number): Curve[] {
-  const [fine, setFine] = useState<Stretch & { counter: number } | null>(null)
-  const own = useMemo(() => curveOf(model, counter), [model, counter])
-  const span = view.to - view.from, length = model.head.length_ns
-  const fits = fine && fine.counter === counter && fine.from <= Math.max(view.from, 0) && Math.min(view.to, length) <= fine.to
-  useEffect(() => {
-    const enough = own.every(c => c.row >= 0 && c.step <= Math.max(span / 1600, 1)) || view.to <= 0 || view.from >= length
-    if (!model.head.served || counter < 0 || enough || fits && fine.to - fine.from < 4 * span) return
-    const stop = new AbortController()
-    const id = setTimeout(() => {
-      askCurves(model.address, counter, Math.max(view.from - span / 2, 0), Math.min(view.to + span / 2, length), 3200, stop.signal).then(s => setFine({ ...s, counter }), err => {
-        if (!stop.signal.aborted) console.error(err)
-      })
-    }, 60)
-    return () => { clearTimeout(id); stop.abort() }
-  }, [model, counter, view.from, view.to, fine])
-  return fits ? fine.curves : own
+  const own = useMemo(() => curveOf(model, counter), [model, counter]), enough = own.every(c => c.row >= 0 && c.step <= Math.max((view.to - view.from) / 1600, 1))
+  const ask = model.head.served && counter >= 0 && !enough ? (from: number, to: number, stop: AbortSignal) => askCurves(model.address, counter, from, to, 3200, stop) : null
+  return useFiner(ask, view, model.head.length_ns, own)?.curves ?? own
 }
 
 // useShades returns the timeline's lanes and the scale if it is colored by a counter.

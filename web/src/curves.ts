@@ -123,6 +123,12 @@ export const shades = Uint32Array.from({ length: levels + 1 }, (_, k) => {
   return (0xff000000 | b << 16 | g << 8 | r) >>> 0
 })
 
+// signed is the color of a difference from -1, blue, by 0 to 1, orange: also told apart without red and green.
+export function signed(v: number, dark: boolean): string {
+  const end = v > 0 ? [230, 130, 0] : [30, 110, 220], none = dark ? [44, 53, 62] : [232, 235, 239], part = Math.min(Math.sqrt(Math.abs(v)), 1)
+  return `rgb(${end.map((c, k) => Math.round(none[k] + part * (c - none[k]))).join()})`
+}
+
 export function css(share: number): string { return `rgb(${shade(share).join()})` }
 
 // shaded makes lanes of curves, for the timeline to be colored by: kind 0 where a counter is not

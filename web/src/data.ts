@@ -3,7 +3,7 @@
 
 import { decodeCurves, type Counter, type Curve } from './curves'
 
-export interface Row { name: string; rank: number; master: boolean; step_ns: number; device?: string }
+export interface Row { name: string; rank: number; master: boolean; step_ns: number; device?: string; node?: string }
 // What a region is on a device ('compute' if not told), of a thread and on files is told where it matters.
 export interface Region { name: string; paradigm: string; file?: string; line?: number; on_device?: string; of_thread?: string; on_file?: string; look: [host: number, shade: number, device: number, shade: number] }
 // A Class is what some regions do, and the colors that these have.

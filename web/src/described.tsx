@@ -6,7 +6,7 @@ import type { Document } from './data'
 import { more, type ColumnOf, type TableOf } from './more'
 import { Table, type Column, type Props } from './table'
 import { term } from './terms'
-import { bytes, count, file, grain, instant, share, time } from './units'
+import { bytes, count, file, grain, instant, share, time, unknown } from './units'
 
 // A Chain is a row of the document and what it lies in, the innermost first.
 type Chain = any[]
@@ -33,7 +33,7 @@ function valueOf(chain: Chain, key: string): any {
 // place names a source line.
 export function place(r: { region?: string | null; file?: string | null; line?: number | null }): string {
   const at = r.file ? r.line ? `${file(r.file)}:${r.line}` : file(r.file) : ''
-  return r.region ? at ? `${r.region} (${at})` : r.region : at || '–'
+  return r.region ? at ? `${r.region} (${at})` : r.region : at || unknown
 }
 
 // deviceName names a device and its rank, which some traces have in the device's name already.
@@ -80,7 +80,7 @@ function column(c: ColumnOf, doc: Document): Column<Chain> {
   }
   if (!numbers[c.unit ?? '']) {
     const show = (r: Chain): ComponentChildren => {
-      const v = textOf(c, doc, r) ?? '–', cut = c.unit !== 'label' && v.length > long
+      const v = textOf(c, doc, r) ?? unknown, cut = c.unit !== 'label' && v.length > long
       const whole = c.unit === 'place' && valueOf(r, c.key)?.file
       return whole || cut ? <span class={cut ? 'folded' : ''} title={whole || v}>{v}</span> : v
     }
@@ -89,7 +89,7 @@ function column(c: ColumnOf, doc: Document): Column<Chain> {
   const value = (r: Chain): number | null => known(r) ? valueOf(r, c.key) : null
   return { ...head, value, show: r => {
     const v = value(r), of = c.of && valueOf(r, c.of)
-    if (v == null) return '–'
+    if (v == null) return unknown
     return <Fragment>{shown(c.unit!, v)}{of ? <small class="faint"> {share(v / of)}</small> : null}</Fragment>
   } }
 }

@@ -2,12 +2,13 @@
 
 import { h } from 'preact'
 import { HeatMap } from './heatmap'
+import type { Model } from './model'
 import { more, type Grid } from './more'
 import { RankBars, type SectionProps } from './sections'
 import { time } from './units'
 
 // Ranks shows a time of every row: as bars, at places in a topology, or by call path (wanted activities alone).
-export function Ranks(p: SectionProps & { times: Float64Array; wanted: Uint8Array; title: string; others?: Float64Array }) {
+export function Ranks(p: SectionProps & { times: Float64Array; wanted: Uint8Array; counted: (m: Model) => Uint8Array; title: string; others?: Float64Array }) {
   const { doc, model, view, change, times, title } = p, { grids } = more(doc), grid = grids[view.grid]
   const several = times.length > 1
   return <div>

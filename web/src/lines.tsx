@@ -8,7 +8,7 @@ import { more, type KeyBars, type LineCalls } from './more'
 import { Described } from './described'
 import { span, type SectionProps } from './sections'
 import { term } from './terms'
-import { bytes, count, share, time } from './units'
+import { bytes, count, share, time, unknown } from './units'
 
 export function Lines(p: SectionProps) {
   const { doc, model, view, change } = p
@@ -60,7 +60,7 @@ function KeyHistogram({ operation, k }: { operation: string; k: KeyBars }) {
   const kind = [operation, k.role, `${k.processes} processes`, bytes(k.bytes)].filter(Boolean).join(', ')
   return <Histogram label={`Durations of ${k.calls} calls of ${kind}`} counts={bars} expected={k.expected}
     caption={<span><b>{kind}</b>: {count(k.calls)} {k.calls === 1 ? 'call' : 'calls'} without their wait states. <span title={term('t_min, t_max')}>t_max {time(k.t_max_ns)}</span>
-      {k.law ? <span title={term('law')}>, by the law <b class="lawname">{k.law}</b> of all such calls (p = {k.p_value?.toPrecision(2) ?? '–'})</span> : k.from === 'empirical' ? ', by the calls themselves: no law was accepted' : k.from === 'equal' ? ': all calls take as long' : `, ${k.from} from a profile`}
+      {k.law ? <span title={term('law')}>, by the law <b class="lawname">{k.law}</b> of all such calls (p = {k.p_value?.toPrecision(2) ?? unknown})</span> : k.from === 'empirical' ? ', by the calls themselves: no law was accepted' : k.from === 'equal' ? ': all calls take as long' : `, ${k.from} from a profile`}
       {k.unreliable && <span class="late">, unreliable</span>}; {slow > 0 ? `about ${count(slow)} (${share(slow / k.calls)}) take longer` : 'none takes longer'}{beyond > 0 && `, ${count(beyond)} of them beyond the picture`}.</span>}
     name={i => `${time(edge(i))} to ${time(edge(i + 1))}: ${count(bars[i])} calls${k.expected ? `, the law expects ${k.expected[i].toPrecision(3)}` : ''}`}
     edges={[0, 0.25, 0.5, 0.75, 1].map(x => time(edge(x * bars.length)))}

@@ -166,14 +166,14 @@ export class Model {
   }
 
   // lost returns which share of rows waits in equal parts of a stretch of time; of a trace without waits, which share of devices is
-  // idle, or of rows does nothing that is recorded.
+  // idle, or of rows is in calls.
   lost(from: number, to: number, bins: number): { what: string; shares: Float64Array } {
     const { rows, activities } = this.head, shares = new Float64Array(bins), per = bins / (to - from), called = this.called()
     const add = (begin: number, end: number, sign: number) => {
       const a = Math.max((begin - from) * per, 0), b = Math.min((end - from) * per, bins)
       for (let x = Math.floor(a); x < b; x++) shares[x] += sign * (Math.min(x + 1, b) - Math.max(x, a))
     }
-    const waits = activities.some(([, w], a) => w > 0 && this.activityTime[a] > 0), devices = waits ? new Map() : this.devices()
+    const waits = this.timeline.lanes.some(({ kind }, r) => !rows[r].device && kind.some(k => activities[k][1] > 0)), devices = waits ? new Map() : this.devices()
     if (devices.size) {
       for (const streams of devices.values()) {
         add(from, to, 1)
@@ -186,9 +186,9 @@ export class Model {
     this.timeline.lanes.forEach(({ start, kind }, r) => {
       if (!called[r] || rows[r].device) return
       n++
-      for (let i = 0; i < kind.length; i++) if (waits ? activities[kind[i]][1] > 0 : activities[kind[i]][0] < 0) add(start[i], start[i + 1], 1)
+      for (let i = 0; i < kind.length; i++) if (waits ? activities[kind[i]][1] > 0 : activities[kind[i]][0] >= 0) add(start[i], start[i + 1], 1)
     })
-    return { what: waits ? 'Waiting' : 'Nothing recorded', shares: shares.map(v => Math.min(v / Math.max(n, 1), 1)) }
+    return { what: waits ? 'Waiting' : 'In calls', shares: shares.map(v => Math.min(v / Math.max(n, 1), 1)) }
   }
 
   // devices returns the rows of each device.

@@ -1,4 +1,4 @@
-// Notes on times, which travel in the address, and the picture of what is seen.
+// Notes on times, which travel in the address, and pictures of what is seen.
 
 import { h } from 'preact'
 import { instant } from './units'
@@ -20,6 +20,17 @@ export function noteIn({ select, from, to }: View): Note {
   return { at: Math.round((a + b) / 2), text: '' }
 }
 
+// save offers a file.
+function save(data: Blob, name: string) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(data)
+  link.download = name.replace(/[^\w.-]+/g, '_')
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+export function saveDrawing(svg: string, name: string) { save(new Blob([svg], { type: 'image/svg+xml' }), `${name}.svg`) }
+
 // savePicture saves the timeline as it is seen as a PNG file.
 export function savePicture(canvas: HTMLCanvasElement, name: string) {
   const copy = document.createElement('canvas'), c = copy.getContext('2d')!
@@ -28,12 +39,5 @@ export function savePicture(canvas: HTMLCanvasElement, name: string) {
   c.fillStyle = getComputedStyle(canvas).backgroundColor
   c.fillRect(0, 0, copy.width, copy.height)
   c.drawImage(canvas, 0, 0)
-  copy.toBlob(blob => {
-    if (!blob) return
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(blob)
-    link.download = `${name.replace(/[^\w.-]+/g, '_')}.png`
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }, 'image/png')
+  copy.toBlob(blob => { if (blob) save(blob, `${name}.png`) }, 'image/png')
 }

@@ -59,7 +59,7 @@ export function Overview({ model, from, to, show, bounds: [first, last] }: Props
   const begin = Math.max(at(from), 0), end = Math.min(at(to), 100)
   return <div class="overview">
     <span class="faint" title={`${what}: mean ${share(mean)}, at most ${share(most)} at a time`}>{what}</span>
-    <div ref={element} class="strip">
+    <div ref={element} class={what === 'In calls' ? 'strip doing' : 'strip'}>
       {curve}
       <div class="window" style={{ left: `${begin}%`, width: `max(${end - begin}%, 3px)` }} />
     </div>

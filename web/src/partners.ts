@@ -8,9 +8,12 @@ import { bytes, count, instant, time } from './units'
 // most is how many messages of a visit are named.
 const most = 4
 
-// partners says in a line each which messages a visit sends and receives, and of which collective
-// it is a part. In front stands the last that came: a visit that waits does so for it.
-export function partners(model: Model, detail: Detail | null, { row, lane, run }: Hit): string[] {
+// A Partner is said in a line; row is what the other does it on, at when.
+export interface Partner { text: string; row?: number; at?: number }
+
+// partners says which messages a visit sends and receives, and of which collective it is a part. In front stands the last that
+// came: a visit that waits does so for it.
+export function partners(model: Model, detail: Detail | null, { row, lane, run }: Hit): Partner[] {
   const { activities } = model.head, [path, wait] = activities[lane.kind[run]]
   if (path < 0 || lane.step > 1) return []
   const [from, to] = visit(model, lane, run)
@@ -28,21 +31,21 @@ export function partners(model: Model, detail: Detail | null, { row, lane, run }
   if (together && !other) {
     const { root, sent, received } = together
     const what = [communicator(model, together.comm), `${count(together.members)} rows`, root >= 0 && `root ${name(root)}`, sent + received > 0 && `they send ${bytes(sent)}, receive ${bytes(received)}`]
-    return [together.latest === row ? `the last to come, ${time(together.latestBegin - together.begin)} after the first` :
-      `last to come: ${name(together.latest)}, at ${instant(together.latestBegin, grain)}${doing(together.latest, together.latestBegin)}`, what.filter(Boolean).join(', ')]
+    return [together.latest === row ? { text: `the last to come, ${time(together.latestBegin - together.begin)} after the first` } :
+      { text: `last to come: ${name(together.latest)}, at ${instant(together.latestBegin, grain, together.latestBegin)}${doing(together.latest, together.latestBegin)}`, row: together.latest, at: together.latestBegin - 1 }, { text: what.filter(Boolean).join(', ') }]
   }
-  const lines: { at: number; text: string }[] = []
+  const lines: (Partner & { at: number })[] = []
   let n = 0
   for (let i = 0; i < messages.sent.length; i++) {
     const sends = messages.from[i] === row && messages.sent[i] >= from && messages.sent[i] <= to
     if (!sends && !(messages.to[i] === row && messages.done[i] >= from && messages.done[i] <= to)) continue
     n++
     const at = messages.sent[i], how = [`tag ${messages.tag[i]}`, model.head.comms.length > 1 && communicator(model, messages.comm[i])].filter(Boolean).join(', ')
-    lines.push(sends ? { at: messages.done[i], text: `${bytes(messages.bytes[i])} to ${name(messages.to[i])}, ${how}, received at ${instant(messages.done[i], grain)}${doing(messages.to[i], messages.done[i])}` } :
-      { at, text: `${bytes(messages.bytes[i])} from ${name(messages.from[i])}, ${how}, sent at ${instant(at, grain)}${doing(messages.from[i], at)}` })
+    lines.push(sends ? { at: messages.done[i], row: messages.to[i], text: `${bytes(messages.bytes[i])} to ${name(messages.to[i])}, ${how}, received at ${instant(messages.done[i], grain, messages.done[i])}${doing(messages.to[i], messages.done[i])}` } :
+      { at, row: messages.from[i], text: `${bytes(messages.bytes[i])} from ${name(messages.from[i])}, ${how}, sent at ${instant(at, grain, at)}${doing(messages.from[i], at)}` })
   }
   lines.sort((a, b) => b.at - a.at)
-  return lines.slice(0, most).map(l => l.text).concat(n > most ? [`and ${n - most} more messages`] : [])
+  return n > most ? [...lines.slice(0, most), { text: `and ${n - most} more messages` }] : lines
 }
 
 // communicator names one.

@@ -1,5 +1,6 @@
 // Which rows of the timeline are shown, from top to bottom.
 
+import { deviceName } from './described'
 import type { Model } from './model'
 import type { View } from './view'
 
@@ -18,17 +19,31 @@ export function kindsOf(model: Model, rows: number[]): Kind[] {
   return kinds.filter(k => there.has(k))
 }
 
-// A process is folded if only its own row is shown, without further threads and devices.
-export function folded({ fold, but }: View, rank: number): boolean { return rank >= 0 && fold !== but.includes(rank) }
+// What rows can stand together by.
+export const groupings = ['node', 'process', 'device'] as const
+export type Grouping = typeof groupings[number]
 
-// arranged returns the rows of the kind that is wanted, sorted, without those of folded processes. Rows in which no region is entered
-// are left out unless all are wanted.
+// groupOf names the group of a row.
+export function groupOf(model: Model, by: Grouping, r: number): string {
+  const { node, rank, device } = model.head.rows[r]
+  return by === 'node' ? node || 'node not known' : by === 'process' ? rank >= 0 ? `rank ${rank}` : 'no rank' : device ? deviceName({ rank, device }) : 'hosts'
+}
+
+// groupingsOf returns by what some rows can be told apart, or put together.
+export function groupingsOf(model: Model, rows: number[]): Grouping[] {
+  return groupings.filter(by => { const n = new Set(rows.map(r => groupOf(model, by, r))).size; return by === 'node' ? rows.some(r => model.head.rows[r].node) : n > 1 && (by === 'device' || n < rows.length) })
+}
+
+// arranged returns the rows of the kind that is wanted, sorted, those of a group together. Rows in which no region is entered are left
+// out unless all are wanted.
 export function arranged(model: Model, view: View, all: boolean): number[] {
-  const called = model.called(), { rows } = model.head
-  const order = sorted(model, view.sort).filter(r => all || called[r])
-  const heads = new Set(order.filter(r => rows[r].master).map(r => rows[r].rank))
-  const wanted = order.filter(r => (!view.only || kindOf(model, r) === view.only) && (view.only || rows[r].master || !heads.has(rows[r].rank) || !folded(view, rows[r].rank)))
-  return wanted.length ? wanted : order
+  const called = model.called()
+  const order = sorted(model, view.sort).filter(r => all || called[r]), some = order.filter(r => !view.only || kindOf(model, r) === view.only), wanted = some.length ? some : order
+  const { group } = view
+  if (!group) return wanted
+  const groups = new Map<string, number[]>()
+  for (const r of wanted) { const g = groupOf(model, group, r), of = groups.get(g); if (of) of.push(r); else groups.set(g, [r]) }
+  return [...groups.values()].flat()
 }
 
 function sorted(model: Model, sort: View['sort']): number[] {

@@ -56,14 +56,12 @@ interface Props { runs: Run[]; run: number; models: Model[]; alignment: Alignmen
 
 // RunChoice says which run is looked at, and how they are aligned.
 export function RunChoice({ runs, run, alignment, view, change }: Props) {
-  return <section aria-label="Runs" class="runs">
-    <div class="tools"><h2>{runs.length} runs</h2>
-      <span role="radiogroup" aria-label="Run that the page is about" class="keys">{runs.map((r, k) =>
-        <label><input type="radio" name="run" checked={k === run} onChange={() => { location.hash = `run=${k}` }} /> <b>{letter(k)}</b> {runName(runs, k)} <span class="faint">{time(r.timeline.head.length_ns)}</span></label>)}</span>
-      <label>Aligned <select value={alignment.align} onChange={e => change({ align: e.currentTarget.value as View['align'] })}>
-        {alignment.choices.map(a => <option value={a}>{alignNames[a]}</option>)}</select></label>
-    </div>
-  </section>
+  return <div role="group" aria-label="Runs" class="runs">
+    <div role="radiogroup" aria-label="Run that the page is about">{runs.map((r, k) =>
+      <label><input type="radio" name="run" checked={k === run} onChange={() => { location.hash = `run=${k}` }} /> <b>{letter(k)}</b> {runName(runs, k)} <span class="faint">{time(r.timeline.head.length_ns)}</span></label>)}</div>
+    <label>Aligned <select value={alignment.align} onChange={e => change({ align: e.currentTarget.value as View['align'] })}>
+      {alignment.choices.map(a => <option value={a}>{alignNames[a]}</option>)}</select></label>
+  </div>
 }
 
 export function RunLabel({ runs, run }: { runs: Run[]; run: number }) {

@@ -4,7 +4,7 @@ import { h, Fragment } from 'preact'
 import type { SectionProps } from './sections'
 import { Table, type Column } from './table'
 import { term } from './terms'
-import { count, share, time } from './units'
+import { count, share, time, unknown } from './units'
 
 const factors: [key: string, name: string][] = [
   ['global_efficiency', 'global efficiency'], ['parallel_efficiency', 'parallel efficiency'], ['process_efficiency', 'of processes'], ['thread_efficiency', 'of threads'], ['load_balance', 'load balance'],
@@ -24,7 +24,7 @@ export function Scaling({ doc }: SectionProps) {
     { name: 'speedup', of: z => z.speedup ?? null, show: v => v.toFixed(3) }, { name: 'average IPC', of: z => z.ipc ?? null, show: v => v.toFixed(3) },
     { name: 'average frequency, GHz', of: z => z.frequency_ghz ?? null, show: v => v.toFixed(3) }, { name: 'run time', of: z => z.runtime_ns, show: time },
   ]
-  const columns: Column<any>[] = [{ name: 'By processes', value: r => r.name }, ...sizes.map((z): Column<any> => ({ name: label(z), value: r => r.of(z), show: r => r.of(z) == null ? '–' : r.show(r.of(z)) }))]
+  const columns: Column<any>[] = [{ name: 'By processes', value: r => r.name }, ...sizes.map((z): Column<any> => ({ name: label(z), value: r => r.of(z), show: r => r.of(z) == null ? unknown : r.show(r.of(z)) }))]
   const line = (key: string, name: string): Line => ({ name, points: sizes.filter(z => z[key] != null).map(z => [z.processes, z[key]]) })
   const models: Column<any>[] = [
     { name: 'Place', value: r => r.path.join(' > ') }, { name: `With ${label(sizes[sizes.length - 1])}`, value: r => r.values[r.values.length - 1], show: r => time(r.values[r.values.length - 1]) },

@@ -3,6 +3,7 @@
 import { h } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Document } from './data'
+import type { Chosen } from './dock'
 import type { Coloring, Model } from './model'
 import type { Other } from './runs'
 import type { View } from './view'
@@ -20,6 +21,7 @@ export interface SectionProps {
   culprits: number[]    // rows
   coloring: Coloring
   other: Other | null   // run that is compared with this one
+  tell: (c: Chosen) => void
 }
 
 // span is what the tables are about: the selected stretch of time, or all.
@@ -31,13 +33,13 @@ export function span({ view, model }: { view: View; model: Model }): [number, nu
 const rowsShown = 64
 
 // RankBars shows rows as bars, the longest first; one that is clicked is pinned above the timeline.
-export function RankBars({ model, view, change, culprits, times, title, other, others }: SectionProps & { times: Float64Array; title: string; others?: Float64Array }) {
+export function RankBars({ model, view, change, tell, culprits, times, title, other, others }: SectionProps & { times: Float64Array; title: string; others?: Float64Array }) {
   const used = Array.from(times, (t, r) => ({ t, r })).filter(x => x.t > 0).sort((a, b) => b.t - a.t || a.r - b.r)
   if (!used.length) return <p class="faint">{title}: no time.</p>
   const most = used[0].t, mean = used.reduce((s, x) => s + x.t, 0) / used.length
   const there = new Map(others && other?.model.head.rows.map((_, r) => [other.model.rowName(r), others[r]])) // of rows that are called the same
   const before = (r: number) => there.get(model.rowName(r))
-  const pin = (r: number) => change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] })
+  const pin = (r: number) => { tell({ whole: r }); change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] }) }
   return <figure class="ranks">
     <figcaption>{title}: mean {time(mean)}, most {time(most)}{there.size > 0 && `; in small, ${other!.own} − ${other!.letter}`}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
     <div role="listbox" aria-multiselectable="true" aria-label={`${title}, the longest first; those that are selected are pinned`}>

@@ -1,6 +1,8 @@
 import { h, Fragment, type ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { roving } from './roving'
+import { term } from './terms'
+import { count, unknown } from './units'
 
 // A Column shows one value of a row; numbers sort by value and stand to the right.
 export interface Column<R> {
@@ -58,6 +60,7 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
   if (!rows.length) return <p class="faint">{caption}: none.</p>
   const numeric = columns.map(c => rows.some(r => typeof c.value(r) === 'number'))
   const kinds = columns.map((c, k) => numeric[k] ? 'number' : (!c.show || c.brief) && rows.every(r => String(c.value(r) ?? '').length <= unbroken) ? 'short' : '')
+  const blank = rows.slice(0, 5000).some(r => columns.some(c => c.value(r) == null))
   const place = chosen ? sorted.findIndex(chosen) : -1, shown = all ? sorted : sorted.slice(0, Math.max(first, place + 2)), at = shown.findIndex(r => chosen?.(r))
   return <div class="tablebox">
     {rows.length > filtered && numeric.includes(false) && <label class="filter">Only with <input type="search" size={16} value={find} onInput={e => setFind(e.currentTarget.value)} /></label>}
@@ -72,18 +75,18 @@ export function Table<R>({ caption, note, columns, rows, sort = -1, chosen, choo
           onClick={choose && (() => choose(r))} onKeyDown={choose && ((k: KeyboardEvent) => { if (k.key === 'Enter') choose(r); else roving(k) })}>
           {columns.map((c, k) => {
             const v = c.value(r)
-            return <td class={kinds[k]}>
+            return <td class={kinds[k]} title={v == null ? term(unknown) : undefined}>
               {c.bar && most[k] > 0 && <span class="bar" style={{ width: `${100 * Math.max(Number(v) || 0, 0) / most[k]}%` }} />}
-              <span>{c.show ? c.show(r) : v ?? '–'}</span>
+              <span>{c.show ? c.show(r) : v ?? unknown}</span>
             </td>
           })}
         </tr>{detail && i === at && <tr class="detail"><td colSpan={columns.length}>{detail(r)}</td></tr>}</Fragment>)}</tbody>
     </table>
-    {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${sorted.length.toLocaleString('en-US')} rows`}</button>}
+    {sorted.length > first && <button class="more" onClick={() => setAll(!all)}>{all ? 'Fewer' : `All ${count(sorted.length)} rows`}</button>}
     {more}
     <button class="csv" title="Comma-separated values of all rows, times in ns" onClick={() => copyCSV(columns, sorted).then(() => setCopied('Copied'), () => setCopied('The browser does not allow it'))}>Copy CSV</button> <span class="faint" role="status">{copied}</span>
-    {(note || columns.some(c => c.title)) && <details class="defs faint"><summary>What the columns mean</summary>
+    {(note || blank || columns.some(c => c.title)) && <details class="defs faint"><summary>What the columns mean</summary>
       {note && <p>{note}</p>}
-      <dl>{columns.filter(c => c.title).map(c => <div><dt>{c.name}</dt><dd>{c.title}</dd></div>)}</dl></details>}
+      <dl>{columns.filter(c => c.title).map(c => <div><dt>{c.name}</dt><dd>{c.title}</dd></div>)}{blank && <div><dt>{unknown}</dt><dd>{term(unknown)}</dd></div>}</dl></details>}
   </div>
 }

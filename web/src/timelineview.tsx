@@ -2,13 +2,15 @@ import { h, Fragment } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Canvas, Inks, laneOf, pinnedEnd, ruler, type Hit, type Joined, type Scene } from './canvas'
 import { detail, type Detail, type Lane } from './data'
+import { pathOf, waitOf, type Chosen } from './dock'
 import { shades } from './curves'
 import { printing } from './dark'
 import { levelColors, levelLit } from './levels'
+import { useFiner } from './finer'
 import { listen } from './listen'
 import { noteIn } from './notes'
 import { communicator, partners } from './partners'
-import { fitBand, folded, type Band } from './rows'
+import { fitBand, groupOf, type Band, type Grouping } from './rows'
 import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
 import { arrange, openedAtFirst } from './strips'
@@ -31,6 +33,8 @@ interface Props {
   dark: boolean
   part: number // of the window's height that it may take
   bounds?: [number, number] // of what can be looked at, in the timeline's time; else all of it
+  tell?: (c: Chosen | null) => void // what is chosen
+  drawn?: { current: (() => string) | null } // returns what is seen as SVG
 }
 
 // least is how high a timeline may be in any window, px.
@@ -51,7 +55,7 @@ function useRoom(part: number): number {
 type Place = { x: number; y: number } | { lane: number; time: number }
 
 // TimelineView is the timeline with all that can be done to it by wheel, drag, keys and touch.
-export function TimelineView({ model, view, change, coloring, order, arranged, pinned, lit, marked, phases, shaded, dark, part, bounds }: Props) {
+export function TimelineView({ model, view, change, coloring, order, arranged, pinned, lit, marked, phases, shaded, dark, part, bounds, tell = () => {}, drawn }: Props) {
   const element = useRef<HTMLCanvasElement>(null)
   const around = useRef<HTMLDivElement>(null), scroller = useRef<HTMLDivElement>(null)
   const canvas = useRef<Canvas | null>(null)
@@ -63,7 +67,8 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
 
   const levels = (r: number) => shaded || model.levels(r) < 2 ? 0 : model.levels(r)
   const open = useMemo(() => new Set(view.open ?? openedAtFirst(order, levels, room)), [model, view.open, order, room, shaded !== null])
-  const { strips, height } = useMemo(() => arrange(order, pinned, r => open.has(r) ? levels(r) : 0, room), [order, pinned, open, room, shaded !== null])
+  const groups = useMemo(() => view.group ? { of: (r: number) => groupOf(model, view.group as Grouping, r), closed: new Set(view.closed) } : undefined, [model, view.group, view.closed])
+  const { strips, height } = useMemo(() => arrange(order, pinned, r => open.has(r) ? levels(r) : 0, room, groups), [order, pinned, open, room, groups, shaded !== null])
   const inks = useMemo(() => new Inks(shaded ? { colors: shades, lit: null } : { colors: coloring.of, lit }), [coloring, lit, shaded !== null])
   const levelInks = useMemo(() => new Inks({ colors: levelColors(coloring), lit: levelLit(head, lit) }), [coloring, lit])
   const named = (kind: number, level: boolean) => {
@@ -72,22 +77,26 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
     const [path, wait] = head.activities[kind]
     return wait > 0 ? head.waits[wait] : model.names[path] ?? ''
   }
-  const top = Math.min(scrolled, Math.max(height - room, 0))
+  // Rows that are pinned take their place from the others, so that nothing below moves, unless there is little.
+  const shown = Math.min(Math.max(height - (pinned.length ? pinnedEnd(strips) - ruler + 5 : 0), Math.min(height, least)), room)
+  const top = Math.min(scrolled, Math.max(height - shown, 0))
   const scene = useMemo((): Scene => ({
     timeline: model.timeline, detail: fine, strips, scrolled: top, inks, levelInks, from: view.from, to: view.to, select: view.select, named,
-    messages: view.messages, critical: view.critical, labels: r => model.label(r) + (head.rows[r].master && folded(view, head.rows[r].rank) ? ' …' : ''), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
   }), [model, fine, strips, top, inks, levelInks, view, marked, phases, dark])
   const painted = useMemo((): Scene => shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene, [scene, shaded])
   const latest = useRef(scene)
   latest.current = scene
   const picture = useRef(painted)
   picture.current = painted
-  const state = useRef({ view, change, first, last, order, arranged, toggle: (_: number) => {} })
+  const state = useRef({ view, change, first, last, order, arranged, fine, tell, toggle: (_: number) => {}, fold: (_: string) => {} })
   const toggle = (row: number) => change({ open: [...open].sort((a, b) => a - b).filter(r => r !== row).concat(open.has(row) || !levels(row) ? [] : [row]) })
-  state.current = { view, change, first, last, order, arranged, toggle }
+  const fold = (name: string) => change({ group: view.group || 'process', closed: view.closed.includes(name) ? view.closed.filter(g => g !== name) : [...view.closed, name] })
+  state.current = { view, change, first, last, order, arranged, fine, tell, toggle, fold }
 
   useLayoutEffect(() => {
     canvas.current = new Canvas(element.current!)
+    if (drawn) drawn.current = () => canvas.current!.svg(picture.current)
     const watch = new ResizeObserver(() => canvas.current!.draw(picture.current))
     watch.observe(element.current!)
     return () => watch.disconnect()
@@ -97,7 +106,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   useLayoutEffect(() => {
     if (printing) canvas.current!.draw(picture.current)
     else frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(picture.current) })
-  }, [painted, height, printing])
+  }, [painted, shown, printing])
 
   const show = (from: number, to: number) => {
     const { first, last, change } = state.current, length = last - first
@@ -189,13 +198,16 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
     const up = (p: PointerEvent) => {
       const [x, y] = where(p)
       if (drag?.does === 'rows' && pointers.size === 1) {
-        const ends = [placeOf(drag.y), placeOf(y)].sort((a, b) => a - b), top = bandNow()[0]
+        const { group } = canvas.current!.laneAt(latest.current, y)?.strip ?? {}, ends = [placeOf(drag.y), placeOf(y)].sort((a, b) => a - b), top = bandNow()[0]
         if (drag.moved) showRows([top + ends[0], top + ends[1] + 1])
+        else if (group !== undefined) state.current.fold(group)
         else if (ends[0] >= 0) state.current.toggle(state.current.order[ends[0]])
         setGrip(null)
       } else if (drag && !drag.moved && pointers.size === 1) {
         const hit = canvas.current!.hit(latest.current, x, y)
         const joined = drag.does === 'move' ? canvas.current!.joined(x, y) : null
+        const found = joined ?? hit
+        if (drag.does === 'move') state.current.tell(found && { ...found, detail: state.current.fine })
         state.current.change(joined ? { pins: rowsOf(joined) } : drag.does === 'select' ? { select: null } : { path: hit ? pathOf(model, hit) : -1, place: -1 })
       }
       pointers.delete(p.pointerId)
@@ -211,7 +223,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   }, [model])
 
   // Lanes that keys go through: of all rows that are not pinned, from top to bottom.
-  const lanes = useMemo(() => strips.filter(p => !p.pinned).flatMap(p => Array.from({ length: p.levels || p.rows.length }, (_, k) => ({ strip: p, k }))), [strips])
+  const lanes = useMemo(() => strips.filter(p => !p.pinned && p.group === undefined).flatMap(p => Array.from({ length: p.levels || p.rows.length }, (_, k) => ({ strip: p, k }))), [strips])
   const middle = (lane: number) => lanes[lane].strip.top - scene.scrolled + (lanes[lane].k + 0.5) * lanes[lane].strip.each
   const point = at && canvas.current && ('x' in at ? at : lanes[at.lane] ? { x: canvas.current.x(scene, at.time), y: middle(at.lane) } : null)
   const hit = point && canvas.current!.hit(scene, point.x, point.y), joined = point && at && 'x' in at ? canvas.current!.joined(point.x, point.y) : null
@@ -233,7 +245,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
     if (!seen) show(from, to)
     const top = lanes[lane].strip.top + lanes[lane].k * lanes[lane].strip.each, above = pinnedEnd(strips)
     if (top - scene.scrolled < above) scroller.current!.scrollTop = top - above
-    else if (top - scene.scrolled > room - lanes[lane].strip.each) scroller.current!.scrollTop = top - room + lanes[lane].strip.each
+    else if (top - scene.scrolled > shown - lanes[lane].strip.each) scroller.current!.scrollTop = top - shown + lanes[lane].strip.each
     setAt({ lane, time: hit && !on ? hit.time : (Math.max(begin, from) + Math.min(end, to)) / 2 })
   }
 
@@ -245,22 +257,21 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
       W: () => zoomRows(0.6), S: () => zoomRows(1 / 0.6), ...order.length < arranged ? { ArrowUp: () => moveRows(-Math.ceil(order.length / 6)), ArrowDown: () => moveRows(Math.ceil(order.length / 6)) } : {},
       j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
       o: () => toggle(hit?.row ?? order[0]), n: () => change({ notes: [...view.notes, noteIn(view)] }),
-      f: () => { const { rank } = head.rows[hit?.row ?? order[0]]; change({ but: view.but.includes(rank) ? view.but.filter(r => r !== rank) : [...view.but, rank], band: null }) },
+      f: () => fold(groupOf(model, view.group || 'process', hit?.row ?? order[0])),
       p: () => { const row = hit?.row ?? order[0]; change({ pins: view.pins.includes(row) ? view.pins.filter(r => r !== row) : [...view.pins, row] }) },
-      ...hit ? { ' ': () => change({ path: pathOf(model, hit), place: -1 }) } : {},
-      Home: () => show(first, last), Escape: () => { setAt(null); change({ select: null, path: -1, place: -1 }) },
+      ...hit ? { ' ': () => { tell({ ...hit, detail: fine }); change({ path: pathOf(model, hit), place: -1 }) } } : {},
+      Home: () => show(first, last), Escape: () => { setAt(null); tell(null); change({ select: null, path: -1, place: -1 }) },
       Enter: () => change({ select: [view.from, view.to] }),
     }
     Object.assign(does, { ArrowLeft: does.a, ArrowRight: does.d, '+': does.w, '-': does.s, '0': does.Home })
     if (does[k.key] && !k.ctrlKey && !k.metaKey && !k.altKey) { k.preventDefault(); does[k.key]() }
   }
 
-  const shown = Math.min(height, room)
   return <div class="timeline" ref={around}>
     <div class="scroller" ref={scroller} style={{ height: `${shown}px` }} onScroll={e => setScrolled(e.currentTarget.scrollTop)}>
       <div style={{ height: `${height}px` }}>
         <canvas ref={element} tabIndex={0} role="application" aria-roledescription="timeline" aria-describedby="timeline-keys" style={{ height: `${shown}px` }} onKeyDown={keys}
-          aria-label={`Timeline of ${order.length} rows${pinned.length ? `, ${pinned.length} pinned,` : ''} from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}.${pinned.length ? ` Pinned: ${pinned.map(r => model.rowName(r)).join(', ')}.` : ''} Most of the run: ${coloring.legend.slice(0, 3).map(l => `${l.name} ${share(l.share)}`).join(', ')}.`} />
+          aria-label={`Timeline of ${order.length} rows${groups ? `, grouped by ${view.group}, ${view.closed.length} groups folded,` : ''}${pinned.length ? `, ${pinned.length} pinned,` : ''} from ${instant(view.from, (view.to - view.from) / 100)} to ${instant(view.to, (view.to - view.from) / 100)}.${pinned.length ? ` Pinned: ${pinned.map(r => model.rowName(r)).join(', ')}.` : ''} Most of the run: ${coloring.legend.slice(0, 3).map(l => `${l.name} ${share(l.share)}`).join(', ')}.`} />
       </div>
     </div>
     <div class="names" onPointerDown={() => element.current!.focus()} />
@@ -269,33 +280,10 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   </div>
 }
 
-// pathOf returns the call path of a hit, -1: none.
-function pathOf(model: Model, { lane, run, level }: Hit): number {
-  const { activities, paths } = model.head
-  if (!level) return activities[lane.kind[run]][0]
-  const kind = level.lane.kind[level.run]
-  return kind > paths.length ? activities[lane.kind[run]][0] : kind - 1
-}
-
-// useDetail asks the server, if there is one, for what the page's own timeline is too coarse to
-// show, and for as much again on both sides, so that moving shows something at once.
+// useDetail asks the server, if there is one, for what the page's own timeline is too coarse to show.
 function useDetail(model: Model, view: View): Detail | null {
-  const [fine, setFine] = useState<Detail | null>(null)
-  const { head } = model
-  useEffect(() => {
-    const span = view.to - view.from
-    const whole = head.rows.every(r => r.step_ns <= Math.max(span / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
-    const [first, last] = [Math.max(view.from, 0), Math.min(view.to, head.length_ns)] // of another run more is looked at
-    if (!head.served || whole || last <= first || fine && fine.from <= first && last <= fine.to && fine.to - fine.from < 4 * span) return
-    const stop = new AbortController()
-    const id = setTimeout(() => {
-      detail(model.address, head, Math.max(view.from - span / 2, 0), Math.min(view.to + span / 2, head.length_ns), 3200, stop.signal).then(setFine, err => {
-        if (!stop.signal.aborted) console.error(err)
-      })
-    }, 60)
-    return () => { clearTimeout(id); stop.abort() }
-  }, [model, view.from, view.to, fine])
-  return fine
+  const { head } = model, whole = head.rows.every(r => r.step_ns <= Math.max((view.to - view.from) / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
+  return useFiner(head.served && !whole ? (from, to, stop) => detail(model.address, head, from, to, 3200, stop) : null, view, head.length_ns, model)
 }
 
 // rowsOf returns the rows that a message or a collective is most about.
@@ -317,8 +305,7 @@ function Join({ model, joined: j }: { model: Model; joined: Joined }) {
 // Told is what is known of a call.
 function Told({ model, detail, hit, phases }: { model: Model; detail: Detail | null; hit: Hit; phases: Phase[] }) {
   const { head } = model, runs = hit.level ?? hit
-  const [innermost, waits] = head.activities[hit.lane.kind[hit.run]], path = pathOf(model, hit)
-  const wait = hit.level ? Math.max(runs.lane.kind[runs.run] - head.paths.length, 0) : waits
+  const [innermost] = head.activities[hit.lane.kind[hit.run]], path = pathOf(model, hit), wait = waitOf(model, hit)
   const from = runs.lane.start[runs.run], to = runs.lane.start[runs.run + 1], { step } = hit.lane
   const whom = useMemo(() => path === innermost ? partners(model, detail, hit) : [], [model, detail, hit.row, hit.lane, hit.run, path])
   const phase = phases.find(p => p.from <= hit.time && hit.time < p.to)
@@ -326,7 +313,7 @@ function Told({ model, detail, hit, phases }: { model: Model; detail: Detail | n
     <b>{path < 0 ? 'nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}
     <div>{model.rowName(hit.row)} · {time(to - from)}{step > 1 && ` (shown in steps of ${time(step)})`}</div>
     <div class="faint">from {instant(from, (to - from) / 10, to)} to {instant(to, (to - from) / 10, to)}{phase && `, in phase ${phase.number}`}</div>
-    {whom.map((text, k) => <div class={wait > 0 && k === 0 ? 'wait' : ''}>{text}</div>)}
+    {whom.map(({ text }, k) => <div class={wait > 0 && k === 0 ? 'wait' : ''}>{text}</div>)}
     {path >= 0 && <div class="faint">{model.where(path)}</div>}
     {path >= 0 && !hit.level && <ol class="stack">{model.pathRegions(path).slice(-8).map(p => <li>{model.names[p]}</li>)}</ol>}
   </Fragment>

@@ -1,9 +1,12 @@
 // Numbers as people read them.
 
+// unknown stands for what is not known, as in the text report.
+export const unknown = '-'
+
 const lengths: [number, string][] = [[3600e9, 'h'], [1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
 
 export function time(ns: number | null | undefined): string {
-  if (ns == null) return '–'
+  if (ns == null) return unknown
   const size = Math.abs(ns)
   const [unit, name] = lengths.find(([u]) => size >= u) ?? [1, 'ns']
   const v = ns / unit
@@ -22,7 +25,7 @@ export function instant(ns: number, precision: number, length = precision): stri
 }
 
 export function share(v: number | null | undefined): string {
-  return v == null ? '–' : `${(100 * v).toFixed(v !== 0 && Math.abs(v) < 0.0995 ? 2 : 1)} %`
+  return v == null ? unknown : `${(100 * v).toFixed(v !== 0 && Math.abs(v) < 0.0995 ? 2 : 1)} %`
 }
 
 // unbroken keeps numbers and their units in one line.
@@ -36,11 +39,11 @@ export function brief(text: string): string { return text.replace(/(?<![\w./-])\
 const grouped = new Intl.NumberFormat('en-US') // made once: it takes long
 
 export function count(n: number | null | undefined): string {
-  return n == null ? '–' : grouped.format(n)
+  return n == null ? unknown : grouped.format(n)
 }
 
 export function bytes(n: number | null | undefined): string {
-  if (n == null) return '–'
+  if (n == null) return unknown
   for (const [unit, name] of [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']] as [number, string][]) {
     if (n >= unit) return `${(n / unit).toPrecision(3)} ${name}`
   }

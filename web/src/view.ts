@@ -2,7 +2,7 @@
 
 import type { Shown } from './counterview'
 import type { ColorBy } from './model'
-import { kinds, type Band, type Kind } from './rows'
+import { groupings, kinds, type Band, type Grouping, type Kind } from './rows'
 
 // A Note is a text at a time, ns.
 export interface Note { at: number; text: string }
@@ -13,7 +13,7 @@ export interface View {
   color: ColorBy
   sort: 'rank' | 'name' | 'wait' | 'busy'
   only: '' | Kind                          // rows of one kind
-  fold: boolean; but: number[]             // processes are one row, those of some ranks are not, or the other way round
+  group: '' | Grouping; closed: string[]   // what rows stand together by, and the names of groups that are one row
   band: Band | null                        // some of the rows that are arranged
   open: number[] | null                    // rows whose levels of calls are shown, null: of all if there is room
   tab: string
@@ -23,6 +23,7 @@ export interface View {
   path: number                             // call path that is chosen, -1: none
   metric: string                           // of the call tree: '' (time), 'waiting' or a wait state
   shape: typeof shapes[number]             // of call paths
+  difference: boolean                      // of several runs: flame graph and map show it by color
   line: number                             // index into the source lines, -1: none
   file: string                             // that is shown, with the line after a colon
   matrix: Matrix                           // what the matrix of messages shows
@@ -45,7 +46,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', only: '', fold: false, but: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', group: '', closed: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', difference: true, line: -1, file: '', matrix: 'bytes', grid: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -57,62 +58,30 @@ export function toHash(v: View, d: View): string {
   return out.toString()
 }
 
+// A Read reads a value of the address, undefined: it does not fit.
+type Read<T> = (text: string) => T | undefined
+
+const within = (low: number, high: number): Read<number> => t => t !== '' && Number(t) >= low && Number(t) <= high ? Number(t) : undefined
+const one = <T extends string>(...of: readonly T[]): Read<T> => t => of.find(x => x === t)
+const flag: Read<boolean> = t => t === 'true' ? true : t === 'false' ? false : undefined
+const parsed = <T,>(fits: (v: any) => boolean, made = (v: any): T => v): Read<T> => t => {
+  try { const v = JSON.parse(t); return fits(v) ? made(v) : undefined } catch { return undefined } // an address that was typed
+}
+const list = <T,>(fits: (v: any) => boolean, made?: (v: any) => T) => parsed<T[]>(v => Array.isArray(v) && v.every(fits), v => made ? v.map(made) : v)
+const stretch = (most: number) => parsed<[number, number]>(s => Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most)
+const rows = list<number>(r => Number.isInteger(r) && r >= 0), index = within(-1, 1e9)
+
 // fromHash believes nothing: what does not fit is left at its default.
 export function fromHash(hash: string, begin: View, length: number): View {
-  const v = { ...begin }
-  const get = new URLSearchParams(hash.replace(/^#/, ''))
-  const number = (k: string, low: number, high: number, otherwise: number) => {
-    const n = Number(get.get(k) ?? NaN)
-    return n >= low && n <= high ? n : otherwise
+  const reads: { [K in keyof View]: Read<View[K]> } = {
+    from: within(0, length), to: within(0, length), select: stretch(length), color: t => t.startsWith('counter:') ? t as ColorBy : one('region', 'class', 'wait')(t),
+    sort: one('rank', 'name', 'wait', 'busy'), only: one('', ...kinds), group: one('', ...groupings), closed: list<string>(s => typeof s === 'string'), band: stretch(1e9), open: rows,
+    tab: t => t, place: index, instance: within(0, 1e6), pins: rows, path: index, metric: t => t, shape: one(...shapes), difference: flag, line: index, file: t => t,
+    matrix: one(...matrices), grid: within(-2, 1e6), search: t => t, run: within(0, 1e3), align: one('', 'start', 'init', 'phase'), messages: flag, critical: flag,
+    notes: list<Note>(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string', n => ({ at: n.at, text: n.text.slice(0, 200) })),
+    counters: list<Shown>(s => typeof s?.name === 'string', s => ({ name: s.name, rows: s.rows === true })),
   }
-  v.from = number('from', 0, length, begin.from)
-  v.to = number('to', 0, length, begin.to)
-  if (v.to <= v.from) { v.from = begin.from; v.to = begin.to }
-  const stretch = (k: string, most: number): [number, number] | null => {
-    try {
-      const s = JSON.parse(get.get(k) ?? 'null')
-      return Array.isArray(s) && s.length === 2 && s[0] >= 0 && s[0] < s[1] && s[1] <= most ? [s[0], s[1]] : null
-    } catch { return null } // an address that was typed
-  }
-  const rows = (k: string): number[] | null => {
-    try {
-      const all = JSON.parse(get.get(k) ?? 'null')
-      return Array.isArray(all) && all.every(r => Number.isInteger(r) && r >= 0) ? all : null
-    } catch { return null }
-  }
-  v.select = stretch('select', length)
-  const choose = <T extends string>(k: string, of: readonly T[], otherwise: T): T => of.find(x => x === get.get(k)) ?? otherwise
-  v.color = choose('color', ['region', 'class', 'wait'] as const, v.color)
-  if (get.get('color')?.startsWith('counter:')) v.color = get.get('color') as ColorBy
-  v.sort = choose('sort', ['rank', 'name', 'wait', 'busy'] as const, v.sort)
-  v.only = choose('only', ['', ...kinds], '')
-  v.fold = get.get('fold') === 'true'
-  v.but = rows('but') ?? []
-  v.band = stretch('band', 1e9)
-  v.open = rows('open')
-  v.tab = get.get('tab') ?? v.tab
-  v.place = number('place', -1, 1e6, -1)
-  v.instance = number('instance', 0, 1e6, 0)
-  v.pins = rows('pins') ?? []
-  v.path = number('path', -1, 1e9, -1)
-  v.metric = get.get('metric') ?? ''
-  v.line = number('line', -1, 1e9, -1)
-  v.file = get.get('file') ?? ''
-  v.matrix = choose('matrix', matrices, v.matrix)
-  v.grid = number('grid', -2, 1e6, -1)
-  v.shape = choose('shape', shapes, v.shape)
-  v.search = get.get('search') ?? ''
-  v.run = number('run', 0, 1e3, 0)
-  v.align = choose('align', ['', 'start', 'init', 'phase'] as const, '')
-  v.messages = get.get('messages') !== 'false'
-  v.critical = get.get('critical') === 'true'
-  try {
-    const notes = JSON.parse(get.get('notes') ?? '[]')
-    if (Array.isArray(notes)) v.notes = notes.filter(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string').map(n => ({ at: n.at, text: n.text.slice(0, 200) }))
-  } catch { /* an address that was typed */ }
-  try {
-    const shown = JSON.parse(get.get('counters') ?? '[]')
-    if (Array.isArray(shown)) v.counters = shown.filter(s => typeof s?.name === 'string').map(s => ({ name: s.name, rows: s.rows === true }))
-  } catch { /* an address that was typed */ }
-  return v
+  const v: any = { ...begin }, get = new URLSearchParams(hash.replace(/^#/, ''))
+  for (const [k, read] of Object.entries(reads)) v[k] = (get.has(k) ? read(get.get(k)!) : undefined) ?? v[k]
+  return v.to > v.from ? v : { ...v, from: begin.from, to: begin.to }
 }

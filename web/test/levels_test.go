@@ -53,15 +53,30 @@ func TestLevels(t *testing.T) {
 	b.until(`document.querySelector("canvas").clientHeight`, height)
 }
 
-// TestFold: a folded process is one row; one of them is opened by a key, and the address keeps which.
+// TestFold: a folded group is one row with the mean of its rows; one of them is opened by a key or a click on its name, and the
+// address keeps which.
 func TestFold(t *testing.T) {
 	b := reported(t, "halo --ranks 4 --threads 3 --iterations 3")
 	b.until(rowsDrawn, "12")
-	b.run(chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "Fold processes").click()`, nil))
-	b.until(rowsDrawn, "4")
+	b.until(`[...document.querySelector("[aria-label='Rows grouped']").options].map(o => o.value).join()`, ",node,process")
+	b.run(chromedp.Evaluate(`(s => { s.value = "process"; s.dispatchEvent(new Event("change", { bubbles: true })) })(document.querySelector("[aria-label='Rows grouped']"))`, nil))
+	b.until(`document.querySelector("canvas").ariaLabel.includes("grouped by process, 0 groups folded")`, "true")
+	open := b.eval(`document.querySelector("canvas").clientHeight`)
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "Fold groups").click()`, nil))
+	b.until(`document.querySelector("canvas").clientHeight`, "118") // 26 of the ruler and 4 groups of 23
+	const closed = `new URLSearchParams(location.hash.slice(1)).get("closed")`
+	b.until(closed, `["rank 0","rank 1","rank 2","rank 3"]`)
+	const ink = `[...document.querySelector("canvas").getContext("2d").getImageData(400, 38, 1, 1).data].join()`
+	if mean := b.eval(ink); mean == "0,0,0,0" {
+		t.Error("a folded group shows nothing")
+	}
 	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("f"))
-	b.until(rowsDrawn, "6")
-	b.until(`location.hash.includes("fold=true") && new URLSearchParams(location.hash.slice(1)).get("but")`, "[0]")
+	b.until(closed, `["rank 1","rank 2","rank 3"]`)
+	x, y := b.at(-0.05, 0)
+	b.run(b.mouse(pointer.MousePressed, x, y+10), b.mouse(pointer.MouseReleased, x, y+10))
+	b.until(closed, `["rank 1","rank 2","rank 3","rank 0"]`)
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "Fold groups").click()`, nil))
+	b.until(`document.querySelector("canvas").clientHeight`, open)
 }
 
 // TestRowsByTouch: a finger that moves over the names chooses rows, two that come apart there show fewer.

@@ -37,13 +37,21 @@ func TestTwoRunsInBrowser(t *testing.T) {
 
 	// The page is about the other run when that is chosen.
 	b.run(chromedp.Click("[role=radiogroup] label:nth-child(2) input"))
-	b.until(`document.querySelector("header .run").innerText.startsWith("B b,")`, "true")
-	b.until(`document.querySelector("h1").innerText + " = " + document.title`, "a, b = a and b")
+	b.until(`document.querySelector("header label:has(input:checked)").innerText.trim().startsWith("B b ")`, "true")
+	b.until(`document.querySelector("h1").innerText + " = " + document.title`, "2 runs = a and b")
 	b.until(`document.querySelector(".causes li").innerText.includes("interior")`, "true")
 	// Of a call path stands beside its time what it takes in the other run, and by rank how they differ.
 	b.until(`[...document.querySelectorAll("#panel th")].map(e => e.innerText.trim()).join()`, "Call path,Inclusive,Share,Exclusive,In A,B − A,Waiting")
 	b.until(cellOf+`("main", 5).startsWith("+")`, "true")
 	b.until(`document.querySelector(".ranks .value small").innerText.trim().startsWith("+")`, "true")
+	// Flame graph and map have the colors of the difference: interior takes longer here.
+	b.run(chromedp.Evaluate(`location.hash = "run=1&shape=flame&grid=-2"`, nil))
+	const red = `(c => Number(c.match(/\d+/)[0]))`
+	b.until(red+`(getComputedStyle(document.querySelector(".flame button[title^='interior:']")).backgroundColor) > 200`, "true")
+	b.until(`document.querySelector(".flame button[title^='interior:']").title.includes("; B − A: +")`, "true")
+	b.until(`document.querySelectorAll("#panel .scale").length + " " + document.querySelector("#panel .scale").innerText.startsWith("B − A:")`, "2 true")
+	b.run(chromedp.Evaluate(`location.hash = "run=1&shape=flame&grid=-2&difference=false"`, nil))
+	b.until(red+`(getComputedStyle(document.querySelector(".flame button[title^='interior:']")).backgroundColor) < 200`, "true")
 	b.run(chromedp.Click("#tab-compare"))
 	b.until(`document.querySelector("#panel caption").innerText`, "Efficiencies")
 	b.run(chromedp.Evaluate(`scrollTo(0, 0)`, nil))

@@ -247,3 +247,18 @@ func TestOneWaitingColor(t *testing.T) {
 		b.until(same, "true")
 	}
 }
+
+// TestPointingDrawsNothing: what the pointer is over is told without drawing the timeline anew.
+func TestPointingDrawsNothing(t *testing.T) {
+	b := reported(t, "halo --ranks 4 --iterations 3")
+	b.run(chromedp.Evaluate(`{ const put = CanvasRenderingContext2D.prototype.putImageData; window.drawn = 0
+		CanvasRenderingContext2D.prototype.putImageData = function(...a) { window.drawn++; put.apply(this, a) } }`, nil))
+	x, y := b.at(0.3, 0.2)
+	b.run(b.mouse(pointer.MouseMoved, x, y))
+	b.until(`document.querySelector(".tooltip") !== null`, "true")
+	if got := b.eval("window.drawn"); got != "0" {
+		t.Errorf("%s pictures were put", got)
+	}
+	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("w"))
+	b.until("window.drawn > 0", "true")
+}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"tracekit/document/waitstate"
 	"tracekit/engine"
@@ -223,19 +222,12 @@ func nodesOf(d *trace.Defs) []trace.SystemTreeNodeID {
 	for l := range nodes {
 		nodes[l] = trace.None
 		if g := d.Process(trace.LocationID(l)); int(g) < len(d.LocationGroups) {
-			nodes[l] = nodeOf(d, d.LocationGroups[g].Node)
+			if nodes[l] = d.Node(trace.LocationID(l)); nodes[l] == trace.None {
+				nodes[l] = d.LocationGroups[g].Node
+			}
 		}
 	}
 	return nodes
-}
-
-func nodeOf(d *trace.Defs, at trace.SystemTreeNodeID) trace.SystemTreeNodeID {
-	for n, steps := at, 0; int(n) < len(d.SystemTree) && steps < 64; n, steps = d.SystemTree[n].Parent, steps+1 {
-		if strings.EqualFold(d.String(d.SystemTree[n].Class), "node") {
-			return n
-		}
-	}
-	return at
 }
 
 // own is the time of a call in parts, in ticks.

@@ -1,0 +1,44 @@
+// What to fix: the causes, each with what mending it would gain.
+
+import { h, Fragment } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Document } from './data'
+import { more } from './more'
+import { term } from './terms'
+import { brief, share, time, unbroken } from './units'
+import type { View } from './view'
+
+// first is how many causes are shown at first, so that the timeline is in sight (page.css hides the others).
+const first = 3
+
+// Diagnosis shows the causes in lines, and below them the evidence of the chosen one, or of the first.
+export function Diagnosis({ doc, view, change, choose }: { doc: Document; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
+  const causes: any[] | undefined = doc.diagnosis
+  const [every, setEvery] = useState(false)
+  const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
+  const startup = more(doc).startup ?? [] // stands last
+  const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
+  if (!causes) return <section aria-label="Diagnosis">
+    <h2>What to fix</h2>
+    <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
+  </section>
+  const shown = causes[view.place < 0 ? order[0] : view.place], all = every || order.indexOf(view.place) >= first
+  return <section aria-label="Diagnosis" class="diagnosis">
+    <div class="tools"><h2>What to fix</h2>
+      {causes.length > 1 && <span class="faint">Savings overlap: do not add them.</span>}
+      {causes.length > first && <button class="more" disabled={order.indexOf(view.place) >= first} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}</div>
+    {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
+    <ol class={all ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
+    {shown && <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* always as high, so that nothing moves under the pointer */}
+      {shown.try && <Fragment><span class="try">Try: {unbroken(shown.try)}</span><br /></Fragment>}{unbroken(brief(shown.text))} {unbroken(shown.change)}</p>}
+    {more(doc).unclassified && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
+  </section>
+}
+
+// Cause is one line.
+function Cause({ c, pressed, startup, choose }: { c: any; pressed: boolean; startup: boolean; choose: () => void }) {
+  return <li class={startup ? 'faint' : ''}><button aria-pressed={pressed} onClick={choose}>
+    <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)} <small>{c.gain_ns == null ? 'unknown' : `−${time(c.gain_ns)}`}</small></span>
+    <b>{brief(c.headline)}</b>
+  </button></li>
+}

@@ -1,0 +1,51 @@
+// The top of the page: how the run spends its time, and whether the trace can be trusted.
+
+import { h, type ComponentChildren } from 'preact'
+import { deviceName } from './described'
+import type { Document } from './data'
+import { more, type More } from './more'
+import { term } from './terms'
+import { bytes, count, share, time } from './units'
+
+export function Header({ doc, length, name, children }: { doc: Document; length: number; name?: string; children?: ComponentChildren }) {
+  const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
+  const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', count(doc.trace?.processes)]]
+  const devices: any[] = doc.devices ?? [], busy = (of: any[]) => share(length > 0 ? of.reduce((s, d) => s + d.busy_ns, 0) / of.length / length : null)
+  if (devices.length > 2) tiles.push([`${count(devices.length)} devices busy, mean`, busy(devices), term('device')])
+  else for (const d of devices) tiles.push([`${deviceName(d)} busy`, busy([d]), term('device')])
+  const f = doc.file_io
+  if (f) tiles.push(['in calls on files', share(length > 0 ? f.time_ns / (length * Math.max(doc.trace?.processes, 1)) : null), term('sum over ranks')])
+  if (f?.read_bytes > 0) tiles.push(['read', bytes(f.read_bytes)])
+  if (f?.write_bytes > 0) tiles.push(['written', bytes(f.write_bytes)])
+  const t = doc.threads?.efficiency
+  if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
+  const r = e?.without_init_finalize ?? e // without startup
+  if (r) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
+  return <header>
+    <h1>{name ?? title(doc)}</h1>
+    {children}
+    {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
+    {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
+    {more(doc).doubts && <p class="warning">{more(doc).doubts!.join(' ')}</p>}
+    {(lost.length > 0 || !more(doc).doubts) && <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>}
+    {more(doc).splits?.map(x => <Split {...x} />)}
+    <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b> {name}</li>)}</ul>
+  </header>
+}
+
+// Split shows how a time is spent: a bar, and what its colors are.
+function Split({ title, about, parts }: NonNullable<More['splits']>[number]) {
+  const shown = parts.filter(p => p.share >= 0.001)
+  return <figure class="split">
+    <figcaption><b>{title}</b> <span class="faint">{about}</span></figcaption>
+    <div class="stack-bar" role="img" aria-label={shown.map(p => `${p.label} ${share(p.share)}`).join(', ')}>
+      {shown.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
+    <ul class="legend">{shown.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
+  </figure>
+}
+
+function title(doc: Document): string {
+  const parts = String(doc.trace?.path ?? 'Trace').split('/').filter(Boolean)
+  const last = parts.pop() ?? 'Trace'
+  return last === 'traces.otf2' && parts.length ? parts.pop()! : last
+}
