@@ -86,8 +86,7 @@ func readJSON(ctx context.Context, f *recording.File) error {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		in := &portioned{r: file}
-		r := &jsonReader{ctx: ctx, f: f, in: in, d: json.NewDecoder(in), again: tools != nil, tools: tools}
+		r := &jsonReader{ctx: ctx, f: f, stream: newStream(file), again: tools != nil, tools: tools}
 		err := r.document()
 		again = r.early && !r.again
 		switch {
@@ -98,13 +97,13 @@ func readJSON(ctx context.Context, f *recording.File) error {
 		case again:
 		case err != nil:
 			code := trace.CodeCorrupt
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
 				code = trace.CodeTruncated
 			}
-			f.Ledger.Add(code, f.Place(r.d.InputOffset()), err.Error())
+			f.Ledger.Add(code, f.Place(r.at()), err.Error())
 		default:
-			if _, err := r.token(); err != io.EOF {
-				f.Ledger.Add(trace.CodeTrailingData, f.Place(r.d.InputOffset()), "text behind the end of the outer object")
+			if _, err := r.peek(); !errors.Is(err, io.ErrUnexpectedEOF) {
+				f.Ledger.Add(trace.CodeTrailingData, f.Place(r.at()), "text behind the end of the outer object")
 			}
 		}
 		f.Ledger.AddN(trace.CodeBadValue, r.bad, f.Place(-1), "a record whose members have other types than they should")
@@ -114,32 +113,11 @@ func readJSON(ctx context.Context, f *recording.File) error {
 	return nil
 }
 
-// portionBytes bounds one value, which is in memory as a whole.
-const portionBytes = 16 << 20
-
-var errPortion = fmt.Errorf("a value is longer than %d MiB", portionBytes>>20)
-
-// portioned is a reader that does not read more than a portion for one value.
-type portioned struct {
-	r    io.Reader
-	left int
-}
-
-func (p *portioned) Read(b []byte) (int, error) {
-	if p.left <= 0 {
-		return 0, errPortion
-	}
-	n, err := p.r.Read(b[:min(len(b), p.left)])
-	p.left -= n
-	return n, err
-}
-
 // A jsonReader goes over a file.
 type jsonReader struct {
+	*stream
 	ctx    context.Context
 	f      *recording.File
-	in     *portioned
-	d      *json.Decoder
 	again  bool // the file was read before: all is defined
 	early  bool // records come before what defines their names
 	tools  []*tool
@@ -147,22 +125,25 @@ type jsonReader struct {
 	values int
 }
 
-// token returns the next token.
-func (r *jsonReader) token() (json.Token, error) {
-	r.in.left = portionBytes
+// next takes the next value.
+func (r *jsonReader) next() ([]byte, error) {
 	if r.values++; r.values%4096 == 0 && r.ctx.Err() != nil {
 		return nil, r.ctx.Err()
 	}
-	return r.d.Token()
+	return r.value()
 }
 
 // decode decodes the next value. One of another type is counted, and the zero value.
 func (r *jsonReader) decode(v any) error {
-	r.in.left = portionBytes
-	if r.values++; r.values%4096 == 0 && r.ctx.Err() != nil {
-		return r.ctx.Err()
+	data, err := r.next()
+	if err != nil {
+		return err
 	}
-	err := r.d.Decode(v)
+	return r.unmarshal(data, v)
+}
+
+func (r *jsonReader) unmarshal(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
 	var typ *json.UnmarshalTypeError
 	if errors.As(err, &typ) {
 		r.bad++
@@ -171,110 +152,36 @@ func (r *jsonReader) decode(v any) error {
 	return err
 }
 
-// skip goes over the next value.
-func (r *jsonReader) skip() error {
-	first, err := r.token()
-	return r.over(first, err)
-}
-
-// members calls member for each member of an object, behind whose key the decoder stands. What is no object is gone over.
-func (r *jsonReader) members(member func(key string) error) error {
-	open, err := r.token()
-	if err != nil || open != json.Delim('{') {
-		return r.over(open, err)
-	}
-	return r.rest(member)
-}
-
-// rest is members of an object whose begin was taken.
-func (r *jsonReader) rest(member func(key string) error) error {
-	for r.d.More() {
-		key, err := r.token()
-		if err != nil {
-			return err
-		}
-		if err := member(fmt.Sprint(key)); err != nil {
-			return err
-		}
-	}
-	_, err := r.token()
-	return err
-}
-
-// elements calls element for each element of an array. What is no array is gone over.
-func (r *jsonReader) elements(element func() error) error {
-	open, err := r.token()
-	if err != nil || open != json.Delim('[') {
-		return r.over(open, err)
-	}
-	for r.d.More() {
-		if err := element(); err != nil {
-			return err
-		}
-	}
-	_, err = r.token()
-	return err
-}
-
-// over goes over a value that is of another kind than expected, of which the first token was taken.
-func (r *jsonReader) over(first json.Token, err error) error {
-	if err != nil {
-		return err
-	}
-	if first != json.Delim('{') && first != json.Delim('[') {
-		return nil
-	}
-	for depth := 1; depth > 0; {
-		t, err := r.token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-	}
-	return nil
-}
-
 // document reads the outer object.
 func (r *jsonReader) document() error {
-	first, err := r.token()
-	if err != nil || first != json.Delim('{') {
+	if c, err := r.peek(); err != nil || c != '{' {
 		return errForm
 	}
-	key, err := r.token()
-	if err != nil || key != jsonMember {
-		return errForm
-	}
-	if err := r.processes(); err != nil {
-		return err
-	}
-	return r.rest(func(string) error { return r.skip() })
+	first := true
+	return r.members(func(key string) error {
+		switch {
+		case !first:
+			return r.skip()
+		case key != jsonMember:
+			return errForm
+		}
+		first = false
+		return r.processes()
+	})
 }
 
 // processes reads what is of each process: an array, or the object of a single one.
 func (r *jsonReader) processes() error {
-	open, err := r.token()
-	switch {
-	case err == nil && open == json.Delim('{'):
-		return r.rest(r.process(0))
-	case err != nil || open != json.Delim('['):
-		return r.over(open, err)
+	if c, err := r.peek(); err != nil || c == '{' {
+		return r.members(r.process(0))
 	}
-	for number := 0; r.d.More(); number++ {
-		read := r.skip
-		if number < maxSets {
-			read = func() error { return r.members(r.process(number)) }
+	number := 0
+	return r.elements(func() error {
+		if number++; number > maxSets {
+			return r.skip()
 		}
-		if err := read(); err != nil {
-			return err
-		}
-	}
-	_, err = r.token()
-	return err
+		return r.members(r.process(number - 1))
+	})
 }
 
 // definitions are the members without which records cannot be understood.
@@ -332,9 +239,16 @@ func (r *jsonReader) records(t *tool, kind string) error {
 		return r.skip()
 	}
 	return r.elements(func() error {
-		var x jsonRecord
-		if err := r.decode(&x); err != nil {
+		data, err := r.next()
+		if err != nil {
 			return err
+		}
+		var x jsonRecord
+		if !x.parse(data) {
+			x = jsonRecord{}
+			if err := r.unmarshal(data, &x); err != nil {
+				return err
+			}
 		}
 		take(&x)
 		return nil

@@ -15,6 +15,7 @@ import (
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 var jsonOpener = recordingtest.Opener(OpenJSON)
@@ -119,5 +120,60 @@ func TestJSONPortion(t *testing.T) {
 	defer s.Close()
 	if recordingtest.Count(s, trace.CodeCorrupt) == 0 {
 		t.Errorf("findings %v", s.Findings())
+	}
+}
+
+// A record that is read without package json is what package json reads.
+func TestRecord(t *testing.T) {
+	const record = `{"size":64,"kind":3,"operation":1,"thread_id":-7,"correlation_id":{"internal":5,"external":0},"start_timestamp":1002500,` +
+		`"end_timestamp": 1004500 , "dispatch_info":{"size":8,"agent_id":{"handle":2},"queue_id":{"handle":1},"kernel_id":1},` +
+		`"stream_id":{"handle":9223372036854775807},"src_agent_id":{"handle":3},"dst_agent_id":{"handle":4},"bytes":0,"agent_id":{},` +
+		`"address":"0x7f","allocation_size":9,"more":{"a":{"b":"c"}}}`
+	fast := 0
+	hold := func(data []byte) {
+		var got, want jsonRecord
+		if !got.parse(data) {
+			return
+		}
+		fast++
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Errorf("%s: %v", data, err)
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", data, diff)
+		}
+	}
+	hold([]byte(record))
+	if fast != 1 {
+		t.Error("the record is not read")
+	}
+	for i := range record { // each byte lost, doubled, or another one
+		hold([]byte(record[:i] + record[i+1:]))
+		hold([]byte(record[:i+1] + record[i:]))
+		for _, c := range "0-9.eE+\"{}[],:x \\\x00\x80null" {
+			hold([]byte(record[:i] + string(c) + record[i+1:]))
+		}
+	}
+	hold([]byte(strings.Repeat(`{"a":`, 1<<20) + "1" + strings.Repeat("}", 1<<20)))
+}
+
+// BenchmarkJSON measures how fast records become tables, in bytes of the file.
+func BenchmarkJSON(b *testing.B) {
+	before, rest, _ := strings.Cut(string(jsonData(b)), `"hip_api":[`)
+	var data bytes.Buffer
+	data.WriteString(before + `"hip_api":[`)
+	for i := range 50_000 {
+		fmt.Fprintf(&data, `{"size":64,"kind":1,"operation":%d,"thread_id":7,"correlation_id":{"internal":%d,"external":0},`+
+			`"start_timestamp":%d,"end_timestamp":%d},`, i%2, i+100, 1003200+100*i, 1003290+100*i)
+	}
+	data.WriteString(rest)
+	path := filepath.Join(b.TempDir(), "a.json")
+	tracetest.WriteFile(b, path, data.Bytes())
+	b.SetBytes(int64(data.Len()))
+	for b.Loop() {
+		s, err := OpenJSON(b.Context(), []string{path}, recording.Options{Jobs: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
 	}
 }

@@ -2,8 +2,12 @@ package xplane
 
 import (
 	"flag"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"tracekit/readers/internal/recording"
+	"tracekit/trace/tracetest"
 )
 
 var update = flag.Bool("update", false, "write the goldens, and the profiles that they are of")
@@ -52,4 +56,28 @@ func written(host int) []byte {
 // TestGolden states what becomes of all that profiles hold.
 func TestGolden(t *testing.T) {
 	opener.Run(t, run, "testdata/run.txt", [2]string{"worker0.xplane.pb", "worker1.xplane.pb"}, written, *update)
+}
+
+// BenchmarkRead measures how fast events become tables, in bytes of the file.
+func BenchmarkRead(b *testing.B) {
+	const us = 1_000_000 // ps
+	h, d := newWriter("/host:CPU"), newWriter("/device:GPU:0")
+	var calls, kernels [][]byte
+	for i := range 50_000 {
+		calls = append(calls, h.event("hipModuleLaunchKernel", 10*i*us, 3*us, "correlation_id", i+1))
+		kernels = append(kernels, d.event("loop_fusion.kd", (10*i+4)*us, 5*us, "correlation_id", i+1, "hlo_op", "loop_fusion.2"))
+	}
+	h.line("python3", 5_000, calls...)
+	d.line("Stream #3(Kernel)", 5_000, kernels...)
+	path := filepath.Join(b.TempDir(), "a"+extension)
+	data := slices.Concat(h.plane(), d.plane())
+	tracetest.WriteFile(b, path, data)
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		s, err := Open(b.Context(), []string{path}, recording.Options{Jobs: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
+	}
 }

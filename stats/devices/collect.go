@@ -140,6 +140,7 @@ type reading struct {
 	kind    kind
 	clock   *trace.ClockMap
 	stack   trace.CallStack[visit]
+	latest  *act // of the part's acts; nil: there is none
 	times   []int64
 	last    int64
 	pending uint64 // identifier of a flow whose call is entered next
@@ -339,11 +340,10 @@ func (r *reading) act(t int64) {
 	if n := r.stack.Len(); n > 0 {
 		x.region, x.loader = r.stack.Region(n-1), r.stack.Top().loader
 	}
-	if n := r.p.acts.Len(); n > 0 && r.p.acts.Ptr(n-1).at == t {
-		r.p.acts.Set(n-1, x)
-		return
+	if r.latest == nil || r.latest.at != t {
+		r.latest = r.p.acts.Next()
 	}
-	r.p.acts.Append(x)
+	*r.latest = x
 }
 
 // close ends the innermost visit; open says that it was never left.

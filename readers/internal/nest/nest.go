@@ -25,6 +25,7 @@ type nester struct {
 	stack   []visit
 	calls   []Call
 	last    int64        // time of the latest event
+	shift   int64        // the set's
 	events  uint64       // number of events
 	batch   *trace.Batch // nil: they are only counted
 	attrs   []attr       // of the record at hand
@@ -73,7 +74,7 @@ type attr struct {
 const unknownEnd = math.MaxInt64
 
 func newNester(s *Set, l *Track, ids *IDs) *nester {
-	n := &nester{s: s, ids: ids, last: math.MinInt64, flat: l.Flat, outside: func(int64, int64, trace.RegionID, Call) {}}
+	n := &nester{s: s, ids: ids, last: math.MinInt64, shift: s.Shift, flat: l.Flat, outside: func(int64, int64, trace.RegionID, Call) {}}
 	if !l.GPU && !l.Exact {
 		n.clip = clipLimit
 	}
@@ -91,7 +92,7 @@ func endOf(time, dur int64) int64 {
 // slice takes a complete slice.
 func (n *nester) slice(time, dur int64, region trace.RegionID, c Call) {
 	n.slices++
-	exiled := n.exile[n.slices]
+	exiled := len(n.exile) > 0 && n.exile[n.slices]
 	if !exiled {
 		n.pop(time)
 	}
@@ -162,17 +163,22 @@ func (n *nester) pop(time int64) {
 	}
 }
 
-// enter opens a slice, and returns the time of the event. Inside trace.MaxDepth others the innermost of these ends before, as in a trace.CallStack.
+// enter opens a slice, and returns the time of the event. Inside trace.MaxDepth others the innermost of these ends before, as in a
+// trace.CallStack.
 func (n *nester) enter(time int64, fr visit) int64 {
 	if len(n.stack) == trace.MaxDepth {
 		n.count.deep++
 		n.leave(time)
 	}
 	n.stack = append(n.stack, fr)
-	n.tally(fr, 1)
+	if fr.began {
+		n.tally(fr.region, 1)
+	}
 	time = n.advance(time)
 	if n.batch != nil {
-		n.putAttrs()
+		if len(n.attrs) > 0 {
+			n.putAttrs()
+		}
 		n.batch.AddFlow(time, trace.KindEnter, n.ids.region(fr.region))
 	}
 	return time
@@ -186,14 +192,11 @@ func (n *nester) enterCall(time int64, fr visit, c Call) {
 	n.beginCall(time, &c)
 }
 
-// tally counts a B that is opened or closed.
-func (n *nester) tally(fr visit, by int) {
-	if !fr.began {
-		return
-	}
+// tally counts a B of a region that is opened or closed.
+func (n *nester) tally(region trace.RegionID, by int) {
 	n.begun += by
 	if n.byName != nil {
-		n.byName[n.name(fr)] += by
+		n.byName[n.s.Name(region)] += by
 	}
 }
 
@@ -202,15 +205,13 @@ func (n *nester) name(fr visit) uint32 { return n.s.Name(fr.region) }
 
 // leave closes the innermost slice.
 func (n *nester) leave(time int64) {
-	fr := n.stack[len(n.stack)-1]
+	fr := &n.stack[len(n.stack)-1] // nothing is opened meanwhile
 	n.stack = n.stack[:len(n.stack)-1]
-	n.tally(fr, -1)
-	if moved := max(time, n.last) - fr.end; fr.end != unknownEnd && (moved > clipLimit || moved < -clipLimit) {
-		if len(n.broken) < brokenLimit {
-			n.broken = append(n.broken, fr.number)
-		} else {
-			n.count.broken++
-		}
+	if fr.began {
+		n.tally(fr.region, -1)
+	}
+	if fr.end != unknownEnd {
+		n.holds(fr, max(time, n.last))
 	}
 	if fr.communicates {
 		c := n.calls[len(n.calls)-1]
@@ -223,11 +224,25 @@ func (n *nester) leave(time int64) {
 	}
 }
 
+// holds notes a slice with a known end that is closed at another one.
+func (n *nester) holds(fr *visit, time int64) {
+	if moved := time - fr.end; moved > clipLimit || moved < -clipLimit {
+		if len(n.broken) < brokenLimit {
+			n.broken = append(n.broken, fr.number)
+		} else {
+			n.count.broken++
+		}
+	}
+}
+
 // advance counts an event and returns its time, which does not decrease.
 func (n *nester) advance(time int64) int64 {
 	n.events++
 	n.last = max(n.last, time)
-	return AddTime(n.last, n.s.Shift)
+	if n.shift == 0 {
+		return n.last
+	}
+	return AddTime(n.last, n.shift)
 }
 
 // AddTime adds without overflow.

@@ -2,6 +2,7 @@ package nest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -100,5 +101,49 @@ func TestCollectives(t *testing.T) {
 		"NonBlockingCollectiveComplete on 7 at 30, Leave 1 at 30, Enter 2 at 30, Leave 2 at 35"}
 	if got := delivered(t, s, l); !slices.Equal(got, want) {
 		t.Errorf("%q, want\n%q", got, want)
+	}
+}
+
+// A track that was followed while it was filled has the survey of one that was not, whatever came.
+func TestFollow(t *testing.T) {
+	for seed := range uint64(60) {
+		var tracks [2]*Track
+		var lines [2][]string
+		for i := range tracks {
+			random := rand.New(rand.NewPCG(seed, 0)) // the same for both
+			s := NewSet(nil)
+			l := &Track{GPU: seed%3 == 0, Async: seed%3 == 1}
+			s.Add(l)
+			if i == 1 {
+				s.Follow(l)
+			}
+			time, deepest := int64(0), int(random.Int64N(800))
+			for n := range []int{20, 2000, 5000}[seed%3] {
+				time += random.Int64N(50)
+				at := time
+				if seed%4 == 3 && n == 1500 {
+					at -= 1000 // not in order
+				}
+				switch k := random.IntN(10); {
+				case k < 4:
+					l.Put(at, 20+random.Int64N(4000), trace.RegionID(k), Call{})
+				case k < 5 && seed%5 == 0:
+					l.Put(at, OpenEnd, 1, Call{})
+				case n < deepest || k < 7:
+					l.Stack()
+					l.Begin(at, 2)
+				default:
+					l.Stack()
+					l.End(at, trace.None)
+				}
+			}
+			tracks[i], lines[i] = l, delivered(t, s, l)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if !slices.Equal(lines[0], lines[1]) || tracks[0].Survey.count != tracks[1].Survey.count {
+			t.Fatalf("seed %d: followed %+v, else %+v", seed, tracks[1].Survey.count, tracks[0].Survey.count)
+		}
 	}
 }

@@ -36,9 +36,17 @@ func (s *Set) Follow(l *Track) {
 		if l.Survey == nil {
 			l.Survey = &Survey{live: s.surveyor(l)}
 		}
-		l.Survey.live.take(r)
+		n := l.Survey.live
+		if n.take(r); len(n.stack) > followed || len(n.broken) > followed {
+			l.Survey = nil
+			l.Stream.Observe(nil)
+		}
 	})
 }
+
+// followed is how much may be open on a track, and may be broken, while it is filled: of many tracks this
+// is in memory at once.
+const followed = 1 << 9
 
 // surveyor returns what counts the events of sub-track 0 at first.
 func (s *Set) surveyor(l *Track) *nester {

@@ -85,6 +85,9 @@ func (s *Spool) Streams() (all []*Stream) {
 func (s *Spool) Finish(ctx context.Context, jobs int) error {
 	_, err := engine.Map(ctx, jobs, len(s.streams), func(_ context.Context, i int) (struct{}, error) {
 		if st := s.streams[i]; st != nil {
+			if st.words.Len() == 0 {
+				st.observer = nil
+			}
 			st.flush()
 			st.settle()
 			st.tail, st.words = nil, st.words.Sealed()

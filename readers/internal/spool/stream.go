@@ -189,7 +189,7 @@ func (s *Stream) note(k key) {
 
 // Observe lets a function see each event in the order in which they come out, while they are added: as long as they
 // are added in this order. It sees them later than they are added, the last ones when the spool is finished, and
-// must not keep what it gets.
+// must not keep what it gets. Few events, which take little time to read, it does not see. nil ends it.
 func (s *Stream) Observe(observer func(Record)) { s.observer = observer }
 
 // Observed reports whether the observer has seen all events of a stream of a finished spool.
@@ -201,7 +201,7 @@ func (s *Stream) show(records []uint64) {
 		s.observer = nil
 		return
 	}
-	for len(records) > 0 {
+	for len(records) > 0 && s.observer != nil {
 		n := length(records)
 		s.observer(records[:n])
 		records = records[n:]

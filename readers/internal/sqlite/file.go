@@ -103,9 +103,12 @@ func (f *File) open() error {
 	}
 	f.pages = uint32(pages)
 	f.owners = make([]uint32, f.pages+1)
-	announced := int64(binary.BigEndian.Uint32(h[28:]))
-	if there := f.size / int64(f.page); announced > there && bytes.Equal(h[24:28], h[92:96]) { // else the number is an old one
+	announced, there := int64(binary.BigEndian.Uint32(h[28:])), f.size/int64(f.page)
+	switch counted := bytes.Equal(h[24:28], h[92:96]); { // else the number is that of an SQLite before 2010
+	case announced > there && counted:
 		f.found(Truncated, f.size, fmt.Sprintf("%d of %d pages are there", there, announced))
+	case announced != there && !counted, !bytes.Equal(h[21:24], []byte{64, 32, 32}): // which is so in all databases
+		f.found(Corrupt, 0, "a header that contradicts itself")
 	}
 	f.unsaved(h[18] == 2 || h[19] == 2)
 	f.schema()

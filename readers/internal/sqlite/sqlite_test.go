@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -187,6 +188,31 @@ func TestCut(t *testing.T) {
 		}
 		if len(*found) == 0 {
 			t.Errorf("cut at %d: nothing is found", size)
+		}
+	}
+}
+
+// A header that cannot be so is a finding, whatever the pages hold.
+func TestHeader(t *testing.T) {
+	data := tracetest.ReadFile(t, filepath.Join("..", "..", "nsight", "testdata", "run", "report0.sqlite"))
+	for at, want := range map[int]bool{-1: false, 21: true, 23: true, 25: false, 31: true} {
+		mutant := bytes.Clone(data)
+		if at >= 0 {
+			mutant[at]++
+		}
+		if at == 31 { // the number of pages, which is right
+			mutant[25]++
+		}
+		path := filepath.Join(t.TempDir(), "a.sqlite")
+		tracetest.WriteFile(t, path, mutant)
+		got := false
+		f, err := Open(path, func(fault Fault, _ int64, _ string) { got = got || fault == Corrupt })
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if got != want {
+			t.Errorf("byte %d: damage %t, want %t", at, got, want)
 		}
 	}
 }
