@@ -24,6 +24,8 @@ type generateOptions struct {
 	force  bool
 	quiet  bool
 	json   bool
+
+	training samples.TrainingOptions
 }
 
 func newGenerate(io *streams, run func(context.Context, *streams, *generateOptions) error) *cobra.Command {
@@ -32,6 +34,7 @@ func newGenerate(io *streams, run func(context.Context, *streams, *generateOptio
 	for _, p := range samples.Programs() {
 		fmt.Fprintf(&programs, "  %-14s %s\n", p.Name, p.Help)
 	}
+	fmt.Fprintf(&programs, "  %-14s %s\n", trainingProgram, trainingHelp)
 	cmd := &cobra.Command{
 		Use:   "generate PROGRAM -o DIR",
 		Short: "Generate a trace with a known analysis",
@@ -42,7 +45,9 @@ as in 'tracekit convert'. Amounts are in nanoseconds. Equal options give equal b
 Programs:
 ` + programs.String(),
 		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o halo
-  tracekit analyze halo`,
+  tracekit analyze halo
+  tracekit generate training --dp 4 --pp 4 --micro-batches 8 --slow-worker 5=1.5 -o job
+  tracekit stragglers job`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePrograms,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -89,6 +94,7 @@ Programs:
 	set.Int64Var(&plant.Drift, "drift", 0, "largest drift of clocks, in parts per million")
 	cli.Var(set, (*string)(&plant.Offsets), cli.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
 		"(default), none or wrong")
+	opts.addTraining(set)
 	return cmd
 }
 
@@ -109,6 +115,9 @@ func runGenerate(ctx context.Context, io *streams, opts *generateOptions) error 
 	}
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
+	}
+	if opts.Program == trainingProgram {
+		return runTraining(ctx, io, opts)
 	}
 	p := startProgress(io, opts.quiet, "generating")
 	var out readers.Writer
@@ -167,5 +176,6 @@ func completePrograms(_ *cobra.Command, args []string, _ string) ([]string, cobr
 	for _, p := range samples.Programs() {
 		names = append(names, cobra.CompletionWithDesc(p.Name, p.Help))
 	}
+	names = append(names, cobra.CompletionWithDesc(trainingProgram, trainingHelp))
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -20,6 +20,7 @@ import (
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
+	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -37,6 +38,7 @@ type whatifOptions struct {
 	top   int
 
 	scale, balance, limit, network, speed, overlap, order []changeFlag
+	equal                                                 equalFlags
 
 	changes []changeFlag
 }
@@ -62,7 +64,8 @@ MPI_Recv@halo.c:80 is an operation at a line, MPI_Recv@solve one in a region. Th
 excludes its callees and waits: waits follow from the replay.`,
 		Example: `  tracekit whatif traces.otf2
   tracekit whatif --balance interior traces.otf2
-  tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2`,
+  tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
+  tracekit whatif --replace-slowest 3% job`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: validated(io, opts, &opts.paths, run),
 	}
@@ -82,6 +85,7 @@ excludes its callees and waits: waits follow from the replay.`,
 		"receives at this `PLACE` overlap with the following work")
 	cli.Var(set, &opts.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
 		"messages in the order of arrival")
+	opts.equal.add(set)
 	set.BoolVar(&opts.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&opts.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	cli.Var(set, &opts.top, cli.Int(1, math.MaxInt), "top", "10", "`rows` of each table")
@@ -97,10 +101,12 @@ func (o *whatifOptions) validate() error {
 	if len(o.network) > 1 {
 		return usagef("--network is given twice")
 	}
-	if len(o.changes) == 0 && o.out != "" {
+	texts, _ := o.equal.list()
+	changed := len(o.changes)+len(texts) > 0
+	if !changed && o.out != "" {
 		return usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
 	}
-	o.gains = o.gains || len(o.changes) == 0 && !o.slack
+	o.gains = o.gains || !changed && !o.slack
 	return o.outFlags.validate()
 }
 
@@ -210,6 +216,9 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		return err
 	}
 	defer t.Source.Close()
+	if stragglers.Is(t.Defs) && len(opts.changes) == 0 && !opts.slack && opts.out == "" {
+		return opts.predictTraining(ctx, io, t)
+	}
 	options := analysis.Options{Top: 1}
 	if len(opts.limit) > 0 {
 		options.Overhead = &overhead.Options{PerCall: true}
@@ -236,6 +245,12 @@ func runWhatif(ctx context.Context, io *streams, opts *whatifOptions) error {
 		}
 		changes, doc.Changes = append(changes, change), append(doc.Changes, c.text)
 	}
+	equal, err := opts.equal.changes(ctx, m, a)
+	if err != nil {
+		return err
+	}
+	texts, _ := opts.equal.list()
+	changes, doc.Changes = append(changes, equal...), append(doc.Changes, texts...)
 	p, err := opts.predict(ctx, io, t, m, changes, doc)
 	if err != nil {
 		return err
