@@ -210,7 +210,7 @@ func isCSV(head []byte) bool {
 // codeOf is the finding that the damage of a table becomes.
 func codeOf(err error) trace.Code {
 	switch {
-	case errors.Is(err, wire.ErrDamaged):
+	case errors.Is(err, wire.ErrDamaged), errors.Is(err, arrowdir.ErrCut):
 		return trace.CodeTruncated
 	case errors.Is(err, errCells), errors.Is(err, errLong):
 		return trace.CodeBadValue

@@ -81,8 +81,8 @@ type scale struct {
 }
 
 // open opens a table.
-func open(path string, o Options) (t *table, err error) {
-	t = &table{}
+func open(path string, o Options) (_ *table, err error) {
+	t := &table{}
 	if t.file, t.size, err = wire.OpenRegular(path); err != nil {
 		return nil, &recording.Missing{Err: err}
 	}
