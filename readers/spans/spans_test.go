@@ -156,15 +156,15 @@ func TestColumns(t *testing.T) {
 
 // TestBadRows states that rows without what they need are left out, and that a finding names the first.
 func TestBadRows(t *testing.T) {
-	s, err := openText(t, "rank,start,end,name\n0,1,5,a\n0,x,6,b\n0,7,6,c\n0,8,,d\n0,9,10,\n0,10\n1,10,12,e\n0,inf,3,f\n", Options{})
+	s, err := openText(t, "rank,start,end,name\n0,1,5,a\n0,x,6,b\n0,7,6,c\n0,8,,d\n0,9,10,\n0,10\n1,10,12,e\n0,inf,3,f\nx?,1,2,g\n0,1,2,\xff\ncuda:0,20,22,h\n", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(rows(t, s)); n != 2 {
-		t.Errorf("%d spans, want two", n)
+	if n := len(rows(t, s)); n != 3 {
+		t.Errorf("%d spans, want three", n)
 	}
 	f := s.Findings()
-	if len(f) != 1 || f[0].Code != trace.CodeBadValue || f[0].Count != 6 || !strings.Contains(f[0].Text, "row 2: no start") {
+	if len(f) != 1 || f[0].Code != trace.CodeBadValue || f[0].Count != 8 || !strings.Contains(f[0].Text, "row 2: no start") {
 		t.Errorf("findings: %+v", f)
 	}
 }
