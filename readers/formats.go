@@ -162,7 +162,7 @@ var formats = []format{
 		parts: true,
 	},
 	{
-		name: spans.Format, label: "spans", extensions: []string{".csv"}, gzipped: true,
+		name: spans.Format, label: "spans",
 		phrase: "a table of spans in Parquet, Arrow or CSV", recorded: "a table of spans in Parquet, Arrow IPC or CSV",
 		sniff: spans.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {

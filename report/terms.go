@@ -192,6 +192,10 @@ func Terms() []Term {
 		{"annotation", "A range that the program names, such as a training step. On a device stream it takes no time of its own.", ""},
 		{"-", "In a cell: not known. The trace has no record that tells it, or the figure has no meaning in that row.", ""},
 		{"inclusive, exclusive", "Time in a region with and without its callees.", ""},
+		{"slowdown",
+			"Time of a step as recorded, divided by its time with equal workers. Of a worker, stage or type: only it has recorded " +
+				"durations.", "2.19"},
+		{"pipeline bubble", "Time of a training step in which nothing runs on a stage. The schedule asks for some of it.", "2.19"},
 		{"latency", "Of a message: time from the start of the sending call to the end of the call that completes the receive.", ""},
 		{"p50, p99", "Percentiles: half of the calls, or 99 of 100, take no longer. They are exact within 1 %.", ""},
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -122,7 +123,8 @@ func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.In
 		return nil, fmt.Errorf("generating a training job: %w", err)
 	}
 	truth := o.truth()
-	g := &training{TrainingOptions: o, random: rand.New(rand.NewPCG(o.Seed, 0x747261696e)), chunks: 1}
+	g := &training{TrainingOptions: o, source: rand.NewPCG(o.Seed, 0x747261696e), chunks: 1}
+	g.random = rand.New(g.source)
 	if o.Schedule == "interleaved" {
 		g.chunks = 2
 	}
@@ -140,27 +142,56 @@ func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.In
 	}
 	info := trace.Info{Creator: "tracekit " + moduleVersion(), Machine: "simulated", Description: fmt.Sprintf(
 		"training, %d × %d × %d GPUs, %d micro-batches, %s, %d steps, seed %d", o.DP, o.PP, o.TP, o.MicroBatches, o.Schedule, o.Steps, o.Seed)}
-	sink, err := open(info, g.defs())
+	defs := g.defs()
+	dry := *g
+	random := rand.NewPCG(0, 0)
+	state, _ := g.source.MarshalBinary() // which never fails
+	if err := random.UnmarshalBinary(state); err != nil {
+		return nil, err
+	}
+	dry.random = rand.New(random)
+	if err := dry.run(ctx, nowhere{}, o.truth()); err != nil {
+		return nil, err
+	}
+	defs.Clock.GlobalOffset, defs.Clock.Length = dry.earliest, uint64(dry.latest-dry.earliest)
+	sink, err := open(info, defs)
 	if err != nil {
 		return nil, err
 	}
-	for l := range o.DP * o.PP * lanes {
-		g.batches = append(g.batches, &trace.Batch{})
+	if err := g.run(ctx, sink, truth); err != nil {
+		return nil, err
+	}
+	return truth, sink.Close()
+}
+
+// nowhere is a sink that keeps nothing.
+type nowhere struct{}
+
+func (nowhere) Write(*trace.Batch) error { return nil }
+
+func (nowhere) Close() error { return nil }
+
+// run simulates all steps.
+func (g *training) run(ctx context.Context, sink trace.Sink, truth *TrainingTruth) error {
+	g.batches = make([]*trace.Batch, g.DP*g.PP*lanes)
+	for l := range g.batches {
+		g.batches[l] = &trace.Batch{}
 		g.batches[l].Reset(trace.LocationID(l), 0)
 	}
 	at := int64(startTraining)
-	for step := range o.Steps {
+	g.earliest = math.MaxInt64
+	for step := range g.Steps {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		length := g.step(step)
 		truth.StepNs = append(truth.StepNs, length)
 		if err := g.write(sink, step, at, truth); err != nil {
-			return nil, err
+			return err
 		}
-		at += length + o.Compute
+		at += length + g.Compute
 	}
-	return truth, sink.Close()
+	return nil
 }
 
 // truth is what must be found.
@@ -222,11 +253,14 @@ func (o *training) order(stage int) (out []computation) {
 type training struct {
 	TrainingOptions
 	chunks  int
+	source  *rand.PCG
 	random  *rand.Rand
 	skews   []int64
 	orders  [][]computation // by stage
 	batches []*trace.Batch  // by location
 	workers []*trainee      // of the step at hand, by rank
+
+	earliest, latest int64 // event
 }
 
 // A trainee is a worker in a step.
@@ -538,8 +572,10 @@ func (g *training) write(sink trace.Sink, step int, at int64, truth *TrainingTru
 				}
 			}
 			region := trace.RegionID(slices.Index(trainingTypes, op.kind))
-			b.AddFlow(at+op.start+g.skews[r], trace.KindEnter, region)
-			b.AddFlow(at+op.end+g.skews[r], trace.KindLeave, region)
+			start, end := at+op.start+g.skews[r], at+op.end+g.skews[r]
+			g.earliest, g.latest = min(g.earliest, start), max(g.latest, end)
+			b.AddFlow(start, trace.KindEnter, region)
+			b.AddFlow(end, trace.KindLeave, region)
 		}
 		for lane := range lanes {
 			b := g.batches[r*lanes+lane]

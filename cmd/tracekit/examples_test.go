@@ -31,6 +31,7 @@ func exampleTraces(t *testing.T) {
 		}
 	}
 	halo("traces.otf2", 64, 1)
+	succeed(t, ".", "generate", "training", "-q", "--iterations", "10", "-o", "job")
 	tracetest.WriteFile(t, "first.star", "def trace_event(id):\n    return True\n")
 	if err := os.Mkdir("src", 0o755); err != nil {
 		t.Fatal(err)

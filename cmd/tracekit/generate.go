@@ -26,6 +26,8 @@ type generateOptions struct {
 	force  bool
 	quiet  bool
 	json   bool
+
+	training samples.TrainingOptions
 }
 
 func newGenerate(io *cli.Streams) *cobra.Command {
@@ -33,6 +35,7 @@ func newGenerate(io *cli.Streams) *cobra.Command {
 	for _, p := range samples.Programs() {
 		fmt.Fprintf(&programs, "  %-14s %s\n", p.Name, p.Help)
 	}
+	fmt.Fprintf(&programs, "  %-14s %s\n", trainingProgram, trainingHelp)
 	return cli.New(io, &cobra.Command{
 		Use:   "generate PROGRAM -o DIR",
 		Short: "Generate a trace with a known analysis",
@@ -43,7 +46,9 @@ as in 'tracekit convert'. Amounts are in nanoseconds. Equal options give equal b
 Programs:
 ` + programs.String(),
 		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o halo
-  tracekit analyze halo`,
+  tracekit analyze halo
+  tracekit generate training --dp 4 --pp 4 --micro-batches 8 --slow-worker 5=1.5 -o job
+  tracekit stragglers job`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completePrograms,
 	}, &generateOptions{}, runGenerate)
@@ -92,6 +97,7 @@ func (o *generateOptions) Add(set *pflag.FlagSet) {
 	set.Int64Var(&plant.Drift, "drift", 0, "largest drift of clocks, in parts per million")
 	cli.Var(set, (*string)(&plant.Offsets), cli.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
 		"(default), none or wrong")
+	o.addTraining(set)
 }
 
 // A watchedSink counts the events that are written.
@@ -111,6 +117,9 @@ func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 	}
 	if opts.Plant.Offsets == "right" {
 		opts.Plant.Offsets = samples.OffsetsRight
+	}
+	if opts.Program == trainingProgram {
+		return runTraining(ctx, io, opts)
 	}
 	var out readers.Writer
 	begun := false
@@ -169,5 +178,6 @@ func completePrograms(_ *cobra.Command, args []string, _ string) ([]string, cobr
 	for _, p := range samples.Programs() {
 		names = append(names, cobra.CompletionWithDesc(p.Name, p.Help))
 	}
+	names = append(names, cobra.CompletionWithDesc(trainingProgram, trainingHelp))
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -38,9 +38,9 @@ data-parallel rank, stage, type of operation and step. It shows pipeline bubbles
 worker is always slow, slow since a step, or slow at random. -o draws workers as a heat map.
 
 On other traces, ranks are equal if each place takes the mean over ranks, visit by visit.`,
-		Example: `  tracekit stragglers job.json
-  tracekit stragglers job.json -o workers.svg
-  tracekit stragglers --json --fail-if 'training.slowdown>1.1' job.json
+		Example: `  tracekit stragglers job
+  tracekit stragglers job -o workers.svg
+  tracekit stragglers --json --fail-if 'training.slowdown>1.1' job
   tracekit stragglers traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 	}, &stragglersOptions{}, runStragglers)
@@ -100,7 +100,7 @@ func (o *stragglersOptions) program(ctx context.Context, io *cli.Streams, in *cl
 		return err
 	}
 	doc.Trace, doc.Findings = a.Trace, a.Findings
-	doc.Program, err = m.Equal(ctx, a)
+	doc.Program, err = m.Equal(ctx, a, whatif.SlowestShare)
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
+	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -38,6 +39,7 @@ type whatifOptions struct {
 	curves curves
 
 	scale, balance, limit, network, speed, overlap, order []changeFlag
+	equal                                                 equalFlags
 
 	changes []changeFlag
 }
@@ -67,7 +69,8 @@ before the run is 1, 5 or 10 % longer.`,
 		Example: `  tracekit whatif traces.otf2
   tracekit whatif --balance interior traces.otf2
   tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
-  tracekit whatif --latency-curve traces.otf2 -o curve.png`,
+  tracekit whatif --latency-curve traces.otf2 -o curve.png
+  tracekit whatif --replace-slowest 3% job`,
 		Args: cobra.MinimumNArgs(1),
 	}, &whatifOptions{}, runWhatif)
 }
@@ -88,6 +91,7 @@ func (o *whatifOptions) Add(set *pflag.FlagSet) {
 		"receives at this `PLACE` overlap with the following work")
 	cli.Var(set, &o.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
 		"messages in the order of arrival")
+	o.equal.add(set)
 	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	o.curves.add(set)
@@ -103,13 +107,15 @@ func (o *whatifOptions) Validate() error {
 	if len(o.network) > 1 {
 		return cli.Usagef("--network is given twice")
 	}
+	texts, _ := o.equal.list()
+	changed := len(o.changes)+len(texts) > 0
 	if err := o.curves.check(o.Paths, &o.OutFlags); err != nil || o.curves.format != "" {
 		return err
 	}
-	if len(o.changes) == 0 && o.Out != "" {
+	if !changed && o.Out != "" {
 		return cli.Usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
 	}
-	o.gains = o.gains || len(o.changes) == 0 && !o.slack && !o.curves.asked()
+	o.gains = o.gains || !changed && !o.slack && !o.curves.asked()
 	return o.OutFlags.Validate()
 }
 
@@ -222,6 +228,9 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		return err
 	}
 	defer t.Source.Close()
+	if stragglers.Is(t.Defs) && len(opts.changes) == 0 && !opts.slack && !opts.curves.asked() && opts.Out == "" {
+		return opts.predictTraining(ctx, io, t)
+	}
 	options := analysis.Options{Top: 1}
 	if len(opts.limit) > 0 {
 		options.Overhead = &overhead.Options{PerCall: true}
@@ -248,6 +257,12 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		}
 		changes, doc.Changes = append(changes, change), append(doc.Changes, c.text)
 	}
+	equal, err := opts.equal.changes(ctx, m, a)
+	if err != nil {
+		return err
+	}
+	texts, _ := opts.equal.list()
+	changes, doc.Changes = append(changes, equal...), append(doc.Changes, texts...)
 	p, err := opts.predict(ctx, io, t, m, changes, doc)
 	if err != nil {
 		return err

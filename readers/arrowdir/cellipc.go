@@ -18,6 +18,9 @@ import (
 // An Arrow IPC file begins with its name, and then is a stream: a schema, records, an end, and the footer, which a stream does
 // without. A file that is cut off is read as a stream to the cut.
 
+// ErrCut says that a file ends within a message.
+var ErrCut = errors.New("the table is cut off")
+
 // fileStart begins an Arrow IPC file.
 var fileStart = []byte("ARROW1\x00\x00")
 
@@ -43,7 +46,7 @@ func OpenArrow(f *os.File, size int64) (CellTable, error) {
 	}
 	a := &arrowCells{in: &messages{file: f, end: size}}
 	if bytes.Equal(head, fileStart) {
-		a.in.at = int64(len(fileStart))
+		a.in.at, a.in.end = int64(len(fileStart)), beforeFooter(f, size)
 	}
 	damage, _ := attempt(func() (err error) {
 		a.reader, err = ipc.NewReader(a.in, ipc.WithAllocator(bounded{memory.NewGoAllocator(), cellMemory}))
@@ -56,6 +59,21 @@ func OpenArrow(f *os.File, size int64) (CellTable, error) {
 		return nil
 	})
 	return a, damage
+}
+
+// beforeFooter returns where the footer of an Arrow IPC file begins, or where the file ends if it has none.
+func beforeFooter(f io.ReaderAt, size int64) int64 {
+	tail := make([]byte, 4+len("ARROW1"))
+	if size < int64(len(tail)) {
+		return size
+	}
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil || string(tail[4:]) != "ARROW1" {
+		return size
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail)); n <= size-int64(len(tail)) {
+		return size - int64(len(tail)) - n
+	}
+	return size
 }
 
 func arrowColumn(f arrow.Field) CellColumn {
@@ -213,7 +231,7 @@ func (m *messages) next() error {
 	const prefix = 8
 	start, err := bytesAt(m.file, m.at, min(prefix, m.end-m.at))
 	if err != nil || len(start) < prefix || !bytes.HasPrefix(start, streamStart) {
-		return errors.New("a message is cut off")
+		return ErrCut
 	}
 	size := int64(int32(binary.LittleEndian.Uint32(start[4:])))
 	if size == 0 { // the end
@@ -222,7 +240,7 @@ func (m *messages) next() error {
 		return nil
 	}
 	if size < 8 || size > messageHead || size > m.end-m.at-prefix {
-		return fmt.Errorf("a message of %d bytes, where %d are left", size, m.end-m.at-prefix)
+		return fmt.Errorf("%w: a message of %d bytes, where %d are left", ErrCut, size, m.end-m.at-prefix)
 	}
 	whole, err := bytesAt(m.file, m.at, prefix+size)
 	if err != nil {
@@ -236,7 +254,7 @@ func (m *messages) next() error {
 		body = int64(binary.LittleEndian.Uint64(meta[at:]))
 	}
 	if m.at += prefix + size; body < 0 || body > m.end-m.at {
-		return fmt.Errorf("a message of %d bytes of values, where %d are left", body, m.end-m.at)
+		return fmt.Errorf("%w: a message of %d bytes of values, where %d are left", ErrCut, body, m.end-m.at)
 	}
 	const isSchema = 1
 	if at, ok := message.slot(kindSlot); ok && meta[at] == isSchema {

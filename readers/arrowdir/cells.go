@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"tracekit/readers/internal/wire"
 )
@@ -91,8 +92,14 @@ func attempt(decode func() error) (damage, failed error) {
 	if errors.As(err, &s) {
 		return nil, s.error
 	}
+	if err != nil && strings.Contains(err.Error(), "runtime error") { // a panic that a library has caught
+		err = errContradiction
+	}
 	return err, nil
 }
+
+// errContradiction says in words what the panic of a library means.
+var errContradiction = errors.New("it cannot be decoded, because its parts contradict each other; copy it again")
 
 // bytesAt reads exactly n bytes.
 func bytesAt(r io.ReaderAt, at, n int64) ([]byte, error) {

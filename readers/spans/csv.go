@@ -23,6 +23,9 @@ const columnLimit = 1 << 12
 // errCells says that a line has more or fewer cells than the first one.
 var errCells = errors.New("it has not as many cells as the first line")
 
+// errText says that a line is no text.
+var errText = errors.New("it is no text in UTF-8")
+
 // csvTable is a CSV file. Its first line names the columns. Cells may be quoted, but do not extend over lines.
 type csvTable struct {
 	lines    *bufio.Reader
@@ -167,6 +170,9 @@ func (t *csvTable) Read(want []int, each func(int64, int, []arrowdir.Cells) erro
 		if parts, err = split(parts[:0], line, t.comma, len(t.columns)); err == nil && len(parts) != len(t.columns) {
 			err = errCells
 		}
+		if bytes.IndexByte(line, 0) >= 0 || !utf8.Valid(line) {
+			err = errText
+		}
 		if err != nil {
 			bad(row, err)
 			continue
@@ -210,9 +216,9 @@ func isCSV(head []byte) bool {
 // codeOf is the finding that the damage of a table becomes.
 func codeOf(err error) trace.Code {
 	switch {
-	case errors.Is(err, wire.ErrDamaged):
+	case errors.Is(err, wire.ErrDamaged), errors.Is(err, arrowdir.ErrCut):
 		return trace.CodeTruncated
-	case errors.Is(err, errCells), errors.Is(err, errLong):
+	case errors.Is(err, errCells), errors.Is(err, errLong), errors.Is(err, errText):
 		return trace.CodeBadValue
 	}
 	return trace.CodeCorrupt

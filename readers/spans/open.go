@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tracekit/readers/arrowdir"
 	"tracekit/readers/internal/recording"
@@ -81,8 +82,8 @@ type scale struct {
 }
 
 // open opens a table.
-func open(path string, o Options) (t *table, err error) {
-	t = &table{}
+func open(path string, o Options) (_ *table, err error) {
+	t := &table{}
 	if t.file, t.size, err = wire.OpenRegular(path); err != nil {
 		return nil, &recording.Missing{Err: err}
 	}
@@ -209,13 +210,30 @@ func (r *row) integer(f field) (v int64, ok bool) {
 		text := string(bytes.TrimSpace(c.Texts[r.i]))
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil { // as pandas writes integers of which some are missing
-			x, err := strconv.ParseFloat(text, 64)
-			v = int64(x)
-			return v, err == nil && float64(v) == x
+			if x, err := strconv.ParseFloat(text, 64); err == nil {
+				return int64(x), float64(int64(x)) == x
+			}
+			v, err = strconv.ParseInt(strings.TrimLeft(text, letters), 10, 64)
 		}
-		return v, true
+		return v, err == nil
 	}
 	return 0, false
+}
+
+// letters are what a number may follow, as in cuda:0.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:- "
+
+// wrong returns the name of a column of numbers of which the row has another value, "" if there is none.
+func (r *row) wrong() string {
+	for f := fieldRank; f <= fieldPeer; f++ {
+		if f == fieldStream || f == fieldThread || r.at[f] < 0 || len(bytes.TrimSpace(r.text(f))) == 0 {
+			continue
+		}
+		if _, ok := r.integer(f); !ok {
+			return synonyms[f][0]
+		}
+	}
+	return ""
 }
 
 // time returns the value of a column of times in ns.

@@ -92,6 +92,8 @@ func (r *reader) row(row *row) error {
 	name := row.text(fieldName)
 	if err == nil && len(name) == 0 {
 		err = errName
+	} else if column := row.wrong(); err == nil && column != "" {
+		err = fmt.Errorf("the %s is no number", strings.ReplaceAll(column, "_", " "))
 	}
 	if err != nil {
 		r.bad(row.number, err, trace.CodeBadValue)

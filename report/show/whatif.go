@@ -28,7 +28,9 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 				fmt.Fprintln(w, text.Wrap(note, out.Width, 0))
 			}
 		}
-		printEnds(out, doc)
+		if len(doc.Ranks) > 0 {
+			printEnds(out, doc)
+		}
 	}
 	if doc.Out != "" {
 		fmt.Fprintf(w, "\nThe run with these changes: %s\n", doc.Out)

@@ -55,7 +55,7 @@ var shares = []struct {
 }{
 	{"otf2", 8}, {"paraver", 7}, {"paraver.gz", 2}, {"json", 8}, {"json.gz", 2}, {"arrow", 4}, {"parquet", 4}, {"parts", 2},
 	{"tkf lossless", 4}, {"tkf stat", 4}, {"nsight", 4}, {"rocpd", 4}, {"rocprofv3", 2},
-	{"perfetto", 4}, {"xplane", 3}, {"profile", 1}, {"shards", 2}, {"tasks", 1}, {"profiles of tasks", 1}, {"coded shards",
+	{"perfetto", 4}, {"xplane", 3}, {"spans", 3}, {"profile", 1}, {"shards", 2}, {"tasks", 1}, {"profiles of tasks", 1}, {"coded shards",
 		1}, {"event files", 1}, {"index", 1},
 }
 

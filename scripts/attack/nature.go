@@ -32,12 +32,25 @@ func byNature(name string, data []byte, mended bool) string {
 		return "labels"
 	case (strings.HasSuffix(name, ".sqlite") || strings.HasSuffix(name, ".db")) && isSQLite(data):
 		return "SQLite"
+	case !strings.Contains(filepath.ToSlash(name), "/") && isTable(name, data):
+		return "table"
 	case isProtobuf(name) && isMessage(data, true):
 		return "protobuf"
 	case mended:
 		return "mended"
 	}
 	return ""
+}
+
+// isTable reports whether a file is a table of spans as a profiler writes it: of Parquet or Arrow IPC, whose pages have no checksum, or of
+// CSV, lines of text. It may have taken the place of another table.
+func isTable(name string, data []byte) bool {
+	switch filepath.Ext(name) {
+	case ".parquet", ".arrow", ".csv":
+		return bytes.HasPrefix(data, []byte("PAR1")) && bytes.HasSuffix(data, []byte("PAR1")) || bytes.HasPrefix(data, []byte("ARROW1")) ||
+			bytes.HasPrefix(data, []byte("rank,")) && !bytes.Contains(data, []byte{0})
+	}
+	return false
 }
 
 // repeated are the definitions of all parts of a trace but the first.
@@ -142,6 +155,8 @@ func isLabels(data []byte) bool {
 // another; "" if it can.
 func byNatureOf(name, other string) string {
 	switch ext := filepath.Ext(name); {
+	case ext == ".parquet" && filepath.Ext(other) == ".csv", ext == ".csv" && filepath.Ext(other) == ".parquet":
+		return "table" // of spans, by content
 	case ext != filepath.Ext(other):
 	case ext == ".json":
 		return "JSON"

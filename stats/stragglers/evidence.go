@@ -171,7 +171,7 @@ func above(v []float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
 }
 
-// sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker; nil if they are not recorded.
+// sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they are not recorded.
 func (r *replayer) sequences() *document.Sequences {
 	type key struct {
 		by    int32
@@ -199,21 +199,20 @@ func (r *replayer) sequences() *document.Sequences {
 	if len(both)*len(r.steps) < 8 {
 		return nil
 	}
-	sums := make([][2]float64, len(r.ranks))
-	counts := make([]float64, len(r.ranks))
+	var xx, yy, xy, n float64
+	sums, counts := make([][2]float64, len(r.ranks)), make([]float64, len(r.ranks))
 	for s := range r.steps {
+		clear(sums)
+		clear(counts)
 		for _, p := range both {
 			w := r.by[p[0]]
 			sums[w][0] += r.took[s][p[0]]
 			sums[w][1] += r.took[s][p[1]]
 			counts[w]++
 		}
-	}
-	var xx, yy, xy, n float64
-	for s := range r.steps {
 		for _, p := range both {
 			w := r.by[p[0]]
-			if sums[w][0] <= 0 || sums[w][1] <= 0 {
+			if counts[w] < 2 || sums[w][0] <= 0 || sums[w][1] <= 0 {
 				continue
 			}
 			x, y := r.took[s][p[0]]*counts[w]/sums[w][0]-1, r.took[s][p[1]]*counts[w]/sums[w][1]-1

@@ -91,6 +91,9 @@ func TestPlantedWorkers(t *testing.T) {
 		o.Slow = []samples.SlowWorker{slow}
 		truth, src := generated(t, o)
 		doc := find(t, src)
+		if doc.Sequences.Varying {
+			t.Errorf("run %d: sequences vary: %+v", i, doc.Sequences)
+		}
 		for k, w := range doc.ByWorker {
 			switch {
 			case int(w.Rank) != truth.Slow[0].Rank:

@@ -23,11 +23,11 @@ const equalPlaces = 12
 // equalRanks is how many ranks, those with most time of their own, have a slowdown.
 const equalRanks = 64
 
-// slowestShare is the share of ranks that count as the slowest.
-const slowestShare = 0.03
+// SlowestShare is the share of ranks, at least one, that usually count as the slowest.
+const SlowestShare = 0.03
 
-// Equal says how much slower a run is because its ranks are unequal (DEFINITIONS 2.19).
-func (m *Model) Equal(ctx context.Context, a *analysis.Result) (*document.Unequal, error) {
+// Equal says how much slower a run is because its ranks are unequal (DEFINITIONS 2.19); a share of them are the slowest.
+func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*document.Unequal, error) {
 	size := len(m.t.World)
 	if size < 2 {
 		return nil, errors.New("the trace has a single rank, which no other can be compared with")
@@ -70,7 +70,7 @@ func (m *Model) Equal(ctx context.Context, a *analysis.Result) (*document.Unequa
 	}
 	slices.SortStableFunc(doc.ByPlace, func(a, b document.PlaceSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	slowest := make([]uint32, 0, size)
-	for _, r := range doc.ByRank[:min(len(doc.ByRank), max(1, int(slowestShare*float64(size))))] {
+	for _, r := range doc.ByRank[:min(len(doc.ByRank), max(1, int(share*float64(size))))] {
 		doc.Slowest, slowest = append(doc.Slowest, r.Rank), append(slowest, uint32(r.Rank))
 	}
 	p, err := m.Predict(ctx, on(slowest...)...)

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/words"
+	"tracekit/engine"
+	"tracekit/readers"
+	"tracekit/report/text"
+	"tracekit/samples"
+	"tracekit/trace"
+)
+
+// trainingProgram is the program whose trace is that of a training job.
+const (
+	trainingProgram = "training"
+	trainingHelp    = "a training job: data-parallel ranks × pipeline stages (--dp, --pp, --schedule …)"
+)
+
+// addTraining adds the flags of training jobs.
+func (o *generateOptions) addTraining(set *pflag.FlagSet) {
+	t := &o.training
+	set.IntVar(&t.DP, "dp", 4, "training: data-parallel ranks")
+	set.IntVar(&t.PP, "pp", 4, "training: stages of the pipeline")
+	set.IntVar(&t.TP, "tp", 1, "training: GPUs of a worker; the first is recorded")
+	set.IntVar(&t.MicroBatches, "micro-batches", 8, "training: micro-batches of a step")
+	cli.Var(set, &t.Schedule, cli.Choice(samples.Schedules()...), "schedule", "1f1b", "training: `schedule` of the pipeline: 1f1b, "+
+		"interleaved or zero-bubble")
+	cli.Var(set, &t.Slow, cli.Repeated(cli.Parsed(parseSlowWorker)), "slow-worker", "", "training: a worker that computes longer, "+
+		"`RANK=FACTOR`, as in 5=1.5; 5=1.5@20 from step 20 on, 5=1.5%10 in 10 % of steps; repeatable")
+	cli.Var(set, &t.LastStage, cli.Number("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0", "training: `share` by which the last stage computes longer")
+	cli.Var(set, &t.Sequences, shareBelow1(), "sequences", "0", "training: largest deviation of a micro-batch's length, as a `share`")
+	cli.Var(set, &t.Noise, shareBelow1(), "noise", "0.02", "training: largest deviation of a computation, as a `share`")
+}
+
+// parseSlowWorker reads RANK=FACTOR, RANK=FACTOR@STEP or RANK=FACTOR%SHARE.
+func parseSlowWorker(value string) (w samples.SlowWorker, err error) {
+	wrong := errors.New("want RANK=FACTOR, RANK=FACTOR@STEP or RANK=FACTOR%PERCENT, such as 5=1.5@20")
+	rank, rest, ok := strings.Cut(value, "=")
+	rest, step, since := strings.Cut(rest, "@")
+	factor, percent, random := strings.Cut(rest, "%")
+	var errs [4]error
+	w.Rank, errs[0] = strconv.Atoi(rank)
+	w.Factor, errs[1] = strconv.ParseFloat(factor, 64)
+	if since {
+		w.From, errs[2] = strconv.Atoi(step)
+	}
+	if random {
+		w.Share, errs[3] = strconv.ParseFloat(percent, 64)
+		w.Share /= 100
+	}
+	if err = errors.Join(errs[:]...); err != nil || !ok {
+		return w, wrong
+	}
+	return w, nil
+}
+
+// runTraining generates a training job.
+func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) error {
+	o := opts.training
+	o.Steps, o.Seed, o.Compute, o.Skew = opts.Iterations, opts.Seed, opts.Compute, opts.Plant.Skew
+	var out readers.Writer
+	truth, err := cli.Watch(io, opts.quiet, "generating", func(p *engine.Progress) (*samples.TrainingTruth, error) {
+		return samples.GenerateTraining(ctx, o, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
+			out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
+			return watchedSink{out, p}, err
+		})
+	})
+	switch {
+	case err != nil && out != nil:
+		return errors.Join(err, out.Discard())
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil && (out == nil || errors.Is(err, fs.ErrExist)):
+		return cli.Usagef("%w", err)
+	}
+	if opts.json {
+		return cli.PrintJSON(io.Out, truth)
+	}
+	text.Line(io.Out, "%s: %s of %s on %s, %s", opts.output, words.Plural(o.Steps, "step", "steps"), words.Plural(truth.Workers, "worker", "workers"),
+		words.Plural(truth.GPUs, "GPU", "GPUs"), words.Plural(int(truth.Events), "event", "events"))
+	g := &text.Grid{Heading: "What an analysis must find", Titles: []string{"<", "excess", "<when"}}
+	for _, s := range truth.Slow {
+		when := "always"
+		switch {
+		case s.Random:
+			when = "at random"
+		case s.Since > 0:
+			when = fmt.Sprintf("since step %d", s.Since)
+		}
+		g.Add(fmt.Sprintf("rank %d (dp %d, stage %d)", s.Rank, s.DP, s.Stage), words.Share(s.Excess), when)
+	}
+	if truth.LastStage {
+		g.Add("last stage", words.Share(o.LastStage), "always")
+	}
+	if truth.Sequences {
+		g.Add("micro-batches of different length", words.Share(o.Sequences), "at random")
+	}
+	if len(truth.Slow) == 0 && !truth.LastStage && !truth.Sequences {
+		g.Add("workers are equal", "-", "")
+	}
+	g.Print(io.Out, io.Width)
+	return nil
+}
+
+// shareBelow1 takes a share of less than all.
+func shareBelow1() cli.Kind[float64] {
+	return cli.Number("a share, from 0 to less than 1", func(v float64) bool { return v >= 0 && v < 1 })
+}

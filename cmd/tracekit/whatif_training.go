@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/outcome"
+	"tracekit/report/show"
+	"tracekit/stats/analysis"
+	"tracekit/stats/stragglers"
+	"tracekit/stats/whatif"
+	"tracekit/trace"
+)
+
+// equalFlags are changes that make workers, or ranks, equal.
+type equalFlags struct{ stragglers.Change }
+
+func (f *equalFlags) add(set *pflag.FlagSet) {
+	set.BoolVar(&f.Equalize, "equalize", false, "make all workers equally fast; of other programs, ranks take the mean at each place")
+	cli.Var(set, &f.Replace, cli.Parsed(parseShare), "replace-slowest", "", "make this `share` of workers, the slowest, as fast as the "+
+		"others, as in 3%; at least one")
+	set.BoolVar(&f.Rebalance, "rebalance", false, "move layers of a training job, so that pipeline stages compute equally long")
+}
+
+// parseShare reads a share, such as 3% or 0.03.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return 0, errors.New("want a share above 0, such as 3%")
+	}
+	return v, nil
+}
+
+// list returns the changes as they are written, and each alone.
+func (f *equalFlags) list() (texts []string, alone []stragglers.Change) {
+	if f.Equalize {
+		texts, alone = append(texts, "equalize"), append(alone, stragglers.Change{Equalize: true})
+	}
+	if f.Replace > 0 {
+		text := "replace-slowest " + strconv.FormatFloat(100*f.Replace, 'g', 4, 64) + "%"
+		texts, alone = append(texts, text), append(alone, stragglers.Change{Replace: f.Replace})
+	}
+	if f.Rebalance {
+		texts, alone = append(texts, "rebalance"), append(alone, stragglers.Change{Rebalance: true})
+	}
+	return texts, alone
+}
+
+// changes are those of a program that is no training job.
+func (f *equalFlags) changes(ctx context.Context, m *whatif.Model, a *analysis.Result) (list []whatif.Change, err error) {
+	if f.Rebalance {
+		return nil, cli.Usagef("--rebalance is for training jobs, and this trace is none of such a job")
+	}
+	if f.Equalize {
+		return m.Equalized(a), nil
+	}
+	if f.Replace > 0 {
+		equal, err := m.Equal(ctx, a, f.Replace)
+		if err != nil {
+			return nil, err
+		}
+		var ranks []uint32
+		for _, r := range equal.Slowest {
+			ranks = append(ranks, uint32(r))
+		}
+		return m.Equalized(a, ranks...), nil
+	}
+	return nil, nil
+}
+
+// predictTraining replays the steps of a training job with the changes, or with each that there is.
+func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace) error {
+	m, err := stragglers.NewModel(ctx, t.Source, o.Jobs)
+	if err != nil {
+		return err
+	}
+	findings := analysis.FindingRows(cli.FindingsOf(t))
+	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
+		Findings: findings, Baseline: m.Predict(stragglers.Change{})}
+	texts, _ := o.equal.list()
+	doc.Changes = append(doc.Changes, texts...)
+	doc.Predicted = m.Predict(o.equal.Change)
+	doc.Gain = doc.Baseline - doc.Predicted
+	share := func(gain int64) *float64 {
+		if doc.Baseline == 0 {
+			return nil
+		}
+		x := float64(gain) / float64(doc.Baseline)
+		return &x
+	}
+	doc.Share = share(doc.Gain)
+	if len(texts) == 0 {
+		const usual = 0.03
+		each := equalFlags{stragglers.Change{Equalize: true, Replace: usual, Rebalance: true}}
+		texts, alone := each.list()
+		for i, c := range alone {
+			gain := doc.Baseline - m.Predict(c)
+			doc.Gains = append(doc.Gains, whatif.Gain{Place: "training steps", Change: texts[i], GainNs: gain, Share: share(gain)})
+		}
+		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return int(min(1, max(-1, b.GainNs-a.GainNs))) })
+	}
+	return o.Finish(io, doc, func() { show.Whatif(io.Sections(o.top), doc) }, findings, o.Gate(doc))
+}

@@ -1,0 +1,96 @@
+package stragglers
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// A Model is a training job that can be replayed with changes.
+type Model struct{ r *replayer }
+
+// A Change is one of a training job.
+type Change struct {
+	Equalize  bool    // all operations take what equal ones take
+	Replace   float64 // so do those of this share of workers, the slowest; at least one, unless it is 0
+	Rebalance bool    // stages compute equally long: layers are moved
+}
+
+// NewModel makes the model of a trace. The errors are those of Find.
+func NewModel(ctx context.Context, src trace.Source, jobs int) (*Model, error) {
+	_, r, err := open(ctx, src, jobs)
+	return &Model{r}, err
+}
+
+// Predict returns how long all steps take together, in ns.
+func (m *Model) Predict(c Change) int64 {
+	r := *m.r
+	if c.Rebalance {
+		r.rebalance()
+	}
+	replaced := make([]bool, len(r.ranks))
+	if c.Replace > 0 {
+		for _, w := range r.slowest(Slowest(len(r.ranks), c.Replace)) {
+			replaced[w] = true
+		}
+	}
+	sum := 0.0
+	for _, l := range r.lengths(func(n int) bool { return !c.Equalize && !replaced[r.by[n]] }) {
+		sum += l
+	}
+	return int64(math.Round(sum))
+}
+
+// slowest returns the n slowest workers.
+func (r *replayer) slowest(n int) []int {
+	group := func(of func(worker int) int, size int) []float64 {
+		out := make([]float64, size)
+		for k := range out {
+			out[k] = mean(r.lengths(func(n int) bool { return of(int(r.by[n])) == k }))
+		}
+		return out
+	}
+	dps := group(func(w int) int { return w / r.stages }, r.dps)
+	stages := group(func(w int) int { return w % r.stages }, r.stages)
+	workers := make([]int, len(r.ranks))
+	for w := range workers {
+		workers[w] = w
+	}
+	estimate := func(w int) float64 { return min(dps[w/r.stages], stages[w%r.stages]) }
+	slices.SortStableFunc(workers, func(a, b int) int {
+		return cmp.Or(cmp.Compare(estimate(b), estimate(a)), cmp.Compare(r.ranks[a], r.ranks[b]))
+	})
+	return workers[:n]
+}
+
+// rebalance scales computations, so that those of a type take equally long in the mean on all stages.
+func (r *replayer) rebalance() {
+	type sums struct{ time, count float64 }
+	by := make([][weightCompute + 1]sums, r.stages)
+	var all [weightCompute + 1]sums
+	for s := range r.took {
+		for n, k := range r.kind {
+			if k <= weightCompute {
+				x := &by[int(r.by[n])%r.stages][k]
+				x.time, x.count = x.time+r.took[s][n], x.count+1
+				all[k].time, all[k].count = all[k].time+r.took[s][n], all[k].count+1
+			}
+		}
+	}
+	took := make([][]float64, len(r.took))
+	for s := range took {
+		took[s] = slices.Clone(r.took[s])
+		for n, k := range r.kind {
+			if k > weightCompute {
+				continue
+			}
+			if x := by[int(r.by[n])%r.stages][k]; x.time > 0 {
+				took[s][n] *= all[k].time / all[k].count / (x.time / x.count)
+			}
+		}
+	}
+	r.took = took
+}
