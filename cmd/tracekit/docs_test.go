@@ -145,7 +145,7 @@ func TestDocumentKeys(t *testing.T) {
 	}
 	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, infoDocument{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
 		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, reportDocument{}, viewDocument{}, spacetimeDocument{},
-		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}} {
+		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}, outcome.Hang{}} {
 		form := reflect.TypeOf(printed)
 		name := strings.TrimPrefix(form.String(), "main.")
 		_, row, found := strings.Cut(string(text), "| `"+name+"` |")

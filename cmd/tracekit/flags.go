@@ -26,6 +26,7 @@ import (
 	"tracekit/readers"
 	"tracekit/shards"
 	"tracekit/spill"
+	"tracekit/stats/hangs"
 	"tracekit/stats/scope"
 	"tracekit/trace"
 )
@@ -142,6 +143,9 @@ func (f *readFlags) open(ctx context.Context, paths ...string) (*input, error) {
 		return &input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
+	if slices.ContainsFunc(paths, hangs.Sniff) {
+		return nil, unreadableError{fmt.Errorf("%s: a dump of PyTorch's flight recorder; use 'tracekit hang %[1]s'", paths[0])}
+	}
 	return nil, unreadable(err)
 }
 

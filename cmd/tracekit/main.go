@@ -176,7 +176,7 @@ func groups(io *streams) []group {
 	return []group{
 		{"Look at a trace:", []*cobra.Command{newAnalyze(io, runAnalyze), newView(io, runView), newReport(io, runReport),
 			newInfo(io, runInfo), newSpacetime(io, runSpacetime)}},
-		{"Find out why:", []*cobra.Command{newExplain(io, runExplain), newWhatif(io, runWhatif), newHeaders(io, runHeaders),
+		{"Find out why:", []*cobra.Command{newExplain(io, runExplain), newHang(io, runHang), newWhatif(io, runWhatif), newHeaders(io, runHeaders),
 			newFit(io, runFit)}},
 		{"Compare runs:", []*cobra.Command{newCompare(io, runCompare), newScaling(io, runScaling)}},
 		{"Make traces smaller or move them:", []*cobra.Command{newConvert(io, runConvert), newCompress(io, runCompress),

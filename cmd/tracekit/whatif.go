@@ -81,7 +81,7 @@ before the run is 1, 5 or 10 % longer.`,
 		"ranks at this `PLACE`, visit by visit")
 	cli.Var(set, &opts.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
 		"(t_max)")
-	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
+	cli.Var(set, &opts.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth="), "network", "",
 		"another `network`: ideal (messages take no time), latency=1us,bandwidth=25GB per second, or one of these; "+
 			"latency=+1us,byte=+0.1ns: slower than recorded")
 	cli.Var(set, &opts.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+

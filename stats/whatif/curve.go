@@ -306,7 +306,7 @@ func (s *search) result(gap float64) *Curve {
 	c := &Curve{Unit: s.unit, RunTime: s.model.ns(first.time), To: x(float64(last.x)), Gap: gap * ns, Replays: s.replays,
 		Collectives: uint64(s.model.t.Collectives.Len())}
 	piece := func(p *sample, from, to float64) {
-		c.Rounding = max(c.Rounding, s.rounded(p)*ns)
+		c.Rounding = max(c.Rounding, 2*s.rounded(p)*ns) // in the replay, and in that of the line
 		if n := len(c.Pieces); from >= to {
 			return
 		} else if n > 0 && c.Pieces[n-1].Slope == p.slope/s.step {
