@@ -33,8 +33,8 @@ nccl_trace_rank_3. A job writes dumps when an operation times out, if it was sta
 TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1.
 
 Pickles are read without making objects: what is no plain value is refused.`,
-		Example: `  tracekit hang /tmp/dumps
-  tracekit hang --fail-if 'hangs>0' nccl_trace_rank_*`,
+		Example: `  tracekit hang dumps
+  tracekit hang --fail-if 'hangs>0' dumps/nccl_trace_rank_*`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: validated(io, opts, &opts.paths, run),
 	}
