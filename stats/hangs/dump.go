@@ -173,7 +173,7 @@ func readFile(name string) (*dump, []document.Finding, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d, broken, left := parse(data)
+	d, left, broken := parse(data)
 	if d == nil {
 		return nil, nil, cmp.Or(broken, errNoDump)
 	}
@@ -194,8 +194,8 @@ func readFile(name string) (*dump, []document.Finding, error) {
 	return d, findings, nil
 }
 
-// parse returns the dump in a file, what is wrong with the file, and how many operations were left out.
-func parse(data []byte) (d *dump, broken error, left uint64) {
+// parse returns the dump in a file, how many operations were left out, and what is wrong with the file.
+func parse(data []byte) (d *dump, left uint64, broken error) {
 	decode := unpickle
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \n\t\r"), []byte("{")) {
 		decode = unjson
@@ -204,7 +204,7 @@ func parse(data []byte) (d *dump, broken error, left uint64) {
 	top, _ := root.(dict)
 	entries, ok := top["entries"].(*list)
 	if !ok {
-		return nil, broken, 0
+		return nil, 0, broken
 	}
 	d = &dump{groups: make(map[string]*group), cut: broken != nil}
 	groups, _ := top["pg_config"].(dict)
@@ -226,7 +226,7 @@ func parse(data []byte) (d *dump, broken error, left uint64) {
 	}
 	slices.SortStableFunc(d.entries, func(a, b *entry) int { return cmp.Compare(a.record, b.record) })
 	d.entries = coalesce(d.entries)
-	return d, broken, left
+	return d, left, broken
 }
 
 // ranks reads the ranks of a group: a list, or a text such as [0, 1].

@@ -300,13 +300,13 @@ func TestCutDumps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, data := range [][]byte{pickled(j.value(0)), text} {
-		whole, broken, left := parse(data)
+		whole, left, broken := parse(data)
 		if broken != nil || left > 0 || len(whole.entries) != 5 {
 			t.Fatal(whole, broken, left)
 		}
 		most := 0
 		for cut := range len(data) {
-			d, broken, left := parse(data[:cut])
+			d, left, broken := parse(data[:cut])
 			if broken == nil || left > 0 || d != nil && !d.cut {
 				t.Fatalf("cut at %d of %d: %v, %d left out", cut, len(data), broken, left)
 			}
@@ -371,7 +371,7 @@ func TestFlippedDumps(t *testing.T) {
 // TestObjectsAreRefused: a pickle that asks for a call is read until there, and nothing is called.
 func TestObjectsAreRefused(t *testing.T) {
 	for _, data := range []string{"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R.", "\x80\x04\x8c\x02os\x8c\x06system\x93.", "\x80\x02]q\x00h\x00a.", "(((", "]u."} {
-		d, broken, _ := parse([]byte(data))
+		d, _, broken := parse([]byte(data))
 		if d != nil || broken == nil && !strings.HasPrefix(data, "\x80\x02]") {
 			t.Errorf("%q: %v, %v", data, d, broken)
 		}
