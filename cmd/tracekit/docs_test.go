@@ -146,7 +146,7 @@ func TestDocumentKeys(t *testing.T) {
 	}
 	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, outcome.Info{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
 		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, outcome.Report{}, outcome.View{}, outcome.Spacetime{},
-		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}} {
+		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}, outcome.Hang{}} {
 		form := reflect.TypeOf(printed)
 		name := form.String()
 		_, row, found := strings.Cut(string(text), "| `"+name+"` |")

@@ -52,8 +52,12 @@ func exampleTraces(t *testing.T) {
 
 // TestExamples runs the examples of the help of each command, one after another as a reader would. A gate may be shut.
 func TestExamples(t *testing.T) {
+	dumps := os.DirFS(absolute(t, "../../samples/dumps"))
 	t.Chdir(t.TempDir())
 	exampleTraces(t)
+	if err := os.CopyFS("dumps", dumps); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range newRoot(&cli.Streams{}).Commands() {
 		for line := range strings.Lines(c.Example) {
 			for _, command := range strings.Split(strings.TrimSpace(line), " && ") {

@@ -80,6 +80,7 @@ type search struct {
 	unit    string
 	step    float64 // in ticks, or ticks a byte
 	bytes   bool
+	whole   bool    // all slopes are whole numbers: between two that differ by 1 there is none
 	most    float64 // bytes of the largest message; of a latency 1
 	points  []sample
 	replays int
@@ -210,7 +211,9 @@ func (s *search) split(ctx context.Context, last int64) error {
 		return err
 	}
 	xs := []int64{last}
+	s.whole = !s.bytes
 	if w := plan.wires; w != nil && w.base != nil {
+		s.whole = false
 		for i := range s.model.network.flights {
 			f := &s.model.network.flights[i]
 			if f.kind != collective || s.model.network.wire(f.bytes) > 0 {
@@ -261,7 +264,7 @@ func (s *search) open(a, b *sample) (x, gap float64) {
 		share := (x - float64(a.x)) / float64(b.x-a.x)
 		gap = float64(a.time)*(1-share) + float64(b.time)*share - a.line(x)
 	}
-	if b.x-a.x <= 1 || gap < 1+slack {
+	if b.x-a.x <= 1 || gap < 1+slack || s.whole && b.slope-a.slope <= 1 {
 		return x, 0
 	}
 	return x, gap
@@ -306,7 +309,7 @@ func (s *search) result(gap float64) *Curve {
 	c := &Curve{Unit: s.unit, RunTime: s.model.ns(first.time), To: x(float64(last.x)), Gap: gap * ns, Replays: s.replays,
 		Collectives: uint64(s.model.t.Collectives.Len())}
 	piece := func(p *sample, from, to float64) {
-		c.Rounding = max(c.Rounding, s.rounded(p)*ns)
+		c.Rounding = max(c.Rounding, 2*s.rounded(p)*ns) // in the replay, and in that of the line
 		if n := len(c.Pieces); from >= to {
 			return
 		} else if n > 0 && c.Pieces[n-1].Slope == p.slope/s.step {

@@ -68,6 +68,9 @@ func exitCode(err error) int {
 // nowhere.
 type unreadableError struct{ err error }
 
+// NotReadable marks an error that says that what a path leads to cannot be read.
+func NotReadable(err error) error { return unreadableError{err} }
+
 func (e unreadableError) Error() string { return e.err.Error() }
 func (e unreadableError) Unwrap() error { return e.err }
 

@@ -20,6 +20,7 @@ import (
 	"tracekit/readers"
 	"tracekit/readers/spans"
 	"tracekit/spill"
+	"tracekit/stats/hangs"
 	"tracekit/trace"
 )
 
@@ -172,6 +173,9 @@ func (f *ReadFlags) Open(ctx context.Context, paths ...string) (*Input, error) {
 		return &Input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
+	if slices.ContainsFunc(paths, hangs.Sniff) {
+		return nil, unreadableError{fmt.Errorf("%s: a dump of PyTorch's flight recorder; use 'tracekit hang %[1]s'", paths[0])}
+	}
 	return nil, Unreadable(err)
 }
 
