@@ -82,13 +82,19 @@ func readJSON(ctx context.Context, f *recording.File) error {
 	changed := wire.Watch(file)
 	f.Size, f.Creator = size, "rocprofv3"
 	var tools []*tool
+	var early error // of the first time: the second one goes over what is defined
+	var earlyAt int64
 	for again := true; again; {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
 		r := &jsonReader{ctx: ctx, f: f, stream: newStream(file), again: tools != nil, tools: tools}
-		err := r.document()
-		again = r.early && !r.again
+		err, at := r.document(), r.at()
+		if again = r.early && !r.again; again {
+			early, earlyAt = err, at
+		} else if err == nil && early != nil {
+			err, at = early, earlyAt
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -100,7 +106,7 @@ func readJSON(ctx context.Context, f *recording.File) error {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				code = trace.CodeTruncated
 			}
-			f.Ledger.Add(code, f.Place(r.at()), err.Error())
+			f.Ledger.Add(code, f.Place(at), err.Error())
 		default:
 			if _, err := r.peek(); !errors.Is(err, io.ErrUnexpectedEOF) {
 				f.Ledger.Add(trace.CodeTrailingData, f.Place(r.at()), "text behind the end of the outer object")

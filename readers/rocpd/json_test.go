@@ -109,6 +109,15 @@ func TestJSONTrailing(t *testing.T) {
 	}
 }
 
+// Damage in definitions that come behind the records is told, although the second reading goes over them.
+func TestJSONDamagedNames(t *testing.T) {
+	data := bytes.Replace(jsonData(t), []byte("MARKER_CORE_API"), []byte("MARKER_\x12ORE_API"), 1)
+	s := jsonOpener.Bytes(t, "a.json", data)
+	if recordingtest.Count(s, trace.CodeCorrupt) == 0 {
+		t.Errorf("findings %v", s.Findings())
+	}
+}
+
 // A value that is longer than is kept in memory ends the trace with a finding.
 func TestJSONPortion(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), portionBytes+1<<20)
