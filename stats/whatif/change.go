@@ -237,32 +237,60 @@ func (m *Model) inMPI(p trace.PathID) bool {
 // follows them until the next ones.
 func (m *Model) Within(from, to int64) { m.from, m.to = from, to }
 
-// walk visits the time that a location spends between calls, and the own times of calls. It calls
-// piece for each time above 0 in the call paths of slots, and end with each call that is entered or
-// left. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is entered
-// outside the time that changes are of.
-func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32)) {
+// walk visits the time that a location spends between calls, and the own times of calls. It calls piece for each time above 0 in the call
+// paths of slots, and end behind the pieces of each visit: of a call, or of what passes between two (None), when so many calls were
+// entered. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is
+// entered outside the time that changes are of.
+func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32, entered int)) {
 	own := ownTimes{Model: m, l: l}
-	inside := m.from <= m.first
-	for call, s := range m.segments[l].All() {
-		if call != trace.None {
-			end(call)
-			enter := m.t.Calls[l].Ptr(int(call)).Enter
-			inside = enter >= m.from && enter < m.to
+	window := m.from > math.MinInt64 || m.to < math.MaxInt64
+	inside, some := m.from <= m.first, false
+	segments := m.segments[l]
+	entered, calls := 0, segments.Calls.Cursor()
+	next := func() int {
+		if entered < segments.Calls.Len() {
+			return int(*calls.Ptr(entered))
 		}
-		if slot := m.slot(s.Path); inside && slots[slot] {
+		return -1
+	}
+	ownRow := next()
+	for first, rows := range segments.Rows.Rows {
+		for i := range rows {
+			s, call := &rows[i], uint32(trace.None)
+			if first+i == ownRow {
+				if some {
+					end(trace.None, entered)
+					some = false
+				}
+				call = uint32(entered)
+				if window {
+					enter := m.t.Calls[l].Ptr(entered).Enter
+					inside = enter >= m.from && enter < m.to
+				}
+				entered++
+				ownRow = next()
+			}
+			slot := m.slot(s.Path)
+			if !slots[slot] || !inside {
+				continue
+			}
+			time := s.Time
 			if call != trace.None {
-				s.Time = own.of(call)
+				time = own.of(call)
 			}
-			if s.Time > 0 {
-				piece(passed{slot, max(1, int(s.Visits)), s.Time})
+			if time > 0 {
+				piece(passed{slot, max(1, int(s.Visits)), time})
+				some = true
 			}
-		}
-		if call != trace.None {
-			end(trace.None)
+			if some && call != trace.None {
+				end(call, entered)
+				some = false
+			}
 		}
 	}
-	end(trace.None)
+	if some {
+		end(trace.None, entered)
+	}
 }
 
 // ownTimes finds the own times of calls in ascending order.
@@ -319,10 +347,7 @@ func (m *Model) means(slots []bool) ([]int64, bool) {
 			continue
 		}
 		gap, visit, n, sum := 0, 0, 0, int64(0)
-		m.walk(trace.LocationID(l), slots, func(p passed) { n, sum = n+p.visits, sum+p.time }, func(uint32) {
-			if sum == 0 {
-				return
-			}
+		m.walk(trace.LocationID(l), slots, func(p passed) { n, sum = n+p.visits, sum+p.time }, func(uint32, int) {
 			gaps.add(gap, sum)
 			each = each && n <= mostVisits
 			for k := 0; each && k < n; k++ {
@@ -370,21 +395,40 @@ func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spil
 	if x == nil {
 		return 0, nil
 	}
-	x.stretches = stretches
-	p.walk(l, p.touched, x.pass, func(call uint32) {
-		before := x.moved
-		if x.endVisit(); own != nil && x.call != trace.None {
-			own.Set(int(x.call), x.moved-before)
-		}
-		if x.call = call; call != trace.None {
-			x.calls++
-			*clocks.Ptr(int(call)) += x.moved
-		}
-	})
-	if x.endless {
+	x.clocks, x.longer, x.stretches = clocks, own, stretches
+	if len(x.changes) > 0 {
+		p.walk(l, p.touched, x.pass, x.endVisit)
+		x.move(clocks.Len())
+	}
+	moved := x.moved
+	if x.moved, x.shifted = 0, 0; x.more != nil || x.overlap != nil {
+		x.transfers()
+		x.move(clocks.Len())
+	}
+	if moved += x.moved; x.endless || moved > mostChange {
 		return 0, errEndless
 	}
-	return x.moved, nil
+	return moved, nil
+}
+
+// move moves the times at which calls are entered, up to one, by what has changed before.
+func (x *shifter) move(until int) {
+	for i := x.shifted; x.moved != 0 && i < until; {
+		rows := x.clocks.From(i)
+		rows = rows[:min(len(rows), until-i)]
+		for k := range rows {
+			rows[k] += x.moved
+		}
+		i += len(rows)
+	}
+	x.shifted = until
+}
+
+// lengthen notes by how much the own time of a call is longer.
+func (x *shifter) lengthen(call uint32, by int64) {
+	if x.longer != nil && call != trace.None {
+		*x.longer.Ptr(int(call)) += by
+	}
 }
 
 // mostChange is by how many ticks changes may move a time, all of one kind together: so that times,
@@ -399,14 +443,14 @@ type shifter struct {
 	l       trace.LocationID
 	changes []planned // on this rank
 	moved   int64
-	endless bool   // it would move by more than mostChange
-	call    uint32 // whose own time is the visit; None: it lies between two calls
-	own     ownTimes
+	endless bool        // it would move by more than mostChange
 	visit   []passed    // the present one
 	was     []int64     // its times before
-	calls   uint32      // so far
 	ordinal map[int]int // by change
 
+	clocks    clockTable // those of calls before shifted are moved
+	shifted   int
+	longer    clockTable            // nil: not asked for
 	stretches *spill.Table[stretch] // nil: not asked for
 }
 
@@ -419,7 +463,7 @@ type passed struct {
 
 // shifter returns nil if nothing changes on a location.
 func (p *plan) shifter(l trace.LocationID) *shifter {
-	x := &shifter{plan: p, l: l, ordinal: make(map[int]int), call: trace.None, own: ownTimes{Model: p.Model, l: l}}
+	x := &shifter{plan: p, l: l, ordinal: make(map[int]int)}
 	rank := p.t.Rank[l]
 	for _, c := range p.changes {
 		if (c.kind == balance || c.each != nil) && !p.balances(l) {
@@ -445,13 +489,9 @@ func (p *plan) shifter(l trace.LocationID) *shifter {
 func (x *shifter) pass(p passed) { x.visit = append(x.visit, p) }
 
 // endVisit changes the times of a visit: that of a call, or of all between two.
-func (x *shifter) endVisit() {
-	if x.call != trace.None && (x.more != nil || x.overlap != nil) {
-		x.transfer()
-	}
-	if len(x.visit) == 0 {
-		return
-	}
+func (x *shifter) endVisit(call uint32, entered int) {
+	x.move(entered)
+	before := x.moved
 	x.was = x.was[:0]
 	for _, v := range x.visit {
 		x.moved -= v.time
@@ -467,8 +507,8 @@ func (x *shifter) endVisit() {
 		for i := range x.changes {
 			switch c := &x.changes[i]; {
 			case !c.slots[v.slot]:
-			case c.kind == limit && x.call != trace.None && (c.except == nil || !c.except(x.l, x.call)):
-				time = min(time, x.most())
+			case c.kind == limit && call != trace.None && (c.except == nil || !c.except(x.l, call)):
+				time = min(time, x.most(call))
 			case c.kind == scale:
 				time *= c.factor
 			case c.kind == speed:
@@ -483,11 +523,12 @@ func (x *shifter) endVisit() {
 		default:
 			x.moved += int64(math.Round(time))
 		}
-		if x.stretches != nil && x.call == trace.None {
-			x.stretches.Append(stretch{x.calls, uint32(v.slot), x.was[k], int64(math.Round(min(time, mostChange)))})
+		if x.stretches != nil && call == trace.None {
+			x.stretches.Append(stretch{uint32(entered), uint32(v.slot), x.was[k], int64(math.Round(min(time, mostChange)))})
 		}
 	}
 	x.visit = x.visit[:0]
+	x.lengthen(call, x.moved-before)
 }
 
 // balance gives a visit to a place that is balanced the mean, spread over its parts.
@@ -520,30 +561,49 @@ func (x *shifter) balance(i int, c *planned) {
 	}
 }
 
-// most returns what the present call may take if its kind needs no more.
-func (x *shifter) most() float64 {
-	ns, ok := x.overhead.At(x.l, int(x.call))
+// most returns what a call may take if its kind needs no more.
+func (x *shifter) most(call uint32) float64 {
+	ns, ok := x.overhead.At(x.l, int(call))
 	if !ok {
 		return math.Inf(1)
 	}
-	c := x.t.Calls[x.l].Ptr(int(x.call))
+	c := x.t.Calls[x.l].Ptr(int(call))
 	return max(0, float64(c.Leave-c.Enter)-float64(ns)*float64(x.t.Defs.Clock.Resolution)/1e9)
 }
 
-// transfer changes what the network takes of the present call's own time.
-func (x *shifter) transfer() {
-	own := x.own.of(x.call)
-	r, after, ok := x.own.at(x.call)
-	if !ok || own <= 0 {
-		return
+// transfers changes what the network takes of the own times of calls.
+func (x *shifter) transfers() {
+	own := ownTimes{Model: x.Model, l: x.l}
+	for last := uint32(trace.None); own.row < x.locations[x.l].rows.Len(); own.row++ {
+		call := x.locations[x.l].rows.Ptr(own.row).call
+		if call == last {
+			continue
+		}
+		last = call
+		time := own.of(call)
+		if time <= 0 {
+			continue
+		}
+		if more := x.transfer(own.row, call); more != 0 {
+			more = max(more, -time)
+			x.move(int(call) + 1)
+			x.moved += more
+			x.endless = x.endless || x.moved > mostChange
+			x.lengthen(call, more)
+		}
 	}
-	loc, more := &x.locations[x.l], int64(0)
+}
+
+// transfer returns by how much longer a call takes on the network, of all that it needs what changes most.
+func (x *shifter) transfer(row int, call uint32) (more int64) {
+	loc := &x.locations[x.l]
+	r, after := loc.rows.At(row), loc.rowAfter(row)
 	consider := func(flight uint32) {
 		change := int64(0)
 		if x.more != nil {
 			change = x.more[flight]
 		}
-		if x.moves(x.l, x.call) {
+		if x.moves(x.l, call) {
 			change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
 		}
 		if max(change, -change) > max(more, -more) {
@@ -556,6 +616,5 @@ func (x *shifter) transfer() {
 	for k := r.parts; k < after.parts; k++ {
 		consider(loc.parts.Ptr(int(k)).flight)
 	}
-	x.moved += max(more, -own)
-	x.endless = x.endless || x.moved > mostChange
+	return more
 }
