@@ -180,13 +180,13 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 					balanced[s] = true // the same work can be shared once
 				}
 			}
-			x.means, x.byVisit = m.means(x.slots)
 		}
 		for s := range x.slots {
 			p.touched[s] = p.touched[s] || x.slots[s]
 		}
 		p.changes = append(p.changes, x)
 	}
+	p.findMeans()
 	return p, nil
 }
 
@@ -244,52 +244,49 @@ func (m *Model) Within(from, to int64) { m.from, m.to = from, to }
 func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32, entered int)) {
 	own := ownTimes{Model: m, l: l}
 	window := m.from > math.MinInt64 || m.to < math.MaxInt64
-	inside, some := m.from <= m.first, false
+	inside := m.from <= m.first
 	segments := m.segments[l]
-	entered, calls := 0, segments.Calls.Cursor()
-	next := func() int {
-		if entered < segments.Calls.Len() {
-			return int(*calls.Ptr(entered))
-		}
-		return -1
-	}
-	ownRow := next()
+	entered, calls, ownRow := 0, segments.Calls.Cursor(), -1 // of the last call that was entered
+	visit, some := 0, false                                  // the call that follows the present visit
 	for first, rows := range segments.Rows.Rows {
 		for i := range rows {
-			s, call := &rows[i], uint32(trace.None)
-			if first+i == ownRow {
-				if some {
-					end(trace.None, entered)
-					some = false
-				}
-				call = uint32(entered)
-				if window {
-					enter := m.t.Calls[l].Ptr(entered).Enter
-					inside = enter >= m.from && enter < m.to
-				}
-				entered++
-				ownRow = next()
-			}
+			s := &rows[i]
 			slot := m.slot(s.Path)
-			if !slots[slot] || !inside {
+			if !slots[slot] {
 				continue
 			}
-			time := s.Time
-			if call != trace.None {
-				time = own.of(call)
+			for entered < segments.Calls.Len() {
+				row := int(*calls.Ptr(entered))
+				if row > first+i {
+					break
+				}
+				ownRow = row
+				entered++
 			}
-			if time > 0 {
-				piece(passed{slot, max(1, int(s.Visits)), time})
-				some = true
-			}
-			if some && call != trace.None {
-				end(call, entered)
+			if some && visit != entered {
+				end(trace.None, visit)
 				some = false
+			}
+			if visit = entered; window && entered > 0 {
+				enter := m.t.Calls[l].Ptr(entered - 1).Enter
+				inside = enter >= m.from && enter < m.to
+			}
+			if !inside {
+				continue
+			}
+			if ownRow == first+i {
+				if time := own.of(uint32(entered - 1)); time > 0 {
+					piece(passed{slot, max(1, int(s.Visits)), time})
+					end(uint32(entered-1), entered)
+				}
+			} else if s.Time > 0 {
+				piece(passed{slot, max(1, int(s.Visits)), s.Time})
+				some = true
 			}
 		}
 	}
 	if some {
-		end(trace.None, entered)
+		end(trace.None, visit)
 	}
 }
 
@@ -336,33 +333,82 @@ func (m *Model) balances(l trace.LocationID) bool {
 	return int(m.t.Rank[l]) < len(m.t.World) && m.t.World[m.t.Rank[l]] == l
 }
 
-// means returns the mean over ranks of their first, second … visits to a place.
-// It reports whether these are visits to its regions, since ranks that are there make equally many:
+// findMeans finds the mean over ranks of their first, second … visits to each place that is balanced.
+// It finds whether these are visits to its regions, since ranks that are there make equally many:
 // several of them between two calls are taken for equally long ones.
-func (m *Model) means(slots []bool) ([]int64, bool) {
-	var visits, gaps meanVisits
-	most, least, each := 0, math.MaxInt, true
-	for l := range m.locations {
-		if !m.balances(trace.LocationID(l)) {
+func (p *plan) findMeans() {
+	places := make([]balancing, len(p.changes))
+	of, slots := make([]int, p.slots()), make([]bool, p.slots()) // a slot is balanced once
+	some := false
+	for i := range p.changes {
+		places[i].each, places[i].least = true, math.MaxInt
+		for s := range of {
+			if p.changes[i].kind == balance && p.changes[i].slots[s] {
+				of[s], slots[s], some = i, true, true
+			}
+		}
+	}
+	for l := range p.locations {
+		if !some || !p.balances(trace.LocationID(l)) {
 			continue
 		}
-		gap, visit, n, sum := 0, 0, 0, int64(0)
-		m.walk(trace.LocationID(l), slots, func(p passed) { n, sum = n+p.visits, sum+p.time }, func(uint32, int) {
-			gaps.add(gap, sum)
-			each = each && n <= mostVisits
-			for k := 0; each && k < n; k++ {
-				visits.add(visit+k, sum*int64(k+1)/int64(n)-sum*int64(k)/int64(n))
+		p.walk(trace.LocationID(l), slots, func(x passed) {
+			b := &places[of[x.slot]]
+			b.n, b.sum = b.n+x.visits, b.sum+x.time
+		}, func(uint32, int) {
+			for i := range places {
+				places[i].endVisit()
 			}
-			gap, visit, n, sum = gap+1, visit+n, 0, 0
 		})
-		if visit > 0 {
-			most, least = max(most, visit), min(least, visit)
+		for i := range places {
+			places[i].endLocation()
 		}
 	}
-	if each && most == least {
-		return visits.means(), true
+	for i := range p.changes {
+		if p.changes[i].kind == balance {
+			p.changes[i].means, p.changes[i].byVisit = places[i].means()
+		}
 	}
-	return gaps.means(), false
+}
+
+// A balancing finds the means of a place.
+type balancing struct {
+	visits, gaps meanVisits
+	most, least  int // visits of a location
+	each         bool
+
+	gap, visit, n int // on the present location; n in the present visit
+	sum           int64
+}
+
+// endVisit ends what a location spends there between two calls, or in one.
+func (b *balancing) endVisit() {
+	n, sum := b.n, b.sum
+	if sum == 0 {
+		return
+	}
+	b.gaps.add(b.gap, sum)
+	b.each = b.each && n <= mostVisits
+	for k := 0; b.each && k < n; k++ {
+		b.visits.add(b.visit+k, sum*int64(k+1)/int64(n)-sum*int64(k)/int64(n))
+	}
+	b.gap, b.visit, b.n, b.sum = b.gap+1, b.visit+n, 0, 0
+}
+
+// endLocation ends a location.
+func (b *balancing) endLocation() {
+	if b.visit > 0 {
+		b.most, b.least = max(b.most, b.visit), min(b.least, b.visit)
+	}
+	b.gap, b.visit, b.n, b.sum = 0, 0, 0, 0
+}
+
+// means returns the means, and whether they are of visits to the regions of the place.
+func (b *balancing) means() ([]int64, bool) {
+	if b.each && b.most == b.least {
+		return b.visits.means(), true
+	}
+	return b.gaps.means(), false
 }
 
 // mostVisits is the largest number of visits between two calls that are distinguished.
@@ -573,48 +619,50 @@ func (x *shifter) most(call uint32) float64 {
 
 // transfers changes what the network takes of the own times of calls.
 func (x *shifter) transfers() {
-	own := ownTimes{Model: x.Model, l: x.l}
-	for last := uint32(trace.None); own.row < x.locations[x.l].rows.Len(); own.row++ {
-		call := x.locations[x.l].rows.Ptr(own.row).call
-		if call == last {
-			continue
-		}
-		last = call
-		time := own.of(call)
-		if time <= 0 {
-			continue
-		}
-		if more := x.transfer(own.row, call); more != 0 {
-			more = max(more, -time)
-			x.move(int(call) + 1)
-			x.moved += more
-			x.endless = x.endless || x.moved > mostChange
-			x.lengthen(call, more)
-		}
-	}
-}
-
-// transfer returns by how much longer a call takes on the network, of all that it needs what changes most.
-func (x *shifter) transfer(row int, call uint32) (more int64) {
 	loc := &x.locations[x.l]
-	r, after := loc.rows.At(row), loc.rowAfter(row)
-	consider := func(flight uint32) {
-		change := int64(0)
-		if x.more != nil {
-			change = x.more[flight]
+	own := ownTimes{Model: x.Model, l: x.l}
+	rows, needs, parts := loc.rows.Cursor(), loc.needs.Cursor(), loc.parts.Cursor()
+	last := uint32(trace.None)
+	for i, n := 0, loc.rows.Len(); i < n; i++ {
+		r := *rows.Ptr(i)
+		if r.call == last {
+			continue
 		}
-		if x.moves(x.l, call) {
-			change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
+		last = r.call
+		after := row{needs: uint32(loc.needs.Len()), parts: uint32(loc.parts.Len())}
+		if i+1 < n {
+			after = *rows.Ptr(i + 1)
 		}
-		if max(change, -change) > max(more, -more) {
-			more = change
+		more, moves := int64(0), x.moves(x.l, r.call) // of all that it needs what changes most
+		consider := func(flight uint32) {
+			change := int64(0)
+			if x.more != nil {
+				change = x.more[flight]
+			}
+			if moves {
+				change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
+			}
+			if max(change, -change) > max(more, -more) {
+				more = change
+			}
 		}
+		for k := r.needs; k < after.needs; k++ {
+			consider(needs.Ptr(int(k)).flight)
+		}
+		for k := r.parts; k < after.parts; k++ {
+			consider(parts.Ptr(int(k)).flight)
+		}
+		if more == 0 {
+			continue
+		}
+		if own.row = i; more < 0 {
+			more = max(more, -max(0, own.of(r.call)))
+		} else if own.of(r.call) <= 0 {
+			continue
+		}
+		x.move(int(r.call) + 1)
+		x.moved += more
+		x.endless = x.endless || x.moved > mostChange
+		x.lengthen(r.call, more)
 	}
-	for k := r.needs; k < after.needs; k++ {
-		consider(loc.needs.Ptr(int(k)).flight)
-	}
-	for k := r.parts; k < after.parts; k++ {
-		consider(loc.parts.Ptr(int(k)).flight)
-	}
-	return more
 }
