@@ -66,7 +66,7 @@ func (f *shardFlag) validate(set *pflag.FlagSet, dir string, flags ...string) er
 	if dir == "" {
 		return usagef("--shard needs -o, the directory for the shards")
 	}
-	return onlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it",
+	return onlyFlags(set, "--%s is for 'tracekit combine': shards do not depend on it",
 		slices.Concat(alsoForShards, flags)...)
 }
 

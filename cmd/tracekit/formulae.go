@@ -10,7 +10,6 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/document/words"
 	"tracekit/formulae"
 	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
@@ -133,7 +132,7 @@ func choose(doc *outcome.CallTrees, defs *trace.Defs, ranks []uint32) (others in
 		wanted = wanted[:0]
 		for _, r := range ranks {
 			if int(r) >= len(world) {
-				return 0, usagef("--ranks %d: the trace has %s", r, words.Plural(len(world), "rank", "ranks"))
+				return 0, usagef("--ranks: %w", trace.NoRank(int(r), len(world)))
 			}
 			wanted = append(wanted, uint32(world[r]))
 		}

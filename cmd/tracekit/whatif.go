@@ -116,7 +116,7 @@ func changes(kind string, parse func(string) (func(*whatif.Model) (whatif.Change
 func atPlace(change func(whatif.Place) whatif.Change) func(string) (func(*whatif.Model) (whatif.Change, error), error) {
 	return func(value string) (func(*whatif.Model) (whatif.Change, error), error) {
 		if value == "" {
-			return nil, errors.New("name a place")
+			return nil, errors.New("want a place, such as a region, an operation or a line (halo.c:80)")
 		}
 		return func(m *whatif.Model) (whatif.Change, error) {
 			place, err := m.Place(value)

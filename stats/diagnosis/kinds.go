@@ -335,7 +335,7 @@ func (f *finder) transfer() []candidate {
 		mended: "On an ideal network, where they take no time"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
 	c.cause.Headline = "Messages take long on the network"
-	c.text = "So do the data of collectives."
+	c.text = "This includes the data of collectives."
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
 			c.cause.SourceLine, c.cause.Operation = row.SourceLine, row.Operation
