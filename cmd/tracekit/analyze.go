@@ -178,6 +178,15 @@ func analyzeTrace(ctx context.Context, io *streams, opts *analyzeOptions, t *tra
 	return stats.Analyze(ctx, t, o, opts.diagnose)
 }
 
+// overview returns the first screen of an analysis.
+func (o *analyzeOptions) overview(r *report.Sections) *report.Overview {
+	first := &report.Overview{Sections: r, WithStartup: o.startup}
+	if len(o.paths) == 1 {
+		first.Path = o.paths[0]
+	}
+	return first
+}
+
 func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
 		Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
@@ -187,10 +196,8 @@ func printAnalysis(io *streams, opts *analyzeOptions, a *analysis.Result) {
 	case len(opts.sections) > 0:
 		r.Print(opts.sections...)
 	default:
-		o := report.Overview{Sections: r, WithStartup: opts.startup, Terminal: io.Terminal, Colors: io.Colors}
-		if len(opts.paths) == 1 {
-			o.Path = opts.paths[0]
-		}
+		o := opts.overview(r)
+		o.Terminal, o.Colors = io.Terminal, io.Colors
 		o.Print()
 	}
 	if opts.outDir != "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"tracekit/page"
@@ -28,8 +29,11 @@ func writeReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace
 func fillReport(ctx context.Context, s *streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing,
 	out *reportDir) error {
 	out.file("report.txt", func(w io.Writer) error {
-		(&report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
-			Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}).Print()
+		r := &report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
+			Writer: writtenBy(a.Trace.Format, a.Trace.Creator)}
+		opts.overview(r).Print()
+		fmt.Fprintln(r.W)
+		r.Print()
 		return nil
 	})
 	out.json("analysis.json", a)

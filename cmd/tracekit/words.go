@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"tracekit/readers"
 	"tracekit/report"
@@ -9,10 +10,14 @@ import (
 
 // writtenBy names a format and the program that wrote the trace, if that is known.
 func writtenBy(format, creator string) string {
-	if creator == "" {
-		return readers.Label(format)
+	switch label := readers.Label(format); {
+	case creator == "":
+		return label
+	case strings.HasPrefix(creator, label): // "Nsight Systems 2026.1"
+		return creator
+	default:
+		return label + " by " + creator
 	}
-	return readers.Label(format) + " by " + creator
 }
 
 // sections returns where the sections of a report go, with so many rows in each table.

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,7 +91,11 @@ func verdict(doc *outcome.Compare) string {
 }
 
 func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
-	g := &text.Grid{Heading: "Efficiencies", Titles: []string{"<", "A", "B", "points"}}
+	heading := "Efficiencies, whole run"
+	if !doc.Startup && slices.ContainsFunc(doc.Efficiencies, func(e compare.Efficiency) bool { return e.Name != "thread_efficiency" }) {
+		heading = "Efficiencies, MPI_Init to MPI_Finalize (threads: whole run)"
+	}
+	g := &text.Grid{Heading: heading, Titles: []string{"<", "A", "B", "points"}}
 	noise := false
 	for _, e := range doc.Efficiencies {
 		noise = noise || e.Noise != nil

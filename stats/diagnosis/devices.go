@@ -116,7 +116,7 @@ func (f *deviceFinder) late() []cause.Cause {
 	var rank *uint32
 	if row.MaxRank != trace.None {
 		c.Ranks = []uint32{uint32(row.MaxRank)}
-		c.Headline, rank = fmt.Sprintf("The records of %s start late", ranksText(c.Ranks)), &c.Ranks[0]
+		c.Headline, rank = fmt.Sprintf("The records of %s start late", words.Ranks(c.Ranks)), &c.Ranks[0]
 	}
 	if share := float64(row.TimeNs) / float64(f.run); share >= doubtful {
 		f.a.Doubts = append(f.a.Doubts, document.Doubt{Kind: document.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
@@ -305,7 +305,7 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
 	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
 	c.Text = fmt.Sprintf("%s there for %s; %s cause %.0f %% of it and come last %d times. %s", f.who("wait", "waits"), f.of(wait),
-		ranksText(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
+		words.Ranks(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
 }
 

@@ -73,6 +73,9 @@ func prove(of *cause.Cause, evidence *candidate, lost *cause.Cause) {
 	headline, text := evidence.said()
 	of.Text += " " + headline + ": " + text
 	of.WaitsCausedNs = max(of.WaitsCausedNs, lost.WaitsCausedNs)
+	if len(of.Ranks) == 0 {
+		of.Ranks = lost.Ranks
+	}
 	for key, x := range lost.Evidence {
 		if _, known := of.Evidence[key]; !known {
 			of.Evidence[key] = x
