@@ -27,7 +27,6 @@ import (
 type analyzeOptions struct {
 	cli.MergeFlags
 	cli.SelectFlags
-	cli.PhaseFlags
 	cli.ModelFlags
 	cli.GateFlags
 	cli.DirFlags
@@ -77,32 +76,33 @@ func (o *analyzeOptions) Add(set *pflag.FlagSet) {
 
 // addAnalysis adds the flags of an analysis of a whole trace.
 func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
-	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.PhaseFlags, &o.ModelFlags, &o.GateFlags)
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.ModelFlags, &o.GateFlags)
 	addAnalysisFlags(set, o)
 	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` "+
 		"instead of the first screen: "+
 		strings.Join(report.SectionNames(), ", ")+" or all")
 	set.BoolVar(&o.full, "full", false, "print all sections")
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
-	cli.Top(set, &o.top, "`rows` of each table")
+	cli.Top(set, &o.top, "10")
 	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
 }
 
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
 func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
-	set.BoolVar(&o.overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false skips it and saves time")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "find causes and what fixing each would save; --diagnosis=false skips it and saves "+
-		"time")
+	addPartFlags(set, &o.overhead, &o.diagnose)
 	cli.Var(set, &o.profile, cli.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
 		"(default: learned from the trace)")
+}
+
+// addPartFlags adds what can be left out of an analysis.
+func addPartFlags(set *pflag.FlagSet, overhead, diagnosis *bool) {
+	set.BoolVar(overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false skips it and saves time")
+	set.BoolVar(diagnosis, "diagnosis", true, "find causes and what fixing each would save; --diagnosis=false skips it and saves time")
 }
 
 // Validate checks every flag before any file is opened.
 func (o *analyzeOptions) Validate() error {
 	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags); err != nil {
-		return err
-	}
-	if err := o.PhaseFlags.Check(&o.SelectFlags); err != nil {
 		return err
 	}
 	if !o.overhead && o.profile != "" {
@@ -138,7 +138,7 @@ func (o *analyzeOptions) Analyze(ctx context.Context, io *cli.Streams) (t *trace
 	if t, err = o.Open(ctx, io); err != nil {
 		return nil, nil, err
 	}
-	if err = o.PhaseFlags.Choose(ctx, t, o.Jobs, &o.SelectFlags); err == nil {
+	if err = o.Choose(ctx, t, o.Jobs); err == nil {
 		cli.WarnOfProfile(io, profile, t.Source, o.Quantile)
 		a, err = analyzeTrace(ctx, io, o, t, profile)
 	}
@@ -171,6 +171,15 @@ func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t 
 	})
 }
 
+// overview returns the first screen of an analysis.
+func (o *analyzeOptions) overview(r *report.Sections) *report.Overview {
+	first := &report.Overview{Sections: r, WithStartup: o.startup}
+	if len(o.Paths) == 1 {
+		first.Path = o.Paths[0]
+	}
+	return first
+}
+
 func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
 		Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}
@@ -180,10 +189,8 @@ func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 	case len(opts.sections) > 0:
 		r.Print(opts.sections...)
 	default:
-		o := report.Overview{Sections: r, WithStartup: opts.startup, Terminal: io.Terminal, Colors: io.Colors}
-		if len(opts.Paths) == 1 {
-			o.Path = opts.Paths[0]
-		}
+		o := opts.overview(r)
+		o.Terminal, o.Colors = io.Terminal, io.Colors
 		o.Print()
 	}
 	if opts.Dir != "" {

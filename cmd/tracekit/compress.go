@@ -85,14 +85,14 @@ formula fits, the rebuilt trace is approximate, and --strict refuses it.
 
 func (o *compressOptions) Add(set *pflag.FlagSet) {
 	o.ReadFlags.Add(set)
-	o.AddFile(set, "`file` to write", "overwrite it if it exists", "tkf")
+	o.AddFile(set, "`file` to write", "tkf")
 	cli.Var(set, &o.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
 		"of bounded size")
 	cli.Var(set, &o.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
 	o.formFlags.Add(set)
 	cli.Var(set, &o.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
 		"distribution) where most time is spent")
-	set.Uint64Var(&o.options.Seed, "seed", 1, "`number` that fixes the order of durations drawn from laws")
+	set.Uint64Var(&o.options.Seed, "seed", 1, cli.SeedUsage)
 	set.BoolVar(&o.byMemory, "by-memory", false, "also print the learned share over the number of terms")
 	o.AddShard(set, "compress")
 }

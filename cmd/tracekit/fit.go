@@ -64,7 +64,7 @@ func (o *fitOptions) Add(set *pflag.FlagSet) {
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
 	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+
 		"all")
-	o.AddFile(set, "write the profile to this `file`", "overwrite the output", "json")
+	o.AddFile(set, "write the profile to this `file`", "json")
 	cli.Var(set, &o.plots.Dir, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
 		"this `directory`")
 }
@@ -159,7 +159,11 @@ func (m *measured) Add(ctx context.Context, io *cli.Streams, opts *fitOptions, p
 	if opts.stability {
 		keep = stableCalls
 	}
-	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To}, opts.Jobs,
+	part := opts.SelectFlags // a phase of each trace has times of its own
+	if err := part.Choose(ctx, t, opts.Jobs); err != nil {
+		return err
+	}
+	one, err := overhead.Measure(ctx, t, scope.Selection{Ranks: part.Ranks, From: part.From, To: part.To}, opts.Jobs,
 		overhead.MeasureOptions{WithWaits: opts.paper, Keep: keep, Points: opts.plots.Dir != ""})
 	if err != nil {
 		return err

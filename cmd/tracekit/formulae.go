@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/sequence"
@@ -37,7 +35,8 @@ func newFormulae(io *cli.Streams) *cobra.Command {
 		Short: "Print the call tree with its formulae",
 		Long: `Formulae prints the content of a .tkf of the stat mode. For each construct it shows the formulae
 of receivers, senders, tags, sizes, branches and iterations. The call tree has visits and total
-durations. For any other trace it learns the formulae first.
+durations. For any other trace it learns the formulae first. Without --ranks the text shows only
+the tree of the first rank.
 
     IDENTITY   a^n                     a, n times
     GENERAL    a^r b^s c               runs
@@ -56,9 +55,8 @@ After "where" they are loops within loops of a sequence.`,
 
 func (o *formulaeOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.ReadFlags, &o.formFlags)
-	cli.Var(set, &o.ranks, cli.Ranks(), "ranks", "", "only the trees of these `ranks`, such as 0-3,8 (default in text: the first "+
-		"rank)")
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "40", "`rows` of the table of formulae")
+	cli.Var(set, &o.ranks, cli.Ranks(), "ranks", "", cli.RanksUsage)
+	cli.Top(set, &o.top, "40")
 }
 
 func (o *formulaeOptions) Validate() error {
@@ -123,7 +121,7 @@ func choose(doc *outcome.CallTrees, defs *trace.Defs, ranks []uint32) (others in
 		wanted = wanted[:0]
 		for _, r := range ranks {
 			if int(r) >= len(world) {
-				return 0, cli.Usagef("--ranks %d: the trace has %s", r, words.Plural(len(world), "rank", "ranks"))
+				return 0, cli.Usagef("--ranks: %w", trace.NoRank(int(r), len(world)))
 			}
 			wanted = append(wanted, uint32(world[r]))
 		}

@@ -64,12 +64,12 @@ func (o *generateOptions) Validate() error {
 
 func (o *generateOptions) Add(set *pflag.FlagSet) {
 	set.StringVarP(&o.output, "output", "o", "", "`trace` to write")
-	set.BoolVar(&o.force, "force", false, "overwrite it if it exists")
+	set.BoolVar(&o.force, "force", false, cli.ForceUsage)
 	set.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&o.json, "json", false, "print the known answers as JSON")
+	set.BoolVar(&o.json, "json", false, cli.JSONUsage)
 	set.IntVar(&o.Ranks, "ranks", 8, "processes")
 	set.IntVar(&o.Iterations, "iterations", 100, "`number` of iterations of the main loop")
-	set.Uint64Var(&o.Seed, "seed", 1, "`number` that fixes the variation of compute times")
+	set.Uint64Var(&o.Seed, "seed", 1, cli.SeedUsage)
 	set.IntVar(&o.Threads, "threads", 1, "threads per process")
 	set.Int64Var(&o.Compute, "compute", 0, "ns of a computation (default 10000)")
 	cli.Var(set, (*string)(&o.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",

@@ -68,8 +68,8 @@ func (o *headersOptions) Add(set *pflag.FlagSet) {
 		"3.6us); not included in other times")
 	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
-	cli.Top(set, &o.top, "`rows` of the tables of ranks and of sampling")
-	o.AddFile(set, "also draw both views into this `file`, .png or .svg", "overwrite the file if it exists", "png", "svg")
+	cli.Top(set, &o.top, "10")
+	o.AddFile(set, "also draw both views into this `file`, .png or .svg", "png", "svg")
 }
 
 // Validate checks every flag before any file is opened.
@@ -100,6 +100,9 @@ func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) erro
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.Choose(ctx, t, opts.Jobs); err != nil {
+		return err
+	}
 	a, err := opts.Analyze(ctx, io, t, analysis.Options{From: opts.From, To: opts.To, Top: 1})
 	if err != nil {
 		return err

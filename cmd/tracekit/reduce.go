@@ -28,7 +28,6 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
-	"tracekit/stats/scope"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -108,9 +107,8 @@ func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
-	set.BoolVar(&o.overhead, "overhead", true, "include the overhead of MPI calls in the certificate")
-	set.BoolVar(&o.diagnose, "diagnosis", true, "include the diagnosis in the certificate")
-	cli.Top(set, &o.top, "`rows` of each table")
+	addPartFlags(set, &o.overhead, &o.diagnose)
+	cli.Top(set, &o.top, "10")
 	o.AddOut(set, "`trace` to write")
 }
 
@@ -150,7 +148,7 @@ func (o *reduceOptions) Validate() (err error) {
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
 func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
-	if o.From.Kind != scope.Unset || o.To.Kind != scope.Unset {
+	if o.Timed() {
 		rules = append(rules, reduce.Window{From: o.From, To: o.To})
 	}
 	if len(o.Ranks) > 0 {
@@ -283,6 +281,9 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 	}
 	defer t.Source.Close()
 	if err := opts.find(t.Defs); err != nil {
+		return err
+	}
+	if err := opts.Choose(ctx, t, opts.Jobs); err != nil {
 		return err
 	}
 	rules, err := opts.rules(t)

@@ -52,7 +52,7 @@ keep their first rows. The page says so.`,
 func (o *reportOptions) Add(set *pflag.FlagSet) {
 	o.runsOptions.Add(set)
 	cli.Var(set, &o.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
-	o.AddFile(set, "`file` to write", "overwrite it if it exists", "html", "htm")
+	o.AddFile(set, "`file` to write", "html", "htm")
 }
 
 // parsePageSize reads how large a page may be.

@@ -89,7 +89,7 @@ func (o *sampleOptions) Add(set *pflag.FlagSet) {
 		"freq or write")
 	cli.Var(set, &o.variance, cli.Text(), "variance", "", "random deviation from the period of counters and timers: `messages`, "+
 		"seconds, or a share such as 50%")
-	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, "`number` that fixes the sample")
+	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, cli.SeedUsage)
 	cli.Var(set, &o.since, cli.Choice("send", "sample"), "since", "send", "timers count from the last `send`, as in the paper, or "+
 		"from the last sample")
 	cli.Var(set, &o.minBytes, cli.Size(), "min-bytes", "", "only messages of this `size` or larger")
@@ -98,12 +98,12 @@ func (o *sampleOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
 		"messages, bytes or latency alone")
 	set.BoolVar(&o.analyses, "analyses", false, "also show wait states and overhead as the sample alone shows them")
-	cli.Top(set, &o.top, "`rows` of each table")
+	cli.Top(set, &o.top, "10")
 	cli.VarP(set, &o.pictures.Dir, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
 		"into this `directory`")
 	set.StringVar(&o.written.Out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
 		"sampled")
-	set.BoolVar(&o.written.Force, "force", false, "overwrite what is there")
+	set.BoolVar(&o.written.Force, "force", false, cli.ForceUsage)
 	c, d := &o.costs, sampling.DefaultCost()
 	ns := func(v float64) time.Duration { return time.Duration(v) }
 	cost := cli.Duration(time.Minute)
@@ -276,6 +276,9 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 		return err
 	}
 	defer t.Source.Close()
+	if err := opts.Choose(ctx, t, opts.Jobs); err != nil {
+		return err
+	}
 	o := sampling.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To,
 		MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
 	if opts.site != "" {

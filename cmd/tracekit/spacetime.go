@@ -26,7 +26,6 @@ const spacetimeSchema = "tracekit.spacetime/1"
 type spacetimeOptions struct {
 	cli.MergeFlags
 	cli.SelectFlags
-	cli.PhaseFlags
 	cli.FileFlags
 	colorBy       string
 	messages      string
@@ -61,8 +60,8 @@ than 3 pixels.`,
 }
 
 func (o *spacetimeOptions) Add(set *pflag.FlagSet) {
-	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.PhaseFlags)
-	o.AddFile(set, "`file` to write, .png or .svg", "overwrite the file if it exists", "png", "svg")
+	cli.Add(set, &o.MergeFlags, &o.SelectFlags)
+	o.AddFile(set, "`file` to write, .png or .svg", "png", "svg")
 	cli.Var(set, &o.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
 		"paradigm or wait")
 	cli.Var(set, &o.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
@@ -85,9 +84,6 @@ func (o *spacetimeOptions) Validate() error {
 	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.FileFlags); err != nil {
 		return err
 	}
-	if err := o.PhaseFlags.Check(&o.SelectFlags); err != nil {
-		return err
-	}
 	if o.beside != "" {
 		o.Traces = 2
 	}
@@ -108,7 +104,7 @@ func runSpacetime(ctx context.Context, io *cli.Streams, opts *spacetimeOptions) 
 		defer t.Source.Close()
 		sides = append(sides, t)
 	}
-	if err := opts.PhaseFlags.Choose(ctx, sides[0], opts.Jobs, &opts.SelectFlags); err != nil {
+	if err := opts.Choose(ctx, sides[0], opts.Jobs); err != nil {
 		return err
 	}
 	figure, err := drawSides(ctx, io, opts, sides)

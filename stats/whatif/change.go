@@ -216,7 +216,7 @@ func (x *planned) choose(m *Model) error {
 	}
 	for _, r := range x.ranks {
 		if int(r) >= len(x.on) {
-			return fmt.Errorf("the trace has no rank %d; it has %d ranks", r, len(x.on))
+			return trace.NoRank(int(r), len(x.on))
 		}
 		x.on[r] = true
 	}

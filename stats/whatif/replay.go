@@ -106,7 +106,7 @@ func (e *StuckError) Error() string {
 	if len(calls) == 1 {
 		wait = " waits"
 	}
-	return "the replay does not reach its end: " + strings.Join(calls, ", ") + wait + " for what never happens"
+	return "the replay cannot finish: " + strings.Join(calls, ", ") + wait + " for calls of other ranks that never come"
 }
 
 // stuckNames is how many calls a StuckError names.

@@ -36,6 +36,14 @@ func New[O Options](io *Streams, c *cobra.Command, opts O, run func(context.Cont
 	return c
 }
 
+// What flags mean that several commands have.
+const (
+	ForceUsage = "replace an output that exists; other files in a directory stay"
+	JSONUsage  = "print one JSON document instead of text"
+	RanksUsage = "only these `ranks`, such as 0-3,8"
+	SeedUsage  = "`number` that fixes random choices"
+)
+
 // Add adds groups of flags.
 func Add(set *pflag.FlagSet, groups ...interface{ Add(*pflag.FlagSet) }) {
 	for _, g := range groups {

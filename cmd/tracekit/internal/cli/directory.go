@@ -35,7 +35,7 @@ type DirFlags struct {
 // AddDir adds -o and --force.
 func (f *DirFlags) AddDir(set *pflag.FlagSet, usage string) {
 	VarP(set, &f.Dir, Directory(), "output", "o", "", usage)
-	set.BoolVar(&f.Force, "force", false, "replace an earlier report in the directory; other files stay")
+	set.BoolVar(&f.Force, "force", false, ForceUsage)
 }
 
 // Validate refuses, before any work is done, a directory that cannot be written.

@@ -170,7 +170,7 @@ func Directory() Kind[string] {
 	return k
 }
 
-// Top adds --top, how many rows tables have.
-func Top(set *pflag.FlagSet, rows *int, usage string) {
-	Var(set, rows, Int(1, math.MaxInt), "top", "10", usage)
+// Top adds --top: how many rows tables have, and at first.
+func Top(set *pflag.FlagSet, rows *int, few string) {
+	Var(set, rows, Int(1, math.MaxInt), "top", few, "`rows` of each table")
 }

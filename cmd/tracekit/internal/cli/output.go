@@ -97,7 +97,7 @@ func (f *OutFlags) AddOut(set *pflag.FlagSet, usage string) {
 func (f *OutFlags) AddFormat(set *pflag.FlagSet) {
 	Var(set, &f.Format, Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
-	set.BoolVar(&f.Force, "force", false, "overwrite what is there")
+	set.BoolVar(&f.Force, "force", false, ForceUsage)
 }
 
 // Validate settles the format, and refuses a trace that cannot be made.
@@ -137,10 +137,10 @@ type FileFlags struct {
 }
 
 // AddFile adds -o, for a file with the first of these extensions or another of them, and --force.
-func (f *FileFlags) AddFile(set *pflag.FlagSet, usage, force string, extensions ...string) {
+func (f *FileFlags) AddFile(set *pflag.FlagSet, usage string, extensions ...string) {
 	f.Extensions = extensions
 	VarP(set, &f.Output, File(extensions...), "output", "o", "", usage)
-	set.BoolVar(&f.Force, "force", false, force)
+	set.BoolVar(&f.Force, "force", false, ForceUsage)
 }
 
 // Validate refuses, before any work is done, a file that cannot be made, or whose name says that something else is in it.

@@ -45,7 +45,7 @@ func (f *ReadFlags) Add(set *pflag.FlagSet) {
 	Var(set, &f.MemoryBytes, Size(), "memory", "", "`size` of tables kept in memory; the rest goes to a temporary file "+
 		"(default: a quarter of memory, at least 192MiB)")
 	set.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress on standard error")
-	set.BoolVar(&f.JSON, "json", false, "print one JSON document instead of text")
+	set.BoolVar(&f.JSON, "json", false, JSONUsage)
 	set.BoolVar(&f.Strict, "strict", false, "exit with 4 if data are lost or doubtful")
 	Var(set, &f.Align, Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
 		"start to let all files begin together")

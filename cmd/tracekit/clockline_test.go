@@ -1,25 +1,11 @@
 package main
 
 import (
-	"strings"
 	"testing"
 
 	"tracekit/document"
 	"tracekit/report"
 )
-
-// TestPhasesCountFromOne: none is no phase to ask for, and not the whole run.
-func TestPhasesCountFromOne(t *testing.T) {
-	archive := sampleArchive(t, "ring-4-plain")
-	for _, args := range [][]string{{"analyze", archive}, {"spacetime", archive, "-o", "x.svg"}} {
-		for _, phase := range []string{"0", "-1", "x"} {
-			_, stderr, code := tracekit(t, t.TempDir(), append(args, "--phase", phase)...)
-			if code != exitUsage || !strings.Contains(stderr, "--phase ") || !strings.Contains(stderr, "want a") {
-				t.Errorf("%v --phase %s: exit code %d, %s", args, phase, code, stderr)
-			}
-		}
-	}
-}
 
 // TestOffsetsAreToldIfTheyMatter: nothing is said of measured offsets that change nothing, as where none were
 // measured.
