@@ -77,12 +77,12 @@ func (x *objects) unpack(ctx context.Context, parts string) error {
 
 func (x *objects) unpackFile(ctx context.Context, f *zip.File) error {
 	if !readers.IsAddress(f.Name) {
-		return errors.New("it is no address")
+		return errors.New("it is not an address")
 	}
 	if f.Comment != "" {
 		size, err := strconv.ParseInt(f.Comment, 10, 64)
 		if err != nil || size < 0 {
-			return fmt.Errorf("%q is no size", f.Comment)
+			return fmt.Errorf("%q is not a size", f.Comment)
 		}
 		x.note(f.Name, size)
 		return x.hole(ctx, f.Name)

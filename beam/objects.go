@@ -201,7 +201,7 @@ func (x *objects) get(ctx context.Context, name string) error {
 	n, err := download(ctx, b, key, f)
 	x.fetched.Add(n)
 	if size, listed := x.sizeOf(name); err == nil && listed && size != n {
-		err = fmt.Errorf("it has %d bytes, and had %d when it was listed: it changes meanwhile", n, size)
+		err = fmt.Errorf("it has %d bytes, but had %d when it was listed: it is still being written", n, size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return failed("fetching", name, err)

@@ -148,7 +148,7 @@ func (o *options) pipeline(ctx context.Context, fn any) error {
 	p, s := beam.NewPipelineWithRoot()
 	forShards(s, fn, o.shards)
 	if err := beamx.Run(ctx, p); err != nil {
-		return fmt.Errorf("the pipeline failed, and nothing is made of the trace%s: %w", lookAt(), err)
+		return fmt.Errorf("the pipeline failed, and no result was written%s: %w", lookAt(), err)
 	}
 	return nil
 }

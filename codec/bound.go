@@ -56,9 +56,13 @@ func (b *Bound) check(c *Coder, v uint64) bool {
 	case b.Allows(v):
 		return true
 	case b.signed:
-		c.Refuse("%s %d is not from %d to %d", b.what, int64(v), int64(b.least), int64(b.least+b.span))
+		outside(c, b.what, int64(v), int64(b.least), int64(b.least+b.span))
 	default:
-		c.Refuse("%s %d is not from %d to %d", b.what, v, b.least, b.least+b.span)
+		outside(c, b.what, v, b.least, b.least+b.span)
 	}
 	return false
+}
+
+func outside[N int64 | uint64](c *Coder, what string, v, least, most N) {
+	c.Refuse("%s %d is not from %d to %d", what, v, least, most)
 }

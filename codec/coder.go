@@ -144,7 +144,7 @@ func (c *Coder) uvarint(v uint64) uint64 {
 	}
 	v, n := binary.Uvarint(c.data)
 	if n <= 0 {
-		c.Refuse("a number is cut off")
+		c.numberCut()
 		return 0
 	}
 	c.data = c.data[n:]
@@ -177,11 +177,14 @@ func Number[N Integer](c *Coder, v *N, bounds ...*Bound) {
 	take(c, v, Unzigzag(c.Uvarint(Zigzag(uint64(*v)))), bounds)
 }
 
+func (c *Coder) numberCut()      { c.Refuse("a number is cut off") }
+func (c *Coder) numberTooLarge() { c.Refuse("a number is out of range") }
+
 // narrow returns a number as one of a type that may not hold it.
 func narrow[N Integer](c *Coder, v uint64) N {
 	n := N(v)
 	if uint64(n) != v {
-		c.Refuse("a number is out of range")
+		c.numberTooLarge()
 	}
 	return n
 }
@@ -362,7 +365,7 @@ func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 		} else {
 			more, n := binary.Uvarint(data[at:])
 			if n <= 0 {
-				c.Refuse("a number is cut off")
+				c.numberCut()
 				return
 			}
 			v += Unzigzag(more)
@@ -370,7 +373,7 @@ func readNumbers[T any, N Integer](c *Coder, rows []T, field func(*T) *N) {
 		}
 		n := N(v)
 		if uint64(n) != v {
-			c.Refuse("a number is out of range")
+			c.numberTooLarge()
 			return
 		}
 		*field(&rows[i]) = n

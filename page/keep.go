@@ -73,7 +73,7 @@ func ReadIndex(from io.Reader, key Key, store *spill.Store, jobs int) (*Index, *
 	codec.Block(c, &description)
 	k, x := &Kept{}, &Index{store: store, jobs: jobs}
 	if c.Err() == nil && (json.Unmarshal(description, k) != nil || !k.Content.harmless()) {
-		c.Refuse("its page is none")
+		c.Refuse("its page is not valid")
 	}
 	x.code(c)
 	if err := c.Close(); err != nil {

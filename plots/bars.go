@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 
@@ -78,7 +77,7 @@ func (d BarsData) check() error {
 			}
 			for _, v := range bar {
 				if v < 0 {
-					return errors.New("a value is negative")
+					return errNegative
 				}
 			}
 		}

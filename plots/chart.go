@@ -236,7 +236,10 @@ func (s span) widened(share float64, log bool) span {
 	return span{s.lo - d, s.hi + d}
 }
 
-var errNotFinite = errors.New("a number is NaN or infinite")
+var (
+	errNotFinite = errors.New("a number is NaN or infinite")
+	errNegative  = errors.New("a value is negative")
+)
 
 // finite refuses NaN and infinities, which no axis can hold.
 func finite(lists ...[]float64) error {

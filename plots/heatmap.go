@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -193,7 +192,7 @@ func (h *heat) collect() (err error) {
 		case finite([]float64{v}) != nil:
 			err = errNotFinite
 		case v < 0:
-			err = errors.New("a value is negative")
+			err = errNegative
 		case v > 0:
 			h.values = h.values.with(v)
 			cell := &h.cells[r*h.shownRows/h.rows*h.shownColumns+c*h.shownColumns/h.columns]

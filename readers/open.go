@@ -82,7 +82,7 @@ func openAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 		}
 	}
 	if first == nil {
-		return nil, fmt.Errorf("%w: no file is given", trace.ErrNotATrace)
+		return nil, trace.ErrNoFile
 	}
 	if o.AlignStart && !first.parts {
 		return nil, fmt.Errorf("%s: --align start works only for files of format %s", paths[0], strings.Join(partFormats(), " or "))

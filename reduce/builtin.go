@@ -41,7 +41,7 @@ func (r Window) Judge(t *trace.Trace, _ trace.LocationID) (Judge, error) {
 	w := window{first: first, clock: t.Defs.Clock, to: ns(last - first)}
 	w.from, w.to = r.From.At(w.to, 0), r.To.At(w.to, w.to)
 	if w.from > w.to {
-		return nil, errors.New("the time window starts after its end")
+		return nil, scope.ErrEmpty
 	}
 	return w, nil
 }
@@ -159,7 +159,7 @@ func (r Ranks) Ranks(_ context.Context, t *trace.Trace, _ int) ([]bool, error) {
 	keep := make([]bool, len(t.World))
 	for _, rank := range r.Keep {
 		if int(rank) >= len(keep) {
-			return nil, fmt.Errorf("the trace has no rank %d; it has %d ranks", rank, len(keep))
+			return nil, trace.NoRank(int(rank), len(keep))
 		}
 		keep[rank] = true
 	}
@@ -176,7 +176,7 @@ func (r Neighbours) Name() string { return fmt.Sprintf("neighbours of rank %d", 
 func (r Neighbours) Ranks(ctx context.Context, t *trace.Trace, jobs int) ([]bool, error) {
 	keep := make([]bool, len(t.World))
 	if int(r.Rank) >= len(keep) {
-		return nil, fmt.Errorf("the trace has no rank %d; it has %d ranks", r.Rank, len(keep))
+		return nil, trace.NoRank(int(r.Rank), len(keep))
 	}
 	keep[r.Rank] = true
 	ends, err := engine.Map(ctx, jobs, len(t.Sends), func(_ context.Context, l int) (map[uint32]bool, error) {

@@ -12,6 +12,7 @@ import (
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/report/text"
+	"tracekit/trace"
 )
 
 // Sections prints an analysis for people: the most important first, the top rows of each
@@ -196,6 +197,9 @@ func PrintFindings(w io.Writer, width int, heading string, findings []document.F
 		said := fmt.Sprintf("  %-5s %s: %s (%s%s)", f.Severity, f.Code, f.Text, words.Plural(int(f.Count), "time", "times"),
 			formatPlace(f.First))
 		fmt.Fprintln(w, text.Wrap(said, width, 8))
+		if try := trace.Code(f.Code).Try(); try != "" {
+			fmt.Fprintln(w, text.Wrap("        Try: "+try, width, 8))
+		}
 	}
 }
 

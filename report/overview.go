@@ -40,8 +40,9 @@ func (o *Overview) Print() {
 		o.w = o.Terminal
 	}
 	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
-	blocks := []*block{o.title(), o.trainingLoss(), o.efficiency(), o.deviceTimes(), time, fix, unclear, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), o.more()}
-	o.print(blocks, kernels, waiting, unclear, time, fix)
+	devices, more := o.deviceTimes(), o.more()
+	blocks := []*block{o.title(), o.trainingLoss(), o.efficiency(), devices, time, fix, unclear, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), more}
+	o.print(blocks, kernels, waiting, unclear, time, devices, fix, more)
 }
 
 // title says which trace it is, and what of it or of the measurement is doubtful.
@@ -114,15 +115,21 @@ func (o *Overview) losses() (items [][]string) {
 	return append(items, partial...)
 }
 
-// LossesOf names the findings that are more than information, with their counts; nothing if there are none.
+// LossesOf says what findings that are more than information mean, with their counts; nothing if there are none.
 func LossesOf(findings []document.Finding) string {
 	var lost []string
 	for _, f := range findings {
-		if f.Severity != "info" {
-			lost = append(lost, fmt.Sprintf("%s (%s)", f.Code, words.Count(f.Count)))
+		if f.Severity == "info" {
+			continue
 		}
+		what, _, _ := strings.Cut(f.Text, ";")
+		what, _, _ = strings.Cut(what, ":")
+		if f.Count > 1 {
+			what += fmt.Sprintf(" (%s times)", words.Count(f.Count))
+		}
+		lost = append(lost, what)
 	}
-	return strings.Join(lost, ", ")
+	return strings.Join(lost, "; ")
 }
 
 // ranksOf tells how many ranks there are, nothing of a single one.
@@ -236,7 +243,11 @@ func (o *Overview) fix() *block {
 	const shown = 3
 	for i, c := range causes[:min(shown, len(causes))] {
 		lines := []string{o.ends(fmt.Sprintf(" %d  %s", i+1, c.Headline), saving(&c))}
-		lines = append(lines, o.wrapped(c.Text, 4, 2)...)
+		said := o.wrapped(c.Text, 4, 2)
+		if where := o.where(&c, c.Headline+" "+strings.Join(said, " ")); where != "" {
+			lines = append(lines, o.wrapped("Where: "+where+".", 4, 2)...)
+		}
+		lines = append(lines, said...)
 		if c.Try != "" {
 			for _, line := range o.wrapped("Try: "+c.Try, 4, 2) {
 				lines = append(lines, o.paint(green, line))
@@ -261,13 +272,37 @@ func (o *Overview) fix() *block {
 	return b
 }
 
+// where names the ranks and the place of a cause, as far as the lines that are shown of its evidence do not.
+func (o *Overview) where(c *cause.Cause, shown string) string {
+	shown = strings.Join(strings.Fields(strings.ToLower(shown)), " ")
+	has := func(what string) bool { return strings.Contains(shown, strings.ToLower(what)) }
+	var parts []string
+	if n := len(c.Ranks); n > 0 && n < o.Analysis.Trace.Processes-o.Analysis.Trace.ProcessesMissing && !has(words.Ranks(c.Ranks)) {
+		parts = append(parts, words.Ranks(c.Ranks))
+	}
+	name, place := string(c.Operation), words.Call(words.KernelName(string(c.Operation)), c.SourceLine)
+	if name == "" || c.Kind == cause.DeviceIdle && c.Region != "" {
+		name, place = string(c.Region), words.Sentence(c.SourceLine)
+	}
+	if c.Kind == cause.DeviceIdle {
+		place = "before work launched by " + words.Brief(name)
+	}
+	if c.Line > 0 && c.LineOf == "" {
+		name = fmt.Sprintf("%s:%d", path.Base(string(c.File)), c.Line)
+	}
+	if name != "" && !strings.HasPrefix(name, "(") && !has(words.Brief(name)) && !has(words.KernelName(name)) {
+		parts = append(parts, place)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // notExplained says which time in calls no cause has, and why that is.
 func (o *Overview) notExplained() *block {
 	lines := unclassifiedLines(o.Analysis)
 	if lines == nil {
 		return nil
 	}
-	b := &block{least: 1}
+	b := &block{least: 1, whole: true}
 	b.add(o.wrapped(lines[0], 0, 2)...)
 	if len(lines) > 2 { // what is known of it
 		b.add(o.wrapped(lines[1], 4, 2)...)
@@ -332,7 +367,7 @@ func (o *Overview) waiting() *block {
 		return nil
 	}
 	slices.SortStableFunc(states, func(a, b state) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
-	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2, about: words.Time(total) + " of all ranks together; the longest wait of each kind"}
+	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2, about: words.Time(total) + o.blame(total) + "; longest of each at right"}
 	for _, s := range states[:min(4, len(states))] {
 		remark := ""
 		if len(s.Top) > 0 {
@@ -346,6 +381,40 @@ func (o *Overview) waiting() *block {
 		b.add(o.row(s.title, words.Time(s.TimeNs), &share, remark))
 	}
 	return b
+}
+
+// outstanding is which part of the waiting one rank must cause to be named, and how many times its fair share.
+const (
+	outstandingPart  = 0.25
+	outstandingTimes = 2
+)
+
+// blame names the rank that causes most waiting, if it stands out. Waits at startup that follow from a place count as if this rank
+// caused all of them, so what is said is the least that it causes of the others.
+func (o *Overview) blame(total int64) string {
+	by, ranks := make(map[field.Rank]int64), o.Analysis.Trace.Processes-o.Analysis.Trace.ProcessesMissing
+	for _, d := range o.Analysis.Delays {
+		startup := int64(0)
+		for k, ns := range d.By {
+			if waitstate.Kind(k).Info().Startup {
+				startup = numbers.Plus(startup, ns)
+			}
+		}
+		for _, r := range d.Ranks {
+			by[r.Rank] = numbers.Plus(by[r.Rank], max(0, r.TimeNs-startup))
+		}
+	}
+	most, ns := field.Rank(0), int64(0)
+	for _, r := range slices.Sorted(maps.Keys(by)) {
+		if by[r] > ns {
+			most, ns = r, by[r]
+		}
+	}
+	share := float64(ns) / float64(total)
+	if words.Rank(most) == "-" || share < outstandingPart || share*float64(ranks) < outstandingTimes {
+		return " of all ranks together"
+	}
+	return fmt.Sprintf(", at least %.0f %% caused by rank %s", 100*min(1, share), words.Rank(most))
 }
 
 // deviceTimes shows what devices do with their time.
@@ -465,8 +534,8 @@ func (o *Overview) estimated() *block {
 
 // more says which commands show more.
 func (o *Overview) more() *block {
-	b := &block{heading: "DETAILS"}
-	b.tail = o.wrapped("--section "+strings.Join(o.present(), ", ")+" or all", 2, 3)
+	b := &block{heading: "DETAILS", whole: true}
+	b.add(o.wrapped("--section "+strings.Join(o.present(), ", ")+" or all", 2, 3)...)
 	trace := shellWord(o.Path)
 	if trace == "" || len(trace) > o.width-46 {
 		trace = "TRACE"

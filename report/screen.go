@@ -21,13 +21,14 @@ const (
 )
 
 // A block is a part of the first screen: a heading and items of one or more lines. Where the screen is too long, items lose all but
-// their first line, then are left out, the last first, down to as many as must stay.
+// their first line, then are left out, the last first, down to as many as must stay. The first item stays as it is.
 type block struct {
 	heading string
 	about   string // behind the heading
 	right   string // or at the end of its line
 	items   [][]string
 	least   int
+	whole   bool     // items are left out as a whole
 	tail    []string // stays
 }
 
@@ -48,7 +49,7 @@ func (b *block) lines() (n int) {
 
 // shrink makes a block shorter by one step, if it can be.
 func (b *block) shrink() bool {
-	for i := len(b.items) - 1; i > 0; i-- {
+	for i := len(b.items) - 1; i > 0 && !b.whole; i-- {
 		if len(b.items[i]) > 1 {
 			b.items[i] = b.items[i][:1]
 			return true

@@ -93,7 +93,7 @@ func (r *Sections) splitTime(without bool) *Split {
 		useful, whole = useful+float64(e.UsefulNs), whole+float64(e.RecordedNs)
 	}
 	if without { // between the first rank's end of MPI_Init and the last rank's begin of MPI_Finalize
-		startup, rest = 0, "before or after that on a rank"
+		startup, rest = 0, "startup or end of some ranks"
 	}
 	// Worker threads that communicate do so beside the time of their ranks.
 	calls = min(calls, max(0, whole-useful-startup))

@@ -31,7 +31,7 @@ func ParseBlock(text string, t *Topology) (*Block, error) {
 				to, err2 = strconv.Atoi(last)
 			}
 			if err != nil || err2 != nil || from < 0 || to < from {
-				return nil, fmt.Errorf("block %q: %q is no range such as 0-3, no number and no *", text, part)
+				return nil, fmt.Errorf("block %q: %q is not a number, a range such as 0-3, or *", text, part)
 			}
 		}
 		if t != nil && k < len(t.sizes) && from >= t.sizes[k] {

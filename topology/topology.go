@@ -165,7 +165,7 @@ func (t *Topology) line(line string, ranks int) error {
 	case t.sizes == nil:
 		return errors.New("want dims and the sizes before anything else")
 	case len(values) != len(t.sizes):
-		return fmt.Errorf("%d numbers, there are %d dimensions", len(values), len(t.sizes))
+		return fmt.Errorf("%d numbers for %d dimensions", len(values), len(t.sizes))
 	case word == "torus" && !isRank:
 		for k, v := range values {
 			t.torus[k] = v != 0
@@ -177,7 +177,7 @@ func (t *Topology) line(line string, ranks int) error {
 	case err != nil || !isRank:
 		return fmt.Errorf("%q: want dims, torus, or a rank and a colon", word)
 	case r < 0 || r >= ranks:
-		return fmt.Errorf("the trace has no rank %d; it has %d ranks", r, ranks)
+		return trace.NoRank(r, ranks)
 	}
 	for k, v := range values {
 		if v >= t.sizes[k] {

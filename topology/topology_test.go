@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 		"0: 1 2":                "m:1: want dims",
 		"dims 2 2\ndims 2 2":    "m:2: want dims once",
 		"dims 2 0":              "m:1: want dims once",
-		"dims 2 2\n0: 1":        "m:2: 1 numbers, there are 2 dimensions",
+		"dims 2 2\n0: 1":        "m:2: 1 numbers for 2 dimensions",
 		"dims 2 2\n0: 1 2":      "m:2: rank 0 is at 2 of 2",
 		"dims 2 2\n3: 1 1":      "m:2: the trace has no rank 3",
 		"dims 2 2\nx: 1 1":      `m:2: "x": want dims, torus, or a rank`,

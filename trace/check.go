@@ -156,7 +156,7 @@ func checkComms(d *Defs) error {
 			return err
 		}
 		if c.Remote != None && !c.Inter {
-			return fmt.Errorf("communicator %d has a remote group and is no intercommunicator", i)
+			return fmt.Errorf("communicator %d has a remote group but is not an intercommunicator", i)
 		}
 	}
 	return checkAcyclic("communicator", len(d.Comms), func(i int) CommID { return d.Comms[i].Parent })
@@ -185,7 +185,7 @@ func checkMetrics(d *Defs) error {
 			return err
 		}
 		if m.Class != None && d.Metrics[m.Class].Class != None {
-			return fmt.Errorf("metric %d is an instance of metric %d, which is no class", i, m.Class)
+			return fmt.Errorf("metric %d is an instance of metric %d, which is not a class", i, m.Class)
 		}
 		for _, member := range m.Members {
 			if err := dangling("metric", i, reference{"member", uint32(member), len(d.MetricMembers)}); err != nil {

@@ -71,7 +71,7 @@ func TestDefsCheck(t *testing.T) {
 		{"metric group member", func(d *trace.Defs) { d.Groups[4].Members[0] = 2 }, "group 4: member 2"},
 		{"comm group", func(d *trace.Defs) { d.Comms[0].Group = 5 }, "communicator 0: group 5"},
 		{"remote", func(d *trace.Defs) { d.Comms[1].Remote = 5 }, "communicator 1: remote group 5"},
-		{"not inter", func(d *trace.Defs) { d.Comms[1].Inter = false }, "is no intercommunicator"},
+		{"not inter", func(d *trace.Defs) { d.Comms[1].Inter = false }, "is not an intercommunicator"},
 		{"comm parent", func(d *trace.Defs) { d.Comms[1].Parent = 2 }, "parent 2 of 2"},
 		{"comm loop", func(d *trace.Defs) { d.Comms[0].Parent = 1 }, "communicator 0 is its own ancestor"},
 		{"site", func(d *trace.Defs) { d.SourceLocations[0].File = 99 }, "source location 0: file"},

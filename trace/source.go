@@ -204,6 +204,20 @@ type ConcurrentSink interface {
 // trace of its format.
 var ErrNotATrace = errors.New("not a readable trace")
 
+// ErrNoFile says that a reader was given nothing to read.
+var ErrNoFile = fmt.Errorf("%w: no file is given", ErrNotATrace)
+
+// NoRank returns the error of asking for a rank that a trace of so many ranks does not have.
+func NoRank(rank, ranks int) error {
+	switch ranks {
+	case 0:
+		return fmt.Errorf("the trace has no rank %d, and no other rank", rank)
+	case 1:
+		return fmt.Errorf("the trace has no rank %d; its only rank is 0", rank)
+	}
+	return fmt.Errorf("the trace has no rank %d; it has ranks 0 to %d", rank, ranks-1)
+}
+
 // A SyntaxError says where in which file a trace is malformed. Readers return it from
 // definitions that they cannot do without; malformed events become findings.
 type SyntaxError struct {

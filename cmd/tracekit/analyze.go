@@ -83,7 +83,7 @@ func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
 		strings.Join(report.SectionNames(), ", ")+" or all")
 	set.BoolVar(&o.full, "full", false, "print all sections")
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
 }
 
@@ -171,6 +171,15 @@ func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t 
 	})
 }
 
+// overview returns the first screen of an analysis.
+func (o *analyzeOptions) overview(r *report.Sections) *report.Overview {
+	first := &report.Overview{Sections: r, WithStartup: o.startup}
+	if len(o.Paths) == 1 {
+		first.Path = o.Paths[0]
+	}
+	return first
+}
+
 func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
 		Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}
@@ -180,10 +189,8 @@ func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 	case len(opts.sections) > 0:
 		r.Print(opts.sections...)
 	default:
-		o := report.Overview{Sections: r, WithStartup: opts.startup, Terminal: io.Terminal, Colors: io.Colors}
-		if len(opts.Paths) == 1 {
-			o.Path = opts.Paths[0]
-		}
+		o := opts.overview(r)
+		o.Terminal, o.Colors = io.Terminal, io.Colors
 		o.Print()
 	}
 	if opts.Dir != "" {

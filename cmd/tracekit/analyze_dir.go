@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"tracekit/cmd/tracekit/internal/cli"
@@ -24,8 +25,11 @@ import (
 func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *trace.Trace, a *analysis.Result, drawing *page.Drawing,
 	out *cli.ReportDir) error {
 	out.File("report.txt", func(w io.Writer) error {
-		(&report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
-			Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}).Print()
+		r := &report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
+			Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}
+		opts.overview(r).Print()
+		fmt.Fprintln(r.W)
+		r.Print()
 		return nil
 	})
 	out.JSON("analysis.json", a)

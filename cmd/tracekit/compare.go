@@ -62,7 +62,7 @@ func (o *compareOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&o.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 }
 
 func (o *compareOptions) Validate() error {

@@ -106,7 +106,7 @@ func (o *explainOptions) Choose(t *trace.Trace, a *analysis.Result) (l trace.Loc
 	switch {
 	case o.timed:
 		if n := len(t.World); int(o.rank) >= n {
-			return 0, 0, false, fmt.Errorf("the trace has no rank %d; it has %d ranks", o.rank, n)
+			return 0, 0, false, trace.NoRank(int(o.rank), n)
 		}
 		l, call, ok = delays.WaitAt(t, a.Waits, o.rank, o.at)
 	case o.which != "":

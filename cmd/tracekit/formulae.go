@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/sequence"
@@ -58,7 +56,7 @@ After "where" they are loops within loops of a sequence.`,
 func (o *formulaeOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.ReadFlags, &o.formFlags)
 	cli.Var(set, &o.ranks, cli.Ranks(), "ranks", "", cli.RanksUsage)
-	cli.Var(set, &o.top, cli.Int(1, math.MaxInt), "top", "40", cli.TopUsage)
+	cli.Top(set, &o.top, "40")
 }
 
 func (o *formulaeOptions) Validate() error {
@@ -123,7 +121,7 @@ func choose(doc *outcome.CallTrees, defs *trace.Defs, ranks []uint32) (others in
 		wanted = wanted[:0]
 		for _, r := range ranks {
 			if int(r) >= len(world) {
-				return 0, cli.Usagef("--ranks %d: the trace has %s", r, words.Plural(len(world), "rank", "ranks"))
+				return 0, cli.Usagef("--ranks: %w", trace.NoRank(int(r), len(world)))
 			}
 			wanted = append(wanted, uint32(world[r]))
 		}

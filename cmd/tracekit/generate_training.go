@@ -36,7 +36,7 @@ func (o *generateOptions) addTraining(set *pflag.FlagSet) {
 		"interleaved or zero-bubble")
 	cli.Var(set, &t.Slow, cli.Repeated(cli.Parsed(parseSlowWorker)), "slow-worker", "", "training: a worker that computes longer, "+
 		"`RANK=FACTOR`, as in 5=1.5; 5=1.5@20 from step 20 on, 5=1.5%10 in 10 % of steps; repeatable")
-	cli.Var(set, &t.LastStage, cli.Number("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0", "training: `share` by which the last stage computes longer")
+	cli.Var(set, &t.LastStage, cli.NumberIn("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0", "training: `share` by which the last stage computes longer")
 	cli.Var(set, &t.Sequences, shareBelow1(), "sequences", "0", "training: largest deviation of a micro-batch's length, as a `share`")
 	cli.Var(set, &t.Noise, shareBelow1(), "noise", "0.02", "training: largest deviation of a computation, as a `share`")
 }
@@ -113,5 +113,5 @@ func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 
 // shareBelow1 takes a share of less than all.
 func shareBelow1() cli.Kind[float64] {
-	return cli.Number("a share, from 0 to less than 1", func(v float64) bool { return v >= 0 && v < 1 })
+	return cli.NumberIn("a share, from 0 to less than 1", func(v float64) bool { return v >= 0 && v < 1 })
 }

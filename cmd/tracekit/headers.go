@@ -68,7 +68,7 @@ func (o *headersOptions) Add(set *pflag.FlagSet) {
 		"3.6us); not included in other times")
 	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 	o.AddFile(set, "also draw both views into this `file`, .png or .svg", "png", "svg")
 }
 

@@ -248,6 +248,10 @@ func TestReportDirectory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	text, err := os.ReadFile(filepath.Join(dir, "report", "report.txt"))
+	if screen, all := bytes.Index(text, []byte("\nWHAT TO FIX")), bytes.Index(text, []byte("\nWhat to fix\n")); err != nil || screen < 0 || all < screen {
+		t.Errorf("report.txt does not begin with the first screen: %v", err)
+	}
 	if _, _, code := tracekit(t, dir, "analyze", "-o", "report", archive); code != exitUsage {
 		t.Errorf("writing over a report: exit code %d, want %d", code, exitUsage)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/cause"
+	"tracekit/document/words"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -25,7 +27,7 @@ func TestFirstScreen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(traces, tracetest.MoreTraces(t, "otf2/*", "paraver/*", "json/*")...) {
+	for _, path := range append(traces, tracetest.MoreTraces(t, "otf2/*", "paraver/*", "json/*", "recorders/*/*")...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			a, opts := screenOf(t, path)
@@ -37,6 +39,9 @@ func TestFirstScreen(t *testing.T) {
 				printAnalysis(&cli.Streams{Out: &plain, Width: width}, opts, a)
 				printAnalysis(&cli.Streams{Out: io.Discard, Terminal: &terminal, Width: width}, opts, a)
 				for _, out := range []string{plain.String(), terminal.String()} {
+					if who := culpritsOf(a); !strings.Contains(strings.ToLower(strings.Join(strings.Fields(out), " ")), who) {
+						t.Errorf("%d columns: the screen does not name %s", width, who)
+					}
 					if n := strings.Count(out, "\n"); n > lines {
 						t.Errorf("%d columns: %d lines", width, n)
 					}
@@ -54,6 +59,20 @@ func TestFirstScreen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// culpritsOf names the ranks that the first cause on the screen is about, "" if it is about all.
+func culpritsOf(a *analysis.Result) string {
+	for _, c := range a.Diagnosis {
+		switch {
+		case c.Kind == cause.Startup:
+			continue
+		case len(c.Ranks) > 0 && len(c.Ranks) < a.Trace.Processes-a.Trace.ProcessesMissing:
+			return words.Ranks(c.Ranks)
+		}
+		return ""
+	}
+	return ""
 }
 
 // screenOf returns the analysis of a trace, nil if it is none.

@@ -108,7 +108,7 @@ func (o *reduceOptions) Add(set *pflag.FlagSet) {
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
 	addPartFlags(set, &o.overhead, &o.diagnose)
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 	o.AddOut(set, "`trace` to write")
 }
 

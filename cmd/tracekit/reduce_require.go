@@ -32,7 +32,7 @@ func parseRequirement(s string) (requirement, error) {
 	}
 	limit, err := strconv.ParseFloat(m[3], 64)
 	if err != nil || math.IsNaN(limit) || limit < 0 {
-		return requirement{}, fmt.Errorf("%q is no share", m[3])
+		return requirement{}, fmt.Errorf("%q is not a share such as 1%%", m[3])
 	}
 	if m[4] == "%" {
 		limit /= 100

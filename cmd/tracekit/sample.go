@@ -98,7 +98,7 @@ func (o *sampleOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
 		"messages, bytes or latency alone")
 	set.BoolVar(&o.analyses, "analyses", false, "also show wait states and overhead as the sample alone shows them")
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 	cli.VarP(set, &o.pictures.Dir, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
 		"into this `directory`")
 	set.StringVar(&o.written.Out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+

@@ -53,7 +53,7 @@ func (o *scalingOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
 		"largest run)")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 }
 
 // mostProcesses bounds what a model is asked for.

@@ -41,6 +41,7 @@ func TestSentences(t *testing.T) {
 	}
 	for _, c := range trace.Codes() {
 		sentences(t, string(c.Code), c.Text)
+		sentences(t, string(c.Code), c.Try)
 	}
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {

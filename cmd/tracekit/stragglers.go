@@ -49,7 +49,7 @@ On other traces, ranks are equal if each place takes the mean over ranks, visit 
 func (o *stragglersOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags)
 	o.AddFile(set, "also draw the slowdown by worker into this `file`, .png or .svg", "png", "svg")
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 }
 
 func (o *stragglersOptions) Validate() error { return cli.Validate(&o.MergeFlags, &o.FileFlags) }

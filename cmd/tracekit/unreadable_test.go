@@ -49,8 +49,8 @@ func TestNoSuch(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"explain", sound, "99@1s"}, exitFailed, "the trace has no rank 99; it has 4"},
-		{[]string{"analyze", sound, "--ranks", "99"}, exitFailed, "the trace has no rank 99; it has 4"},
+		{[]string{"explain", sound, "99@1s"}, exitFailed, "the trace has no rank 99; it has ranks 0 to 3"},
+		{[]string{"analyze", sound, "--ranks", "99"}, exitFailed, "the trace has no rank 99; it has ranks 0 to 3"},
 		{[]string{"help", "nothing"}, exitUsage, "help: unknown command nothing"},
 	} {
 		stdout, stderr, code := tracekit(t, t.TempDir(), test.args...)

@@ -95,7 +95,7 @@ func (o *whatifOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	o.curves.add(set)
-	cli.Top(set, &o.top)
+	cli.Top(set, &o.top, "10")
 	o.AddOut(set, "`trace` to write: the predicted run, or .png or .svg: the curve")
 }
 
@@ -131,7 +131,7 @@ func changes(kind string, parse func(string) (func(*whatif.Model) (whatif.Change
 func atPlace(change func(whatif.Place) whatif.Change) func(string) (func(*whatif.Model) (whatif.Change, error), error) {
 	return func(value string) (func(*whatif.Model) (whatif.Change, error), error) {
 		if value == "" {
-			return nil, errors.New("name a place")
+			return nil, errors.New("want a place, such as a region, an operation or a line (halo.c:80)")
 		}
 		return func(m *whatif.Model) (whatif.Change, error) {
 			place, err := m.Place(value)

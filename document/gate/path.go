@@ -111,7 +111,7 @@ func descend(tree, node any, at, key string) (any, error) {
 	case []any:
 		return nil, fmt.Errorf("%s is a list: choose an element, as in %s[%s].%s", at, at, example(n), key)
 	case nil:
-		return nil, fmt.Errorf("%s is not defined for this trace", at)
+		return nil, undefined(at)
 	}
 	return nil, fmt.Errorf("%s is not a block and has no %s", at, key)
 }
@@ -135,12 +135,15 @@ func pathsTo(node any, key, at string) (found []string) {
 	return found
 }
 
+// undefined is the error of a path that leads through null.
+func undefined(at string) error { return fmt.Errorf("%s is not defined for this trace", at) }
+
 // choose returns the one element of a list that is meant: by its number from 0, or by words
 // that each name a value of the element or, as KEY=VALUE, the value of a key.
 func choose(node any, at, choice string) (any, error) {
 	list, ok := node.([]any)
 	if node == nil {
-		return nil, fmt.Errorf("%s is not defined for this trace", at)
+		return nil, undefined(at)
 	}
 	if !ok {
 		return nil, fmt.Errorf("%s is not a list and has no element [%s]", at, choice)

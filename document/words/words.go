@@ -174,3 +174,36 @@ func Capital(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
+
+// List joins words: "a", "a, b and c".
+func List(words []string) string {
+	text := strings.Join(words, ", ")
+	if n := len(words) - 1; n > 0 {
+		text = strings.Join(words[:n], ", ") + " and " + words[n]
+	}
+	return text
+}
+
+// Ranks names ranks, ascending: "rank 3", "ranks 0, 4 to 7 and 12".
+func Ranks(ranks []uint32) string {
+	var parts []string
+	for i := 0; i < len(ranks); {
+		k := i
+		for k+1 < len(ranks) && ranks[k+1] == ranks[k]+1 {
+			k++
+		}
+		switch {
+		case k == i:
+			parts = append(parts, fmt.Sprint(ranks[i]))
+		case k == i+1:
+			parts = append(parts, fmt.Sprint(ranks[i]), fmt.Sprint(ranks[k]))
+		default:
+			parts = append(parts, fmt.Sprintf("%d to %d", ranks[i], ranks[k]))
+		}
+		i = k + 1
+	}
+	if len(ranks) == 1 {
+		return "rank " + parts[0]
+	}
+	return "ranks " + List(parts)
+}

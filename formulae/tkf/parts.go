@@ -146,7 +146,7 @@ func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	codec.Flag(c, &p.form.Paper)
 	if c.Err() == nil && (h.Mode != uint64(Lossless) || h.Leader != uint64(chooseLeader(d)) ||
 		(quantiser{unit: h.Unit, keep: uint(h.Keep)}).check() != nil) {
-		c.Refuse("these are no options of the lossless mode")
+		c.Refuse("the options are not those of the lossless mode")
 	}
 	x := &partCoder{Coder: c, store: store, tables: coder.NewTables(), learned: p.learned, trees: make(map[string]*formulae.Tree)}
 	p.Results.Code(c, d, func(_ trace.LocationID, part *coded) { x.location(part) })

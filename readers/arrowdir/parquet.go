@@ -540,7 +540,7 @@ func (f *parquetFile) values(p *pages, t arrow.DataType) (arrow.Array, error) {
 		values := make([]uint8, len(wide))
 		for i, v := range wide {
 			if values[i] = uint8(v); v > math.MaxUint8 {
-				return nil, fmt.Errorf("%d is no number of 8 bits", v)
+				return nil, fmt.Errorf("%d does not fit into 8 bits", v)
 			}
 		}
 		return fixed(t, values), err

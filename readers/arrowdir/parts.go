@@ -94,7 +94,7 @@ func partsReplaceable(dir string, of int) error {
 		switch {
 		case e.Name() == manifestName && e.Type().IsRegular():
 		case !parts[e.Name()]:
-			return fmt.Errorf("%s holds %s, which tracekit did not write; it stays: %w", dir, e.Name(), fs.ErrExist)
+			return foreign(dir, e.Name())
 		default:
 			if m, err := readManifest(name); err == nil && m.Schema == manifestParts {
 				return fmt.Errorf("%s is not a part of a trace: %w", name, fs.ErrExist)

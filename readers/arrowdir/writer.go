@@ -100,7 +100,7 @@ func replaceable(path string, force bool) error {
 			return nil
 		}
 		if _, ours := m.Files[filepath.ToSlash(local)]; !ours && (local != manifestName || m.Schema == "") {
-			return fmt.Errorf("%s holds %s, which tracekit did not write; it stays: %w", path, local, fs.ErrExist)
+			return foreign(path, local)
 		}
 		return nil
 	})
@@ -228,4 +228,9 @@ func (w *Writer) Discard() error {
 	w.closed = true
 	_ = w.closeTables() // whether they are complete does not matter any more
 	return os.RemoveAll(w.temp)
+}
+
+// foreign says that a directory is not replaced, because it holds a file of others.
+func foreign(dir, name string) error {
+	return fmt.Errorf("%s holds %s, which tracekit did not write; it stays: %w", dir, name, fs.ErrExist)
 }

@@ -228,7 +228,7 @@ func (f *file) timed(ev *event, at int64) bool {
 	case ev.phase == 0 && ev.empty:
 		return false
 	case ev.phase == 0:
-		f.find(trace.CodeUnknownRecord, at, "an event without ph")
+		f.find(trace.CodeUnknownRecord, at, "an event without a phase (ph)")
 		return false
 	case !ev.hasTime:
 		f.find(trace.CodeBadValue, at, "an event without a time")

@@ -52,7 +52,7 @@ func newSource(paths []string, opts Options) *Source {
 // JSON trace.
 func Open(ctx context.Context, paths []string, opts Options) (*Source, error) {
 	if len(paths) == 0 {
-		return nil, errors.New("no file is given")
+		return nil, trace.ErrNoFile
 	}
 	s := newSource(paths, opts)
 	g, gctx := errgroup.WithContext(ctx)

@@ -66,7 +66,7 @@ func OpenJSON(ctx context.Context, paths []string, o recording.Options) (*record
 	return recording.Open(ctx, JSONFormat, files, o, readJSON)
 }
 
-var errForm = errors.New("it is no JSON of rocprofv3")
+var errForm = errors.New("it is not JSON of rocprofv3")
 
 // readJSON reads a file; twice if records come before what defines their names.
 func readJSON(ctx context.Context, f *recording.File) error {

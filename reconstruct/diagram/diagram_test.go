@@ -219,7 +219,7 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	}{
 		{"no ranks", "", Options{}, "no processes"},
 		{"no events", "location 0 a rank=0\n", Options{}, "the same time"},
-		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2; it has 2"},
+		{"unknown rank", two, Options{Ranks: []uint32{2}}, "no rank 2; it has ranks 0 to 1"},
 		{"backwards", two, Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 7}, To: scope.Instant{Kind: scope.AfterNs, Ns: 7}},
 			"the run of 10ns has no events from 7ns to 7ns"},
 	} {

@@ -58,7 +58,7 @@ func (d *diagram) choose() ([]uint32, error) {
 	met := make([]bool, len(d.t.World))
 	for _, r := range ranks {
 		if int(r) >= len(met) {
-			return nil, fmt.Errorf("the trace has no rank %d; it has %d ranks", r, len(met))
+			return nil, trace.NoRank(int(r), len(met))
 		}
 		if !met[r] {
 			met[r] = true

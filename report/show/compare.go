@@ -102,7 +102,7 @@ func verdict(doc *outcome.Compare) string {
 		words.Plural(judged, "time of places", "times of places"))
 }
 
-var efficiencies = &report.Table{Key: "efficiencies", Title: "Efficiencies", Columns: []report.Column{
+var efficiencies = &report.Table{Key: "efficiencies", Columns: []report.Column{
 	{Unit: report.Label, Value: report.Of(func(e *compare.Efficiency) any { return strings.ReplaceAll(e.Name, "_", " ") })},
 	{Key: "a", Title: "A", Unit: report.Points},
 	{Key: "b", Title: "B", Unit: report.Points},
@@ -114,6 +114,10 @@ func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
 	t := *efficiencies
 	if !slices.ContainsFunc(doc.Efficiencies, func(e compare.Efficiency) bool { return e.Noise != nil }) {
 		t.Columns = t.Columns[:len(t.Columns)-1]
+	}
+	t.Title = "Efficiencies, whole run"
+	if !doc.Startup && slices.ContainsFunc(doc.Efficiencies, func(e compare.Efficiency) bool { return e.Name != "thread_efficiency" }) {
+		t.Title = "Efficiencies, MPI_Init to MPI_Finalize (threads: whole run)"
 	}
 	out.Table(&t, report.RowsOf(doc.Efficiencies))
 }

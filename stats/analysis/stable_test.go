@@ -156,11 +156,11 @@ func TestRefusesNonsense(t *testing.T) {
 		options analysis.Options
 		want    string
 	}{
-		{analysis.Options{Ranks: []uint32{0, 2}}, "selecting ranks: the trace has no rank 2; it has 2 ranks"},
+		{analysis.Options{Ranks: []uint32{0, 2}}, "selecting ranks: the trace has no rank 2; it has ranks 0 to 1"},
 		{analysis.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 2000}, To: scope.Instant{Kind: scope.AfterNs, Ns: 1000}},
-			"selecting a part of the run: its end is before its start"},
+			"the selection ends before it begins; check --from and --to"},
 		{analysis.Options{From: scope.Instant{Kind: scope.AfterNs, Ns: 3_000_000_000}},
-			"selecting a part of the run: it begins at 3s, but the run ends at 17.479µs"},
+			"the selection begins at 3s, but the run ends at 17.479µs"},
 	} {
 		if _, err := analysis.Analyze(context.Background(), tr, c.options); err == nil || err.Error() != c.want {
 			t.Errorf("%+v: error %v, want %q", c.options, err, c.want)

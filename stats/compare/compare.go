@@ -20,6 +20,7 @@ type Comparison struct {
 	RunsA        int          `json:"runs_a"`
 	RunsB        int          `json:"runs_b"`
 	Significant  int          `json:"significant"` // changes of places, of those: more than noise
+	Startup      bool         `json:"efficiencies_with_startup"`
 	Efficiencies []Efficiency `json:"efficiencies"`
 	Run          *Change      `json:"run"`     // the time of all ranks: run time times ranks
 	Changes      []Change     `json:"changes"` // significant ones first, of those own time before waits; then by weight
@@ -32,8 +33,8 @@ type Comparable struct {
 	Reasons []string `json:"reasons"`
 }
 
-// An Efficiency is one of the ratios of DEFINITIONS 2.6, or that of threads (2.10), on both sides, null where it is not
-// defined. Change is B - A.
+// An Efficiency is one of the ratios of DEFINITIONS 2.6, without startup if Startup is false, or that of threads (2.10), always of the
+// whole run. It is null on a side where it is not defined. Change is B - A.
 type Efficiency struct {
 	Name   string   `json:"name"`
 	A      *float64 `json:"a"`
@@ -88,7 +89,8 @@ type place struct {
 
 // Of compares two sides of at least one run each.
 func Of(a, b []*Sample) *Comparison {
-	c := &Comparison{Comparable: comparable(a, b), RunsA: len(a), RunsB: len(b), Efficiencies: efficiencies(a, b), Changes: []Change{}}
+	c := &Comparison{Comparable: comparable(a, b), RunsA: len(a), RunsB: len(b), Startup: withStartup(a) || withStartup(b), Changes: []Change{}}
+	c.Efficiencies = efficiencies(a, b, c.Startup)
 	places := join(a, b)
 	total := c.total(places, len(a), len(b))
 	for _, p := range places {
@@ -379,13 +381,24 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 	return out, straggles
 }
 
-// efficiencies lists how the ratios moved.
-func efficiencies(a, b []*Sample) []Efficiency {
+// withStartup reports whether the efficiencies of a run are known of the whole run only.
+func withStartup(side []*Sample) bool {
+	return slices.ContainsFunc(side, func(s *Sample) bool {
+		e := s.analysis.Efficiency
+		return e != nil && e.WithoutInitFinalize == nil
+	})
+}
+
+// efficiencies lists how the ratios moved, with startup or without it.
+func efficiencies(a, b []*Sample, startup bool) []Efficiency {
 	out := []Efficiency{}
 	ratio := func(of func(*document.Ratios) *float64) func(*analysis.Result) *float64 {
 		return func(a *analysis.Result) *float64 {
 			if a.Efficiency == nil {
 				return nil
+			}
+			if !startup {
+				return of(a.Efficiency.WithoutInitFinalize)
 			}
 			return of(&a.Efficiency.Ratios)
 		}

@@ -99,7 +99,7 @@ func codeSeries(c *codec.Coder, s *document.CounterSeries) {
 	for _, v := range []**float64{&s.Min, &s.Mean, &s.Max, &s.Growth} {
 		codec.Optional(c, v, func(v *float64) {
 			if codec.Real(c, v); math.IsNaN(*v) || math.IsInf(*v, 0) {
-				c.Refuse("a counter that is no number")
+				c.Refuse("a counter that is not a number")
 			}
 		})
 	}

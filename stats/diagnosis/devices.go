@@ -116,13 +116,13 @@ func (f *deviceFinder) late() []cause.Cause {
 	var rank *uint32
 	if row.MaxRank != trace.None {
 		c.Ranks = []uint32{uint32(row.MaxRank)}
-		c.Headline, rank = fmt.Sprintf("The records of %s start late", ranksText(c.Ranks)), &c.Ranks[0]
+		c.Headline, rank = fmt.Sprintf("The records of %s start late", words.Ranks(c.Ranks)), &c.Ranks[0]
 	}
 	if share := float64(row.TimeNs) / float64(f.run); share >= doubtful {
 		f.a.Doubts = append(f.a.Doubts, document.Doubt{Kind: document.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
 		return nil
 	}
-	c.Text = fmt.Sprintf("They start %s after the first of all, and others wait for them. What passes until then is not recorded.", words.Time(row.TimeNs))
+	c.Text = fmt.Sprintf("They start %s after the first, and others wait for them. The time until then is not recorded.", words.Time(row.TimeNs))
 	return f.cause(c, row.TimeNs, "If all had started together")
 }
 
@@ -221,7 +221,7 @@ func (f *deviceFinder) turns() []cause.Cause {
 		c.Operation = field.Name(row.Name)
 	}
 	c.Headline = "Devices take turns instead of working together"
-	c.Text = fmt.Sprintf("Some of %d devices works for %s; for %s of that only one does.", len(f.a.Devices), words.Time(some), words.Time(one))
+	c.Text = fmt.Sprintf("At least one of %d devices works for %s; for %s of that, only one works.", len(f.a.Devices), words.Time(some), words.Time(one))
 	return f.cause(c, min(some-busiest, kernels), "If they worked at the same time")
 }
 
@@ -304,8 +304,8 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
 	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
-	c.Text = fmt.Sprintf("%s there for %s; %s cause %.0f %% of it, as the last %d times. %s", f.who("wait", "waits"), f.of(wait),
-		ranksText(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
+	c.Text = fmt.Sprintf("%s there for %s; %s cause %.0f %% of it and come last %d times. %s", f.who("wait", "waits"), f.of(wait),
+		words.Ranks(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
 }
 

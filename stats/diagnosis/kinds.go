@@ -64,7 +64,7 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.cause.Headline = fmt.Sprintf("Only %s %s in %s", fewRanks(in), one(in, "is", "are"), where)
-		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(ranksText(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
+		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(words.Ranks(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
@@ -122,7 +122,7 @@ func (c *candidate) ofCulprits() (headline, text string) {
 		text += fmt.Sprintf("; %s in %s", factor(s.factor()), s.where)
 	}
 	if len(ranks) > fewest {
-		text += "; " + ranksText(ranks)
+		text += "; " + words.Ranks(ranks)
 	}
 	return fmt.Sprintf("%s %s slow in %s", words.Capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where), text + ". " + c.text
 }
@@ -222,12 +222,12 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	}
 	if n := len(rows); n > 1 {
 		c.cause.Headline = fmt.Sprintf("Some calls at %d places are slower than comparable calls", n)
-		if c.text = listed(names); n > mostPlaces {
+		if c.text = words.List(names); n > mostPlaces {
 			c.text = "Among them " + c.text
 		}
 		c.text += ". "
 	}
-	c.text += f.waits(all.row, "it")
+	c.text += f.waits(all.row, "them")
 	return c
 }
 
@@ -335,7 +335,7 @@ func (f *finder) transfer() []candidate {
 		mended: "On an ideal network, where they take no time"}
 	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
 	c.cause.Headline = "Messages take long on the network"
-	c.text = "So do the data of collectives."
+	c.text = "This includes the data of collectives."
 	for _, row := range f.a.CriticalPath.Regions {
 		if row.Operation != "" && !startsUp(row.Operation) {
 			c.cause.SourceLine, c.cause.Operation = row.SourceLine, row.Operation

@@ -60,7 +60,7 @@ location 1 rank=1
 				if x.Region == c.place {
 					of++
 				}
-				if strings.HasSuffix(x.Text, "is about the same time.") {
+				if strings.HasSuffix(x.Text, "covers the same time.") {
 					same++
 				}
 			}

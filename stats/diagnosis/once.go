@@ -28,9 +28,9 @@ func onceEach(candidates []candidate, judged []*cause.Cause) {
 			first := gainOf(*judged[i]) >= gainOf(*judged[k])
 			switch {
 			case team.loss == ofSerialParts && first:
-				judged[k].Text += " This time is part of what masters do alone, the cause with a larger gain."
+				judged[k].Text += " It is part of the work of master threads alone, a cause with a larger saving."
 			case team.loss == ofSerialParts:
-				judged[i].Text += " The time in " + words.Sentence(judged[k].SourceLine) + ", a cause with a larger gain, is part of it."
+				judged[i].Text += " It includes the time in " + words.Sentence(judged[k].SourceLine) + ", a cause with a larger saving."
 			case first:
 				prove(judged[i], place, judged[k])
 				judged[k] = nil
@@ -55,7 +55,7 @@ func recorded(causes []cause.Cause) {
 			if gainOf(*c) > gainOf(*m) {
 				c = m
 			}
-			c.Text += " The cause with a larger gain there is about the same time."
+			c.Text += " Another cause with a larger saving covers the same time."
 		}
 	}
 }
@@ -73,6 +73,9 @@ func prove(of *cause.Cause, evidence *candidate, lost *cause.Cause) {
 	headline, text := evidence.said()
 	of.Text += " " + headline + ": " + text
 	of.WaitsCausedNs = max(of.WaitsCausedNs, lost.WaitsCausedNs)
+	if len(of.Ranks) == 0 {
+		of.Ranks = lost.Ranks
+	}
 	for key, x := range lost.Evidence {
 		if _, known := of.Evidence[key]; !known {
 			of.Evidence[key] = x

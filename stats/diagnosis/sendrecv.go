@@ -104,5 +104,5 @@ func (f *finder) mayWait(c *candidate, rows []waitstate.Delay) {
 	c.cause.Evidence["before_receivers_post_ns"] = float64(sum)
 	who := culprits(waitstate.Delay{Ranks: late.by, TotalNs: late.sum})
 	c.text += fmt.Sprintf(" %s in them pass before the receivers post their receives, mostly %s: these calls may wait for "+
-		"their receivers, which is not recorded.", words.Time(sum), ranksText(who))
+		"their receivers, which is not recorded.", words.Time(sum), words.Ranks(who))
 }

@@ -133,7 +133,7 @@ func TestLostOnce(t *testing.T) {
 			"threads in main"}},
 		{"barriers", []hybrid{{0, 0, 200, 400}, {0, 0, 390, 390}}, []string{"Threads of a team"}},
 		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main",
-			"The time in main, a cause with a larger gain, is part of it."}},
+			"It includes the time in main, a cause with a larger saving."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			causes, _ := hybridCauses(t, run(c.ranks...))

@@ -3,7 +3,6 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"tracekit/document/field"
 	"tracekit/document/words"
@@ -42,16 +41,7 @@ func calledFrom(callers []field.Site) string {
 	if names == nil {
 		return ""
 	}
-	return " It is called from " + listed(names) + "."
-}
-
-// listed joins words: "a", "a, b and c".
-func listed(words []string) string {
-	text := strings.Join(words, ", ")
-	if n := len(words) - 1; n > 0 {
-		text = strings.Join(words[:n], ", ") + " and " + words[n]
-	}
-	return text
+	return " It is called from " + words.List(names) + "."
 }
 
 // factor says how many times as long something takes.
@@ -62,27 +52,6 @@ func factor(x float64) string {
 	return fmt.Sprintf("%.1f times", x)
 }
 
-// ranksText names ranks: "rank 3", "ranks 0, 4 to 7 and 12".
-func ranksText(ranks []uint32) string {
-	var parts []string
-	for i := 0; i < len(ranks); {
-		k := i
-		for k+1 < len(ranks) && ranks[k+1] == ranks[k]+1 {
-			k++
-		}
-		switch {
-		case k == i:
-			parts = append(parts, fmt.Sprint(ranks[i]))
-		case k == i+1:
-			parts = append(parts, fmt.Sprint(ranks[i]), fmt.Sprint(ranks[k]))
-		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", ranks[i], ranks[k]))
-		}
-		i = k + 1
-	}
-	return one(ranks, "rank ", "ranks ") + listed(parts)
-}
-
 // fewest is how many ranks a headline names.
 const fewest = 3
 
@@ -91,7 +60,7 @@ func fewRanks(ranks []uint32) string {
 	if len(ranks) > fewest {
 		return fmt.Sprintf("%d ranks", len(ranks))
 	}
-	return ranksText(ranks)
+	return words.Ranks(ranks)
 }
 
 // one chooses a word by whether it is about one rank.

@@ -137,7 +137,7 @@ func readTask(path string, src trace.Source, read func(*codec.Coder)) (sum strin
 	err = shards.ReadStream(io.TeeReader(f, hash), path, taskLine, true, func(c *codec.Coder) {
 		var h shards.Header
 		if h.Code(c); c.Err() == nil && h.Trace != identity {
-			c.Refuse("%s is not, or not any more, the trace that it is about", src.Info().Path)
+			c.Refuse("%s is another trace, or has changed since the shards were made", src.Info().Path)
 		}
 		read(c)
 	})

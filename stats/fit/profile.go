@@ -60,7 +60,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 			p.Schema)
 	}
 	if p.Schema != profileSchema {
-		return Profile{}, fmt.Errorf("fit: schema %q is not %q", p.Schema, profileSchema)
+		return Profile{}, fmt.Errorf("fit: the file has schema %q, not %q; make a profile with 'tracekit fit -o FILE'", p.Schema, profileSchema)
 	}
 	if !(p.Quantile > 0 && p.Quantile <= 1) {
 		return Profile{}, fmt.Errorf("fit: the profile's quantile is %v", p.Quantile)

@@ -50,7 +50,7 @@ func (x *Pass) Code(c *codec.Coder, locations []trace.LocationID) {
 func (x *Pass) begin(c *codec.Coder) {
 	t, n := x.Trace, len(x.Trace.Defs.Locations)
 	if len(t.Span) != n || len(t.Rank) != n {
-		c.Refuse("it tells of %d and %d of %d locations", len(t.Span), len(t.Rank), n)
+		c.Refuse("it describes %d and %d of %d locations", len(t.Span), len(t.Rank), n)
 	}
 	if c.Err() != nil {
 		return
@@ -118,7 +118,7 @@ func (x *Pass) codeLeft(c *codec.Coder, l trace.LocationID, part *Part) {
 	}
 	if codeTimes(c, store, &p.clocks[l]); c.Reading() {
 		if p.clocks[l].Len() != before.Len() {
-			c.Refuse("location %d: it tells of %d of %d calls", l, p.clocks[l].Len(), before.Len())
+			c.Refuse("location %d: it describes %d of %d calls", l, p.clocks[l].Len(), before.Len())
 			p.clocks[l] = before
 			return
 		}

@@ -142,7 +142,7 @@ func (r *Replay) Stuck() []trace.Finding {
 		call := r.t.Calls[l].Ptr(int(r.sync.Rows[l].Ptr(step).Call))
 		return []trace.Finding{{Code: trace.CodeReplayStuck, Count: 1,
 			First: trace.Place{Location: l, Seq: call.Seq, Offset: -1},
-			Text:  fmt.Sprintf("%s waits for what never happens", r.t.Defs.RegionLabel(call.Region))}}
+			Text:  fmt.Sprintf("%s waits for a call of another rank that never comes", r.t.Defs.RegionLabel(call.Region))}}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -36,6 +37,9 @@ type Selection struct {
 	From, To Instant
 }
 
+// ErrEmpty says that nothing is selected.
+var ErrEmpty = errors.New("the selection ends before it begins; check --from and --to")
+
 // New returns the part of a trace that is selected, or an error if the selection makes no sense.
 func New(t *trace.Trace, part Selection) (Scope, error) {
 	first, last := Run(t)
@@ -48,11 +52,11 @@ func New(t *trace.Trace, part Selection) (Scope, error) {
 		s.To = part.To.Resolve(r, first, last)
 	}
 	if length := r.Ns(last - first); part.From.Kind == AfterNs && part.From.Ns > length {
-		return s, fmt.Errorf("selecting a part of the run: it begins at %v, but the run ends at %v", time.Duration(part.From.Ns),
+		return s, fmt.Errorf("the selection begins at %v, but the run ends at %v", time.Duration(part.From.Ns),
 			time.Duration(length))
 	}
 	if s.To < s.From {
-		return s, fmt.Errorf("selecting a part of the run: its end is before its start")
+		return s, ErrEmpty
 	}
 	s.Timed = s.From != first || s.To != last
 	s.early = EndEarly(t, s.To)
@@ -68,7 +72,7 @@ func (s *Scope) choose(ranks []uint32, world int) error {
 	s.chosen = make([]bool, world)
 	for _, r := range ranks {
 		if int(r) >= world {
-			return fmt.Errorf("selecting ranks: the trace has no rank %d; it has %d ranks", r, world)
+			return fmt.Errorf("selecting ranks: %w", trace.NoRank(int(r), world))
 		}
 		s.chosen[r] = true
 	}

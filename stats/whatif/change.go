@@ -194,13 +194,13 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 					balanced[s] = true // the same work can be shared once
 				}
 			}
-			x.means, x.byVisit = m.means(x.slots)
 		}
 		for s := range x.slots {
 			p.touched[s] = p.touched[s] || x.slots[s]
 		}
 		p.changes = append(p.changes, x)
 	}
+	p.findMeans()
 	if p.wires == nil {
 		return p, nil
 	}
@@ -235,7 +235,7 @@ func (x *planned) choose(m *Model) error {
 	}
 	for _, r := range x.ranks {
 		if int(r) >= len(x.on) {
-			return fmt.Errorf("the trace has no rank %d; it has %d ranks", r, len(x.on))
+			return trace.NoRank(int(r), len(x.on))
 		}
 		x.on[r] = true
 	}
@@ -256,32 +256,57 @@ func (m *Model) inMPI(p trace.PathID) bool {
 // follows them until the next ones.
 func (m *Model) Within(from, to int64) { m.from, m.to = from, to }
 
-// walk visits the time that a location spends between calls, and the own times of calls. It calls
-// piece for each time above 0 in the call paths of slots, and end with each call that is entered or
-// left. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is entered
-// outside the time that changes are of.
-func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32)) {
+// walk visits the time that a location spends between calls, and the own times of calls. It calls piece for each time above 0 in the call
+// paths of slots, and end behind the pieces of each visit: of a call, or of what passes between two (None), when so many calls were
+// entered. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is
+// entered outside the time that changes are of.
+func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32, entered int)) {
 	own := ownTimes{Model: m, l: l}
+	window := m.from > math.MinInt64 || m.to < math.MaxInt64
 	inside := m.from <= m.first
-	for call, s := range m.segments[l].All() {
-		if call != trace.None {
-			end(call)
-			enter := m.t.Calls[l].Ptr(int(call)).Enter
-			inside = enter >= m.from && enter < m.to
-		}
-		if slot := m.slot(s.Path); inside && slots[slot] {
-			if call != trace.None {
-				s.Time = own.of(call)
+	segments := m.segments[l]
+	entered, calls, ownRow := 0, segments.Calls.Cursor(), -1 // of the last call that was entered
+	visit, some := 0, false                                  // the call that follows the present visit
+	for first, rows := range segments.Rows.Rows {
+		for i := range rows {
+			s := &rows[i]
+			slot := m.slot(s.Path)
+			if !slots[slot] {
+				continue
 			}
-			if s.Time > 0 {
+			for entered < segments.Calls.Len() {
+				row := int(*calls.Ptr(entered))
+				if row > first+i {
+					break
+				}
+				ownRow = row
+				entered++
+			}
+			if some && visit != entered {
+				end(trace.None, visit)
+				some = false
+			}
+			if visit = entered; window && entered > 0 {
+				enter := m.t.Calls[l].Ptr(entered - 1).Enter
+				inside = enter >= m.from && enter < m.to
+			}
+			if !inside {
+				continue
+			}
+			if ownRow == first+i {
+				if time := own.of(uint32(entered - 1)); time > 0 {
+					piece(passed{slot, max(1, int(s.Visits)), time})
+					end(uint32(entered-1), entered)
+				}
+			} else if s.Time > 0 {
 				piece(passed{slot, max(1, int(s.Visits)), s.Time})
+				some = true
 			}
-		}
-		if call != trace.None {
-			end(trace.None)
 		}
 	}
-	end(trace.None)
+	if some {
+		end(trace.None, visit)
+	}
 }
 
 // ownTimes finds the own times of calls in ascending order.
@@ -327,36 +352,82 @@ func (m *Model) balances(l trace.LocationID) bool {
 	return int(m.t.Rank[l]) < len(m.t.World) && m.t.World[m.t.Rank[l]] == l
 }
 
-// means returns the mean over ranks of their first, second … visits to a place.
-// It reports whether these are visits to its regions, since ranks that are there make equally many:
+// findMeans finds the mean over ranks of their first, second … visits to each place that is balanced.
+// It finds whether these are visits to its regions, since ranks that are there make equally many:
 // several of them between two calls are taken for equally long ones.
-func (m *Model) means(slots []bool) ([]int64, bool) {
-	var visits, gaps meanVisits
-	most, least, each := 0, math.MaxInt, true
-	for l := range m.locations {
-		if !m.balances(trace.LocationID(l)) {
+func (p *plan) findMeans() {
+	places := make([]balancing, len(p.changes))
+	of, slots := make([]int, p.slots()), make([]bool, p.slots()) // a slot is balanced once
+	some := false
+	for i := range p.changes {
+		places[i].each, places[i].least = true, math.MaxInt
+		for s := range of {
+			if p.changes[i].kind == balance && p.changes[i].slots[s] {
+				of[s], slots[s], some = i, true, true
+			}
+		}
+	}
+	for l := range p.locations {
+		if !some || !p.balances(trace.LocationID(l)) {
 			continue
 		}
-		gap, visit, n, sum := 0, 0, 0, int64(0)
-		m.walk(trace.LocationID(l), slots, func(p passed) { n, sum = n+p.visits, sum+p.time }, func(uint32) {
-			if sum == 0 {
-				return
+		p.walk(trace.LocationID(l), slots, func(x passed) {
+			b := &places[of[x.slot]]
+			b.n, b.sum = b.n+x.visits, b.sum+x.time
+		}, func(uint32, int) {
+			for i := range places {
+				places[i].endVisit()
 			}
-			gaps.add(gap, sum)
-			each = each && n <= mostVisits
-			for k := 0; each && k < n; k++ {
-				visits.add(visit+k, sum*int64(k+1)/int64(n)-sum*int64(k)/int64(n))
-			}
-			gap, visit, n, sum = gap+1, visit+n, 0, 0
 		})
-		if visit > 0 {
-			most, least = max(most, visit), min(least, visit)
+		for i := range places {
+			places[i].endLocation()
 		}
 	}
-	if each && most == least {
-		return visits.means(), true
+	for i := range p.changes {
+		if p.changes[i].kind == balance {
+			p.changes[i].means, p.changes[i].byVisit = places[i].means()
+		}
 	}
-	return gaps.means(), false
+}
+
+// A balancing finds the means of a place.
+type balancing struct {
+	visits, gaps meanVisits
+	most, least  int // visits of a location
+	each         bool
+
+	gap, visit, n int // on the present location; n in the present visit
+	sum           int64
+}
+
+// endVisit ends what a location spends there between two calls, or in one.
+func (b *balancing) endVisit() {
+	n, sum := b.n, b.sum
+	if sum == 0 {
+		return
+	}
+	b.gaps.add(b.gap, sum)
+	b.each = b.each && n <= mostVisits
+	for k := 0; b.each && k < n; k++ {
+		b.visits.add(b.visit+k, sum*int64(k+1)/int64(n)-sum*int64(k)/int64(n))
+	}
+	b.gap, b.visit, b.n, b.sum = b.gap+1, b.visit+n, 0, 0
+}
+
+// endLocation ends a location.
+func (b *balancing) endLocation() {
+	if b.visit > 0 {
+		b.most, b.least = max(b.most, b.visit), min(b.least, b.visit)
+	}
+	b.gap, b.visit, b.n, b.sum = 0, 0, 0, 0
+}
+
+// means returns the means, and whether they are of visits to the regions of the place.
+func (b *balancing) means() ([]int64, bool) {
+	if b.each && b.most == b.least {
+		return b.visits.means(), true
+	}
+	return b.gaps.means(), false
 }
 
 // mostVisits is the largest number of visits between two calls that are distinguished.
@@ -383,28 +454,47 @@ func (m *meanVisits) means() []int64 {
 // shift moves the times at which a location enters its calls, waits left out, and returns by
 // how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
 // times are.
-// In stretches, unless that is nil, it notes what changes between calls, and in transfers the flights that own times grow with.
+// In stretches, unless that is nil, it notes what changes between calls, and in growing the flights that own times grow with.
 func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spill.Table[stretch],
-	transfers *spill.Table[uint32]) (int64, error) {
+	growing *spill.Table[uint32]) (int64, error) {
 	x := p.shifter(l)
 	if x == nil {
 		return 0, nil
 	}
-	x.stretches, x.transfers = stretches, transfers
-	p.walk(l, p.touched, x.pass, func(call uint32) {
-		before := x.moved
-		if x.endVisit(); own != nil && x.call != trace.None {
-			own.Set(int(x.call), x.moved-before)
-		}
-		if x.call = call; call != trace.None {
-			x.calls++
-			*clocks.Ptr(int(call)) += x.moved
-		}
-	})
-	if x.endless {
+	x.clocks, x.longer, x.stretches, x.growing = clocks, own, stretches, growing
+	if len(x.changes) > 0 {
+		p.walk(l, p.touched, x.pass, x.endVisit)
+		x.move(clocks.Len())
+	}
+	moved := x.moved
+	if x.moved, x.shifted = 0, 0; x.more != nil || x.overlap != nil {
+		x.transfers()
+		x.move(clocks.Len())
+	}
+	if moved += x.moved; x.endless || moved > mostChange {
 		return 0, errEndless
 	}
-	return x.moved, nil
+	return moved, nil
+}
+
+// move moves the times at which calls are entered, up to one, by what has changed before.
+func (x *shifter) move(until int) {
+	for i := x.shifted; x.moved != 0 && i < until; {
+		rows := x.clocks.From(i)
+		rows = rows[:min(len(rows), until-i)]
+		for k := range rows {
+			rows[k] += x.moved
+		}
+		i += len(rows)
+	}
+	x.shifted = until
+}
+
+// lengthen notes by how much the own time of a call is longer.
+func (x *shifter) lengthen(call uint32, by int64) {
+	if x.longer != nil && call != trace.None {
+		*x.longer.Ptr(int(call)) += by
+	}
 }
 
 // mostChange is by how many ticks changes may move a time, all of one kind together: so that times,
@@ -419,16 +509,16 @@ type shifter struct {
 	l       trace.LocationID
 	changes []planned // on this rank
 	moved   int64
-	endless bool   // it would move by more than mostChange
-	call    uint32 // whose own time is the visit; None: it lies between two calls
-	own     ownTimes
+	endless bool        // it would move by more than mostChange
 	visit   []passed    // the present one
 	was     []int64     // its times before
-	calls   uint32      // so far
 	ordinal map[int]int // by change
 
+	clocks    clockTable // those of calls before shifted are moved
+	shifted   int
+	longer    clockTable            // nil: not asked for
 	stretches *spill.Table[stretch] // nil: not asked for
-	transfers *spill.Table[uint32]  // likewise
+	growing   *spill.Table[uint32]  // likewise
 }
 
 // passed is time in a call path.
@@ -440,7 +530,7 @@ type passed struct {
 
 // shifter returns nil if nothing changes on a location.
 func (p *plan) shifter(l trace.LocationID) *shifter {
-	x := &shifter{plan: p, l: l, ordinal: make(map[int]int), call: trace.None, own: ownTimes{Model: p.Model, l: l}}
+	x := &shifter{plan: p, l: l, ordinal: make(map[int]int)}
 	rank := p.t.Rank[l]
 	for _, c := range p.changes {
 		if (c.kind == balance || c.each != nil) && !p.balances(l) {
@@ -466,13 +556,9 @@ func (p *plan) shifter(l trace.LocationID) *shifter {
 func (x *shifter) pass(p passed) { x.visit = append(x.visit, p) }
 
 // endVisit changes the times of a visit: that of a call, or of all between two.
-func (x *shifter) endVisit() {
-	if x.call != trace.None && (x.more != nil || x.overlap != nil) {
-		x.transfer()
-	}
-	if len(x.visit) == 0 {
-		return
-	}
+func (x *shifter) endVisit(call uint32, entered int) {
+	x.move(entered)
+	before := x.moved
 	x.was = x.was[:0]
 	for _, v := range x.visit {
 		x.moved -= v.time
@@ -488,8 +574,8 @@ func (x *shifter) endVisit() {
 		for i := range x.changes {
 			switch c := &x.changes[i]; {
 			case !c.slots[v.slot]:
-			case c.kind == limit && x.call != trace.None && (c.except == nil || !c.except(x.l, x.call)):
-				time = min(time, x.most())
+			case c.kind == limit && call != trace.None && (c.except == nil || !c.except(x.l, call)):
+				time = min(time, x.most(call))
 			case c.kind == scale:
 				time *= c.factor
 			case c.kind == speed:
@@ -504,11 +590,12 @@ func (x *shifter) endVisit() {
 		default:
 			x.moved += int64(math.Round(time))
 		}
-		if x.stretches != nil && x.call == trace.None {
-			x.stretches.Append(stretch{x.calls, uint32(v.slot), x.was[k], int64(math.Round(min(time, mostChange)))})
+		if x.stretches != nil && call == trace.None {
+			x.stretches.Append(stretch{uint32(entered), uint32(v.slot), x.was[k], int64(math.Round(min(time, mostChange)))})
 		}
 	}
 	x.visit = x.visit[:0]
+	x.lengthen(call, x.moved-before)
 }
 
 // balance gives a visit to a place that is balanced the mean, spread over its parts.
@@ -541,48 +628,68 @@ func (x *shifter) balance(i int, c *planned) {
 	}
 }
 
-// most returns what the present call may take if its kind needs no more.
-func (x *shifter) most() float64 {
-	ns, ok := x.overhead.At(x.l, int(x.call))
+// most returns what a call may take if its kind needs no more.
+func (x *shifter) most(call uint32) float64 {
+	ns, ok := x.overhead.At(x.l, int(call))
 	if !ok {
 		return math.Inf(1)
 	}
-	c := x.t.Calls[x.l].Ptr(int(x.call))
+	c := x.t.Calls[x.l].Ptr(int(call))
 	return max(0, float64(c.Leave-c.Enter)-float64(ns)*float64(x.t.Defs.Clock.Resolution)/1e9)
 }
 
-// transfer changes what the network takes of the present call's own time.
-func (x *shifter) transfer() {
-	own := x.own.of(x.call)
-	r, after, ok := x.own.at(x.call)
-	if !ok || own <= 0 {
-		return
-	}
-	loc, more, by := &x.locations[x.l], int64(0), uint32(0)
-	moves := x.moves(x.l, x.call)
-	consider := func(flight uint32) {
-		change := int64(0)
-		if x.more != nil {
-			change = x.more[flight]
+// transfers changes what the network takes of the own times of calls.
+func (x *shifter) transfers() {
+	loc := &x.locations[x.l]
+	own := ownTimes{Model: x.Model, l: x.l}
+	rows, needs, parts := loc.rows.Cursor(), loc.needs.Cursor(), loc.parts.Cursor()
+	last := uint32(trace.None)
+	for i, n := 0, loc.rows.Len(); i < n; i++ {
+		r := *rows.Ptr(i)
+		if r.call == last {
+			continue
 		}
-		if moves {
-			change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
+		last = r.call
+		after := row{needs: uint32(loc.needs.Len()), parts: uint32(loc.parts.Len())}
+		if i+1 < n {
+			after = *rows.Ptr(i + 1)
 		}
-		if more == 0 && by == 0 || max(change, -change) > max(more, -more) {
-			if more, by = change, 0; !moves && x.flights[flight].inOwn() {
-				by = flight
+		more, by, moves := int64(0), uint32(0), x.moves(x.l, r.call) // of all that it needs what changes most
+		consider := func(flight uint32) {
+			change := int64(0)
+			if x.more != nil {
+				change = x.more[flight]
+			}
+			if moves {
+				change = x.network.inLag(&x.network.flights[flight]) - x.network.flights[flight].wire
+			}
+			if more == 0 && by == 0 || max(change, -change) > max(more, -more) {
+				if more, by = change, 0; !moves && x.flights[flight].inOwn() {
+					by = flight
+				}
 			}
 		}
+		for k := r.needs; k < after.needs; k++ {
+			consider(needs.Ptr(int(k)).flight)
+		}
+		for k := r.parts; k < after.parts; k++ {
+			consider(parts.Ptr(int(k)).flight)
+		}
+		if more == 0 && x.growing == nil {
+			continue
+		}
+		own.row = i
+		time := own.of(r.call)
+		if time <= 0 {
+			continue
+		}
+		if x.growing != nil && more > -time {
+			x.growing.Set(int(r.call), by)
+		}
+		more = max(more, -time)
+		x.move(int(r.call) + 1)
+		x.moved += more
+		x.endless = x.endless || x.moved > mostChange
+		x.lengthen(r.call, more)
 	}
-	for k := r.needs; k < after.needs; k++ {
-		consider(loc.needs.Ptr(int(k)).flight)
-	}
-	for k := r.parts; k < after.parts; k++ {
-		consider(loc.parts.Ptr(int(k)).flight)
-	}
-	x.moved += max(more, -own)
-	if x.transfers != nil && more > -own {
-		x.transfers.Set(int(x.call), by)
-	}
-	x.endless = x.endless || x.moved > mostChange
 }

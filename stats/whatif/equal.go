@@ -123,7 +123,7 @@ func (m *Model) longest() []uint32 {
 	for r, l := range m.t.World {
 		ranks[r] = uint32(r)
 		if int(l) < len(m.locations) {
-			m.walk(l, slots, func(p passed) { times[r] += p.time }, func(uint32) {})
+			m.walk(l, slots, func(p passed) { times[r] += p.time }, func(uint32, int) {})
 		}
 	}
 	slices.SortStableFunc(ranks, func(a, b uint32) int { return cmp.Compare(times[b], times[a]) })

@@ -37,6 +37,8 @@ type input struct {
 // A state is the row that a location is at.
 type state struct {
 	rows   spill.Cursor[row]
+	needs  spill.Cursor[need]
+	parts  spill.Cursor[part]
 	at     row
 	after  row     // the one behind it
 	series int     // the present one or the next
@@ -69,8 +71,9 @@ func (r *replay) runAll(ctx context.Context) error {
 		r.meetings.AppendRows(rows)
 	}
 	for l := range r.in.locations {
-		rows := r.in.locations[l].rows
-		r.state[l].rows = rows.Cursor()
+		x, s := &r.in.locations[l], &r.state[l]
+		rows := x.rows
+		s.rows, s.needs, s.parts = rows.Cursor(), x.needs.Cursor(), x.parts.Cursor()
 		r.schedule.Start(trace.LocationID(l), rows.Len(), r.in.clocks[l], 0)
 	}
 	if err := r.schedule.Run(ctx); err != nil {
@@ -104,7 +107,7 @@ func (e *StuckError) Error() string {
 	if len(calls) == 1 {
 		wait = " waits"
 	}
-	return "the replay does not reach its end: " + strings.Join(calls, ", ") + wait + " for what never happens"
+	return "the replay cannot finish: " + strings.Join(calls, ", ") + wait + " for calls of other ranks that never come"
 }
 
 // stuckNames is how many calls a StuckError names.
@@ -144,7 +147,7 @@ func (r *replay) Enter(l trace.LocationID, step int) (needs int) {
 	}
 	at := r.schedule.Enter(l, s.at.call)
 	for k := s.at.parts; k < s.after.parts; k++ {
-		if p := x.parts.Ptr(int(k)); p.does&arrives != 0 {
+		if p := s.parts.Ptr(int(k)); p.does&arrives != 0 {
 			r.schedule.Arrive(r.meetings.Ptr(int(p.instance)), at+p.head)
 		}
 	}
@@ -153,16 +156,16 @@ func (r *replay) Enter(l trace.LocationID, step int) (needs int) {
 
 // Need implements causal.Visitor.
 func (r *replay) Need(l trace.LocationID, step, k int) (at int64, ok bool) {
-	s, x := &r.state[l], &r.in.locations[l]
+	s := &r.state[l]
 	if needs := int(s.after.needs - s.at.needs); k < needs {
 		if r.inSeries(l, step) { // the row has this need alone
 			return r.taken(l, step)
 		}
-		return r.met(l, x.needs.Ptr(int(s.at.needs)+k))
+		return r.met(l, s.needs.Ptr(int(s.at.needs)+k))
 	} else {
 		k -= needs
 	}
-	p := x.parts.Ptr(int(s.at.parts) + k)
+	p := s.parts.Ptr(int(s.at.parts) + k)
 	switch {
 	case p.does&awaits != 0:
 		at, ok = r.schedule.All(l, r.meetings.Ptr(int(p.instance)))

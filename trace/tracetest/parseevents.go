@@ -251,7 +251,7 @@ func (p *parser) other(b *trace.Batch, time int64, kind trace.Kind, args []word)
 		} else if w.key != "" {
 			return w.errorf("unknown key %q", w.key)
 		} else if values[i], err = strconv.ParseUint(w.value, 0, 64); err != nil {
-			return w.errorf("%q is no number", w.value)
+			return w.errorf("%q is not a number", w.value)
 		}
 	}
 	b.AddOther(time, kind, values...)

@@ -144,7 +144,7 @@ func TestParseErrors(t *testing.T) {
 		{"location 0\n  1 Metric 0", `text:2: column 5: a metric event has a metric and 1 to 255 values`},
 		{"location 0\n  1 Metric 0 foo:1", `text:2: column 14: "foo:1" is not TYPE:VALUE`},
 		{"location 0\n  1 Enter f @x", `text:2: column 13: "@x" is not @FILE:LINE`},
-		{"location 0\n  1 ThreadFork x", `text:2: column 16: "x" is no number`},
+		{"location 0\n  1 ThreadFork x", `text:2: column 16: "x" is not a number`},
 		{"location 0\n  1 Enter f attr=1", `text:2: column 13: "1" is not ID:TYPE:VALUE`},
 		{"location 0 offsets=1", `text:1: column 12: "1" is not TIME:OFFSET[:DEVIATION]`},
 		{"location 0 rank=9999999", `text:1: column 12: rank 9999999 is not below 65536`},

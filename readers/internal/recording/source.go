@@ -36,7 +36,7 @@ func (m *Missing) Unwrap() error { return m.Err }
 // of files but Missing.
 func Open(ctx context.Context, format string, paths []string, o Options, read func(ctx context.Context, f *File) error) (*Source, error) {
 	if len(paths) == 0 {
-		return nil, errors.New("no file is given")
+		return nil, trace.ErrNoFile
 	}
 	if o.Jobs < 1 {
 		o.Jobs = runtime.GOMAXPROCS(0)

@@ -84,7 +84,7 @@ func (f *File) open() error {
 		return err
 	}
 	if !Is(h[:]) {
-		return errors.New("it is no SQLite database")
+		return errors.New("it is not a SQLite database")
 	}
 	f.page = int(binary.BigEndian.Uint16(h[16:]))
 	if f.page == 1 {

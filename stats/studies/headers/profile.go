@@ -184,7 +184,7 @@ func selectRanks(t *trace.Trace, ranks []uint32) ([]bool, error) {
 	chosen := make([]bool, len(t.World))
 	for _, r := range ranks {
 		if int(r) >= len(t.World) {
-			return nil, fmt.Errorf("selecting ranks: the trace has no rank %d; it has %d ranks", r, len(t.World))
+			return nil, fmt.Errorf("selecting ranks: %w", trace.NoRank(int(r), len(t.World)))
 		}
 		chosen[r] = true
 	}
@@ -419,7 +419,7 @@ func (p *profiled) sample(ctx context.Context) (*Sampling, error) {
 	a, b, ok := g.opposite()
 	if want := p.opts.Pair; want[0] != want[1] {
 		if int(max(want[0], want[1])) >= len(p.t.World) {
-			return nil, fmt.Errorf("sampling: the trace has no rank %d; it has %d ranks", max(want[0], want[1]), len(p.t.World))
+			return nil, fmt.Errorf("sampling: %w", trace.NoRank(int(max(want[0], want[1])), len(p.t.World)))
 		}
 		a, b, ok = want[0], want[1], true
 	}

@@ -88,7 +88,7 @@ func Parse(name string, d Defaults) (Config, error) {
 	switch c.Strategy {
 	case Random:
 		if c.Threshold, err = number(words[1]); err != nil || c.Threshold <= 0 || c.Threshold > 1 {
-			return fail("%q is no threshold above 0 and up to 1", words[1])
+			return fail("%q is not a threshold above 0 and up to 1", words[1])
 		}
 	case Counter, Timer:
 		if c.Period, err = c.amount(words[1]); err != nil {
@@ -110,7 +110,7 @@ func Parse(name string, d Defaults) (Config, error) {
 			variance = w[1:]
 		case strings.HasPrefix(w, "S"):
 			if c.Seed, err = strconv.ParseUint(w[1:], 10, 64); err != nil {
-				return fail("%q is no seed", w[1:])
+				return fail("%q is not a seed", w[1:])
 			}
 		default:
 			return fail("%q is not understood", w)
@@ -127,7 +127,7 @@ func Parse(name string, d Defaults) (Config, error) {
 // number reads digits with a point, and nothing else that stands for a number.
 func number(s string) (float64, error) {
 	if s == "" || strings.Trim(s, "0123456789.") != "" {
-		return 0, fmt.Errorf("%q is no number", s)
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return strconv.ParseFloat(s, 64)
 }

@@ -14,8 +14,8 @@ type Options interface {
 	Validate() error        // checks what relates flags and arguments, before any file is opened
 }
 
-// Sharing are options of a subcommand that may go through a share of a trace alone.
-type Sharing interface {
+// sharing are options of a subcommand that may go through a share of a trace alone.
+type sharing interface {
 	Shared() bool                           // a share is asked for
 	ShardOf(*cobra.Command, *Streams) error // checks the options of a share and goes through it
 }
@@ -25,7 +25,7 @@ func New[O Options](io *Streams, c *cobra.Command, opts O, run func(context.Cont
 	opts.Add(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		opts.Keep(args)
-		if s, ok := any(opts).(Sharing); ok && s.Shared() {
+		if s, ok := any(opts).(sharing); ok && s.Shared() {
 			return s.ShardOf(c, io)
 		}
 		if err := opts.Validate(); err != nil {
@@ -35,6 +35,15 @@ func New[O Options](io *Streams, c *cobra.Command, opts O, run func(context.Cont
 	}
 	return c
 }
+
+// What flags mean that several commands have.
+const (
+	ForceUsage = "replace an output that exists; other files in a directory stay"
+	JSONUsage  = "print one JSON document instead of text"
+	RanksUsage = "only these `ranks`, such as 0-3,8"
+	topUsage   = "`rows` of each table"
+	SeedUsage  = "`number` that fixes random choices"
+)
 
 // Add adds groups of flags.
 func Add(set *pflag.FlagSet, groups ...interface{ Add(*pflag.FlagSet) }) {

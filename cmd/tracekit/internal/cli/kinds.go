@@ -106,8 +106,8 @@ func Int(least, most int) Kind[int] {
 	return k
 }
 
-// Number takes a number that allowed accepts; want says which.
-func Number(want string, allowed func(float64) bool) Kind[float64] {
+// NumberIn takes a number that allowed accepts; want says which.
+func NumberIn(want string, allowed func(float64) bool) Kind[float64] {
 	k := Parsed(func(text string) (float64, error) {
 		v, err := strconv.ParseFloat(text, 64)
 		switch {
@@ -148,8 +148,8 @@ func Duration(most time.Duration) Kind[time.Duration] {
 // Size takes a number of bytes such as 512MiB; see ParseSize.
 func Size() Kind[int64] { return Parsed(ParseSize) }
 
-// Instant takes an instant of a run; see ParseInstant.
-func Instant() Kind[scope.Instant] { return Parsed(ParseInstant) }
+// instant takes an instant of a run; see ParseInstant.
+func instant() Kind[scope.Instant] { return Parsed(ParseInstant) }
 
 // Ranks takes a list of ranks; see ParseRanks.
 func Ranks() Kind[[]uint32] { return Parsed(ParseRanks) }
@@ -170,7 +170,7 @@ func Directory() Kind[string] {
 	return k
 }
 
-// Top adds --top, how many rows tables have.
-func Top(set *pflag.FlagSet, rows *int) {
-	Var(set, rows, Int(1, math.MaxInt), "top", "10", TopUsage)
+// Top adds --top: how many rows tables have, and at first.
+func Top(set *pflag.FlagSet, rows *int, few string) {
+	Var(set, rows, Int(1, math.MaxInt), "top", few, topUsage)
 }

@@ -23,9 +23,9 @@ type SelectFlags struct {
 func (f *SelectFlags) Add(set *pflag.FlagSet) {
 	f.Set = set
 	Var(set, &f.Ranks, Ranks(), "ranks", "", RanksUsage)
-	Var(set, &f.From, Instant(), "from", "", "start of the selection as a `time`: 1.5s or 200ms after the start, or 10% of "+
+	Var(set, &f.From, instant(), "from", "", "start of the selection as a `time`: 1.5s or 200ms after the start, or 10% of "+
 		"the run")
-	Var(set, &f.To, Instant(), "to", "", "end of the selection as a `time`")
+	Var(set, &f.To, instant(), "to", "", "end of the selection as a `time`")
 	Var(set, &f.phase, Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1; replaces --from and --to")
 }
 

@@ -44,7 +44,7 @@ func (f *ShardFlag) CheckShard(set *pflag.FlagSet, dir string, flags ...string) 
 	if dir == "" {
 		return Usagef("--shard needs -o, the directory for the shards")
 	}
-	return OnlyFlags(set, "--%s is for 'tracekit combine': a shard is the same whatever is made of it",
+	return OnlyFlags(set, "--%s is for 'tracekit combine': shards do not depend on it",
 		slices.Concat(alsoForShards, flags)...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
@@ -71,10 +72,14 @@ func terminalWidth() int {
 
 // WrittenBy names a format and the program that wrote the trace, if that is known.
 func WrittenBy(format, creator string) string {
-	if creator == "" {
-		return readers.Label(format)
+	switch label := readers.Label(format); {
+	case creator == "":
+		return label
+	case strings.HasPrefix(creator, label): // "Nsight Systems 2026.1"
+		return creator
+	default:
+		return label + " by " + creator
 	}
-	return readers.Label(format) + " by " + creator
 }
 
 // Sections returns where the sections of a report go, with so many rows in each table.

@@ -27,7 +27,7 @@ func TestFlags(t *testing.T) {
 	VarP(set, &got.jobs, Int(1, 1024), "jobs", "j", "4", "")
 	Var(set, &got.clock, Choice("auto", "none", "clc"), "clock", "auto", "")
 	Var(set, &got.layout, Choice(92, 96), "layout", "92", "")
-	Var(set, &got.alpha, Number("0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }), "alpha", "", "")
+	Var(set, &got.alpha, NumberIn("0 to 1", func(v float64) bool { return v >= 0 && v <= 1 }), "alpha", "", "")
 	Var(set, &got.latency, Duration(time.Second), "latency", "", "")
 	Var(set, &got.memory, Size(), "memory", "", "")
 	Var(set, &got.names, Repeated(Text()), "name", "", "")
