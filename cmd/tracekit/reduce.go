@@ -316,7 +316,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 	if err != nil {
 		return err
 	}
-	doc.Describe(t, rules, r, opts.buffer)
+	doc.Describe(t, rules, r)
 	if doc.Patterns = opts.patternsOf(); opts.rule != nil {
 		doc.Found = opts.rule.Found
 	}
@@ -335,6 +335,7 @@ func runReduce(ctx context.Context, io *streams, opts *reduceOptions) error {
 			return err
 		}
 	}
+	doc.Count(t, r, opts.buffer)
 	return opts.finish(io, doc, func() { show.Reduce(io.sections(opts.top), doc) }, doc.Findings, opts.gate(doc),
 		func() ([]string, error) { return failing(doc, opts.requirements) })
 }
@@ -360,13 +361,11 @@ func (o *reduceOptions) write(ctx context.Context, io *streams, t *trace.Trace, 
 	if from != t.Source {
 		src = pattern.Moved(src, t)
 	}
-	records, lost, err := o.outFlags.write(ctx, io, &o.readFlags, src, t.Store)
+	_, lost, err := o.outFlags.write(ctx, io, &o.readFlags, src, t.Store)
 	if err != nil {
 		return err
 	}
-	if doc.Lost = lost; doc.Certificate == nil {
-		doc.Records.After = records
-	}
+	doc.Lost = lost
 	bytes, err := sizeOf(ctx, o.out)
 	doc.Bytes.After = &bytes
 	return err
@@ -426,7 +425,6 @@ func (o *reduceOptions) certify(ctx context.Context, io *streams, t *trace.Trace
 	if err != nil {
 		return err
 	}
-	doc.Records.After = left.Coverage.EventsRead // without what completes a request whose start is cut
 	if doc.Certificate, err = reduce.Certify(full, left, gate.NameOf); err != nil {
 		return err
 	}
