@@ -66,7 +66,7 @@ func (b Buffer) Effect(records []uint64, ns int64) Effect {
 func (r *Reduction) Left(t *trace.Trace) (before, after []uint64) {
 	for l, s := range t.Span {
 		before = append(before, s.Events)
-		after = append(after, s.Events-r.Cuts.Records(trace.LocationID(l), s.Events))
+		after = append(after, r.Cuts.Left(trace.LocationID(l), s.Events))
 	}
 	return before, after
 }

@@ -3,6 +3,8 @@ package reduce
 import (
 	"math"
 
+	"sync/atomic"
+
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -21,11 +23,13 @@ type Cuts struct {
 	store   *spill.Store
 	spans   []*spill.Table[Span]
 	dropped []bool
+	left    []atomic.Uint64 // by location: one more than the records that its source has; 0: they were not read yet
 }
 
 // NewCuts returns cuts of nothing, of a trace of so many locations.
 func NewCuts(store *spill.Store, locations int) *Cuts {
-	return &Cuts{store: store, spans: make([]*spill.Table[Span], locations), dropped: make([]bool, locations)}
+	return &Cuts{store: store, spans: make([]*spill.Table[Span], locations), dropped: make([]bool, locations),
+		left: make([]atomic.Uint64, locations)}
 }
 
 // Add cuts the records from <= seq < to of a location. The spans of a location come in
@@ -72,6 +76,15 @@ func (c *Cuts) Records(l trace.LocationID, n uint64) (cut uint64) {
 		cut += min(s.To, n) - min(s.From, n)
 	}
 	return cut
+}
+
+// Left returns how many records of a location that has n of them are left: those of its source, if they were read, else what the cuts
+// say. What completes a request whose start is cut goes as well.
+func (c *Cuts) Left(l trace.LocationID, n uint64) uint64 {
+	if counted := c.left[l].Load(); counted > 0 {
+		return counted - 1
+	}
+	return n - c.Records(l, n)
 }
 
 // Spans iterates over the spans of a location, also while it is dropped: then over one that

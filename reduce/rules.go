@@ -229,12 +229,10 @@ func (r *Reduction) judge(ctx context.Context, t *trace.Trace, rules []Rule, cut
 	return err
 }
 
-// After returns how many records are left, as far as the cuts say; what completes a request
-// whose start is cut may go as well.
+// After returns how many records are left; see Cuts.Left.
 func (r *Reduction) After(t *trace.Trace) (n uint64) {
-	n = r.Before
 	for l := range t.Span {
-		n -= r.Cuts.Records(trace.LocationID(l), t.Span[l].Events)
+		n += r.Cuts.Left(trace.LocationID(l), t.Span[l].Events)
 	}
 	return n
 }

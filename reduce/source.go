@@ -50,17 +50,20 @@ func (r *reduced) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*tra
 	return func(yield func(*trace.Batch, error) bool) {
 		f := filter{cut: r.cuts.cursor(l)}
 		f.out.Reset(l, 0)
+		left := uint64(0)
 		for b, err := range r.Source.Events(ctx, l) {
 			if err == nil {
 				f.batch(b)
+				left += uint64(len(f.out.Order))
 				if b = &f.out; b.Len() == 0 {
 					continue
 				}
 			}
-			if !yield(b, err) {
+			if !yield(b, err) || err != nil {
 				return
 			}
 		}
+		r.cuts.left[l].Store(left + 1)
 	}
 }
 

@@ -490,6 +490,12 @@ func (o *Overview) fileTimes() *block {
 		b.add(o.row(op.Operation, words.Time(op.TimeNs), &share, remark))
 	}
 	b.tail = o.wrapped(strings.Join(fileVerdict(io, t)[1:], " "), 2, 4)
+	if t.Processes > 1 {
+		b.tail = append(b.tail, cut("  time by rank: most "+words.Extreme(io.Max)+"; least "+words.Extreme(io.Min), o.width))
+	}
+	if len(io.Files) > 0 && io.Files[0].File != "" {
+		b.tail = append(b.tail, cut(fmt.Sprintf("  most on one file: %s, %s", words.Time(io.Files[0].TimeNs), io.Files[0].File), o.width))
+	}
 	return b
 }
 

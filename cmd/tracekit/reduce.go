@@ -308,7 +308,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 	if err != nil {
 		return err
 	}
-	doc.Describe(t, rules, r, opts.buffer)
+	doc.Describe(t, rules, r)
 	if doc.Patterns = opts.patternsOf(); opts.rule != nil {
 		doc.Found = opts.rule.Found
 	}
@@ -327,6 +327,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 			return err
 		}
 	}
+	doc.Count(t, r, opts.buffer)
 	return opts.Finish(io, doc, func() { show.Reduce(io.Sections(opts.top), doc) }, doc.Findings, opts.Gate(doc),
 		func() ([]string, error) { return failing(doc, opts.requirements) })
 }
@@ -352,13 +353,11 @@ func (o *reduceOptions) Write(ctx context.Context, io *cli.Streams, t *trace.Tra
 	if from != t.Source {
 		src = pattern.Moved(src, t)
 	}
-	records, lost, err := o.WriteTrace(ctx, io, &o.ReadFlags, src, t.Store)
+	_, lost, err := o.WriteTrace(ctx, io, &o.ReadFlags, src, t.Store)
 	if err != nil {
 		return err
 	}
-	if doc.Lost = lost; doc.Certificate == nil {
-		doc.Records.After = records
-	}
+	doc.Lost = lost
 	bytes, err := sizeOf(ctx, o.Out)
 	doc.Bytes.After = &bytes
 	return err
@@ -418,7 +417,6 @@ func (o *reduceOptions) certify(ctx context.Context, io *cli.Streams, t *trace.T
 	if err != nil {
 		return err
 	}
-	doc.Records.After = left.Coverage.EventsRead // without what completes a request whose start is cut
 	if doc.Certificate, err = reduce.Certify(full, left, gate.NameOf); err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func reduced(t *testing.T, path, as string, flags ...string) (*outcome.Reduce, s
 	}
 	doc := new(outcome.Reduce)
 	decode(t, stdout, doc)
+	if doc.Patterns == nil && doc.Model.After.Records != doc.Records.After {
+		t.Errorf("%v: the cost model counts %d records, %d are left", args, doc.Model.After.Records, doc.Records.After)
+	}
 	return doc, filepath.Join(dir, as)
 }
 

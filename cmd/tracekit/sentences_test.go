@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -81,5 +82,21 @@ func TestReportedSentences(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+var (
+	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`]*`,?")
+	newPart  = regexp.MustCompile(`(?m)\n\s*\n|^\s*([*#]|\d+\.) |[|()]`)
+)
+
+// TestDocumentSentences says the same of the page on documents, keys and commands left out; what stands in brackets is a part of its own.
+func TestDocumentSentences(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "DOCUMENTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range newPart.Split(codeSpan.ReplaceAllString(string(text), ""), -1) {
+		sentences(t, "DOCUMENTS.md", part)
 	}
 }

@@ -98,9 +98,8 @@ type Regenerate struct {
 }
 
 // Describe says what was cut.
-func (doc *Reduce) Describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduction, b reduce.Buffer) {
+func (doc *Reduce) Describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduction) {
 	doc.Trace = analysis.Trace(t)
-	doc.Records = Change[uint64]{r.Before, r.After(t)}
 	doc.ByRule, doc.Kept = r.ByRule, r.Kept
 	for rank, missing := range t.Missing() {
 		if !missing {
@@ -120,6 +119,12 @@ func (doc *Reduce) Describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduc
 			}
 		}
 	}
+}
+
+// Count says how many records there were and are left, and what measuring them would have cost. They are exact once the reduced trace
+// was read.
+func (doc *Reduce) Count(t *trace.Trace, r *reduce.Reduction, b reduce.Buffer) {
+	doc.Records = Change[uint64]{r.Before, r.After(t)}
 	before, after := r.Left(t)
 	doc.Model = BufferModel{b, b.Effect(before, doc.Trace.DurationNs), b.Effect(after, doc.Trace.DurationNs)}
 }
