@@ -101,6 +101,7 @@ var layers = [][]string{
 	{"document/outcome"},
 	{"report/figure"},
 	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/cli"},
+	{"report/query"},
 	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
 }
 
@@ -311,7 +312,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 // TestSentences states where sentences for people and titles of tables stand: in the documents, the report, what draws, the findings, the
 // help of commands, and the two packages of the analysis whose documents are sentences: causes and doubts.
 func TestSentences(t *testing.T) {
-	speaks := regexp.MustCompile("^(cmd|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts)(/|$)")
+	speaks := regexp.MustCompile("^(cmd|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts|stats/hangs)(/|$)")
 	sentence := regexp.MustCompile(`^[A-Z≈][^.]* [^.]* [^.]*\.$|[a-z)]\. [A-Z][a-z]`)
 	title := regexp.MustCompile(`^[A-Z≈][a-z]+,?( [a-z]+,?)+$`)
 	for _, p := range packages(t) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -25,11 +26,12 @@ type Table struct {
 	Fill func(*Rows)
 }
 
-// A TableColumn is a column of a table: of integers, or, if Names is not nil, of these
+// A TableColumn is a column of a table: of integers, of numbers if Real is set, or, if Names is not nil, of these
 // names, chosen by their index.
 type TableColumn struct {
 	Name  string
 	Names []string
+	Real  bool
 }
 
 // A resultTable is a table that is written.
@@ -51,7 +53,8 @@ type resultGroup struct {
 
 // Rows takes the rows of a table, value by value in the order of the columns.
 type Rows struct {
-	line  *output.Line[*resultGroup]
+	line  *output.Line[*resultGroup] // nil: take takes groups
+	take  func([]Column) error
 	group *resultGroup // that is being filled
 	next  int          // column of the next value
 	err   error
@@ -82,7 +85,18 @@ func (r *Rows) Name(i uint32) *Rows {
 	return r
 }
 
-// Missing appends no value to a column of integers.
+// Real appends a number; it is missing if it is none.
+func (r *Rows) Real(v float64) *Rows {
+	if math.IsNaN(v) {
+		return r.Missing()
+	}
+	return r.Int(int64(math.Float64bits(v)))
+}
+
+// Fail ends a table that cannot be filled: no more rows are wanted.
+func (r *Rows) Fail(err error) { r.err = cmp.Or(r.err, err) }
+
+// Missing appends no value to a column of integers or numbers.
 func (r *Rows) Missing() *Rows {
 	c := r.column(false)
 	c.values = append(c.values, 0)
@@ -121,7 +135,9 @@ func (r *Rows) End() bool {
 
 // begin takes a group for rows of a table.
 func (r *Rows) begin(t *resultTable) {
-	r.group = r.line.Take()
+	if r.line != nil {
+		r.group = r.line.Take()
+	}
 	if r.group.table != t {
 		r.group.table, r.group.columns = t, slices.Clone(t.columns)
 	}
@@ -131,7 +147,38 @@ func (r *Rows) begin(t *resultTable) {
 }
 
 // end hands the group that is being filled on.
-func (r *Rows) end() { r.err = r.line.Put(r.group.table.queue) }
+func (r *Rows) end() {
+	if r.line != nil {
+		r.err = r.line.Put(r.group.table.queue)
+		return
+	}
+	columns := make([]Column, len(r.group.columns))
+	for i := range columns {
+		c := &r.group.columns[i]
+		columns[i] = Column{c.values, c.index, c.valid}
+	}
+	r.err = r.take(columns)
+}
+
+// A Column is some rows of a column of a table: integers, the bits of numbers or, of a column with names, their indices. Bit i%8 of Valid[i/8] says whether
+// row i has a value.
+type Column struct {
+	Values []int64
+	Index  []uint32
+	Valid  []byte
+}
+
+// Groups calls take with the rows of a table, group by group, each valid until take returns, and returns its first error.
+func (t Table) Groups(take func([]Column) error) error {
+	rows := &Rows{take: take, group: new(resultGroup)}
+	table := &resultTable{columns: make([]resultColumn, len(t.Columns))}
+	rows.begin(table)
+	t.Fill(rows)
+	if rows.err == nil {
+		rows.end()
+	}
+	return rows.err
+}
 
 func (g *resultGroup) encode() {
 	arrays := make([]arrow.Array, len(g.columns))
@@ -162,6 +209,9 @@ type resultColumn struct {
 }
 
 func newResultColumn(c TableColumn) resultColumn {
+	if c.Real {
+		return resultColumn{dtype: arrow.PrimitiveTypes.Float64}
+	}
 	if c.Names == nil {
 		return resultColumn{dtype: arrow.PrimitiveTypes.Int64}
 	}

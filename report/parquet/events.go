@@ -54,9 +54,13 @@ var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.Non
 
 // Tables returns the tables of a report.
 func Tables(t *trace.Trace, a *analysis.Result) []arrowdir.Table {
-	m := NewMaker(t, a)
+	return NewMaker(t, a).Tables()
+}
+
+// Tables returns the tables of a report.
+func (m *Maker) Tables() []arrowdir.Table {
 	tables := []arrowdir.Table{m.calls(), m.Messages(), m.collectives(), m.members(), m.callPaths()}
-	return slices.Concat(tables, threadTables(a), deviceTables(a))
+	return slices.Concat(tables, threadTables(m.a), deviceTables(m.a))
 }
 
 // NewMaker returns the maker of the tables of a trace; of a nil analysis only those of messages.

@@ -5,23 +5,25 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document/field"
 	"tracekit/readers/arrowdir"
 	"tracekit/report"
 )
 
 // tableOf makes a table of rows of the document. A column is named as the key of its values, or before a "=" in front of it;
-// "text" behind the key says that they are names. What a row does not have, a name that is empty and an ID that is none are missing.
+// "text" behind the key says that they are names, "real" that they are numbers and no integers. What a row does not have, a name that is empty and an ID that is none are missing.
 func tableOf(name string, rows []report.Row, columns ...[]string) arrowdir.Table {
 	t := arrowdir.Table{Name: name}
 	var keys []string
 	var lists []*nameList // nil: of numbers
 	for _, c := range slices.Concat(columns...) {
 		c, text := strings.CutSuffix(c, " text")
+		c, real := strings.CutSuffix(c, " real")
 		column, key, other := strings.Cut(c, "=")
 		if !other {
 			key = column
 		}
-		out, list := arrowdir.TableColumn{Name: column}, (*nameList)(nil)
+		out, list := arrowdir.TableColumn{Name: column, Real: real}, (*nameList)(nil)
 		if text {
 			list = newNameList()
 			for _, r := range rows {
@@ -56,10 +58,14 @@ func textAt(r report.Row, key string) string {
 
 // number appends the number that a row has at a key.
 func number(out *arrowdir.Rows, r report.Row, key string) {
-	v, _ := r.Value(key)
-	switch v := reflect.Indirect(reflect.ValueOf(v)); {
+	value, _ := r.Value(key)
+	switch v := reflect.Indirect(reflect.ValueOf(value)); {
+	case value == field.Line(0):
+		out.Missing()
 	case !v.IsValid():
 		out.Missing()
+	case v.CanFloat():
+		out.Real(v.Float())
 	case v.Kind() == reflect.Uint32:
 		out.ID(uint32(v.Uint()))
 	case v.CanUint():

@@ -16,6 +16,7 @@ import (
 
 // Streams is all that a command knows of its surroundings: tests replace it by buffers.
 type Streams struct {
+	In       io.Reader // standard input; nil: there is none
 	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
 	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
 	Terminal io.Writer // standard output as it is, if it is a terminal; set by run
@@ -43,7 +44,7 @@ func (s *sticky) Write(p []byte) (int, error) {
 // OSStreams are those of the process.
 func OSStreams() *Streams {
 	return &Streams{
-		Out: os.Stdout, Err: os.Stderr,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isatty.IsTerminal(os.Stdout.Fd()),
 		Colors: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()),

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document"
+	"tracekit/document/outcome"
+	"tracekit/readers/arrowdir"
+	"tracekit/report/query"
+	"tracekit/report/show"
+	"tracekit/stats/analysis"
+)
+
+type sqlOptions struct {
+	cli.MergeFlags
+	cli.FileFlags
+	csv   bool
+	query string
+}
+
+func newSQL(io *cli.Streams) *cobra.Command {
+	return cli.New(io, &cobra.Command{
+		Use:   "sql TRACE... [QUERY]",
+		Short: "Ask questions in SQL",
+		Long: `Sql answers a query about a trace: calls, waits, messages, collectives, visits of regions, kernels,
+counters and more are tables. Without a query, sql reads queries from standard input, each up to a
+semicolon; on a terminal it shows a prompt, where Tab completes names.
+
+Tables of several traces have the names a.calls, b.calls and so on. The SQL is that of SQLite.
+Queries only read. docs/reference/sql.md lists tables, columns and views.`,
+		Example: `  tracekit sql traces.otf2 'select * from late_ranks limit 3'
+  tracekit sql traces.otf2 'select name from sqlite_schema'
+  tracekit sql before.otf2 after.otf2 'select a.rank, b.wait_ns - a.wait_ns from a.rank_summary a join b.rank_summary b using (rank)'
+  tracekit sql traces.otf2 'select * from messages' -o messages.parquet`,
+		Args: cobra.MinimumNArgs(1),
+	}, &sqlOptions{}, runSQL)
+}
+
+func (o *sqlOptions) Add(set *pflag.FlagSet) {
+	o.MergeFlags.Add(set)
+	set.BoolVar(&o.csv, "csv", false, "print rows as CSV instead of text")
+	o.AddFile(set, "write the rows to this `file`, .parquet or .csv", "parquet", "csv")
+}
+
+// Keep takes the last argument for the query if it is no file.
+func (o *sqlOptions) Keep(args []string) {
+	o.Paths = args
+	if last := len(args) - 1; last > 0 {
+		if _, err := os.Stat(args[last]); err != nil {
+			o.Paths, o.query = args[:last], args[last]
+		}
+	}
+	o.Traces = len(o.Paths)
+}
+
+func (o *sqlOptions) Validate() error {
+	if o.csv && o.JSON {
+		return cli.Usagef("--csv cannot be combined with --json")
+	}
+	if o.query == "" && o.Output != "" {
+		return cli.Usagef("-o needs a query behind the traces")
+	}
+	return cli.Validate(&o.MergeFlags, &o.FileFlags)
+}
+
+func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
+	var sources []query.Source
+	findings := []document.Finding{}
+	for _, path := range opts.Paths {
+		t, err := opts.Open(ctx, io, path)
+		if err != nil {
+			return err
+		}
+		defer t.Source.Close()
+		a, err := opts.Analyze(ctx, io, t, analysis.Options{})
+		if err != nil {
+			return err
+		}
+		sources, findings = append(sources, query.SourceOf(ctx, t, a)), append(findings, a.Findings...)
+	}
+	db, err := query.Open(ctx, sources)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if opts.query == "" {
+		return opts.converse(ctx, io, db)
+	}
+	doc, err := opts.ask(ctx, db, opts.query)
+	if err != nil {
+		return err
+	}
+	doc.Findings = findings
+	return opts.Finish(io, doc, func() { opts.print(io, doc) }, findings)
+}
+
+// ask answers a query, into the file if there is one.
+func (o *sqlOptions) ask(ctx context.Context, db *query.Database, statement string) (*outcome.SQL, error) {
+	doc := &outcome.SQL{Schema: outcome.SQLSchema, Query: statement, Rows: [][]any{}, Findings: []document.Finding{}}
+	err := db.Query(ctx, statement, func(columns []string) error {
+		doc.Columns = columns
+		return nil
+	}, func(row []any) error {
+		doc.Rows = append(doc.Rows, append([]any(nil), row...))
+		return nil
+	})
+	if err != nil || o.Output == "" {
+		return doc, err
+	}
+	if strings.EqualFold(filepath.Ext(o.Output), ".csv") {
+		err = o.Write(ctx, func(w io.Writer) error { return writeCSV(w, doc) })
+	} else {
+		err = o.Write(ctx, func(w io.Writer) error { return o.writeParquet(ctx, w, doc) })
+	}
+	doc.Out, doc.Rows = o.Output, [][]any{}
+	return doc, err
+}
+
+func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
+	switch {
+	case doc.Out != "":
+	case o.csv:
+		writeCSV(io.Out, doc) // whose errors the stream keeps
+	default:
+		show.SQL(io.Sections(0), doc)
+	}
+}
+
+// writeParquet writes the rows by way of a file beside others, which is gone then.
+func (o *sqlOptions) writeParquet(ctx context.Context, w io.Writer, doc *outcome.SQL) error {
+	dir, err := os.MkdirTemp("", "tracekit-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	const name = "rows"
+	if err := arrowdir.WriteParquet(ctx, dir, o.Jobs, query.TableOf(name, doc.Columns, doc.Rows)); err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(dir, name+".parquet"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// writeCSV writes the rows with a line of titles; what is null is empty.
+func writeCSV(w io.Writer, doc *outcome.SQL) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(doc.Columns); err != nil {
+		return err
+	}
+	cells := make([]string, len(doc.Columns))
+	for _, row := range doc.Rows {
+		for i, v := range row {
+			cells[i] = ""
+			if f, ok := v.(float64); ok {
+				cells[i] = fmt.Sprint(f)
+			} else if v != nil {
+				cells[i] = outcome.Cell(v)
+			}
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// converse answers the queries of standard input. On a terminal an error does not end it.
+func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Database) error {
+	if io.In == nil {
+		return cli.Usagef("sql: name a query behind the traces")
+	}
+	read := reader(io, db)
+	for {
+		statement, err := read.statement()
+		if strings.TrimSpace(statement) == "" {
+			if err == nil {
+				continue
+			}
+			return endOf(err)
+		}
+		doc, failed := o.ask(ctx, db, statement)
+		switch {
+		case failed == nil && o.JSON:
+			failed = cli.PrintJSON(io.Out, doc)
+		case failed == nil:
+			o.print(io, doc)
+		}
+		if failed != nil && (!read.terminal || ctx.Err() != nil) {
+			return failed
+		}
+		if failed != nil {
+			fmt.Fprintln(io.Err, failed)
+		}
+		if err != nil {
+			return endOf(err)
+		}
+	}
+}
+
+func endOf(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// statements are read line by line.
+type statements struct {
+	line     func(more bool) (string, error)
+	terminal bool
+}
+
+// statement returns the lines up to one that ends with a semicolon.
+func (s *statements) statement() (string, error) {
+	var text strings.Builder
+	for {
+		line, err := s.line(text.Len() > 0)
+		text.WriteString(line + "\n")
+		if err != nil || strings.HasSuffix(strings.TrimSpace(line), ";") {
+			return text.String(), err
+		}
+	}
+}
+
+// lines reads from what is no terminal.
+func lines(r io.Reader) *statements {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, 1<<20)
+	return &statements{line: func(bool) (string, error) {
+		if scanner.Scan() {
+			return scanner.Text(), nil
+		}
+		if err := scanner.Err(); err != nil {
+			return "", err
+		}
+		return "", io.EOF
+	}}
+}

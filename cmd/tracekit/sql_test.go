@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/outcome"
+)
+
+// TestSQLForms states that the forms of an answer have the same rows.
+func TestSQLForms(t *testing.T) {
+	dir, archive := t.TempDir(), sampleArchive(t, "ring-4-plain")
+	const q = "select rank, count(*) as n, avg(time_ns) / 1e3 as us, min(operation) as first from calls group by rank"
+	var doc outcome.SQL
+	if err := json.Unmarshal([]byte(succeed(t, dir, "sql", "--json", archive, q)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Rows) != 4 || strings.Join(doc.Columns, " ") != "rank n us first" {
+		t.Fatalf("%+v", doc)
+	}
+	csv := succeed(t, dir, "sql", "--csv", archive, q)
+	if n := strings.Count(csv, "\n"); n != 5 || !strings.HasPrefix(csv, "rank,n,us,first\n0,") {
+		t.Errorf("CSV:\n%s", csv)
+	}
+	file := filepath.Join(dir, "x.csv")
+	succeed(t, dir, "sql", archive, q, "-o", file)
+	if got, err := os.ReadFile(file); err != nil || string(got) != csv {
+		t.Errorf("the file has\n%swant\n%s%v", got, csv, err)
+	}
+	succeed(t, dir, "sql", archive, q, "-o", filepath.Join(dir, "x.parquet"))
+	if out := succeed(t, dir, "sql", archive, archive, "select (select count(*) from a.calls) - (select count(*) from b.calls) as d"); !strings.Contains(out, "\n0\n") {
+		t.Errorf("the same trace twice differs: %s", out)
+	}
+}
+
+// TestSQLReadsQueries states that queries come from standard input, one after the other, and that a wrong one ends it.
+func TestSQLReadsQueries(t *testing.T) {
+	archive := sampleArchive(t, "ring-4-plain")
+	ask := func(text string) (string, string, int) {
+		var out, errs bytes.Buffer
+		io := &cli.Streams{In: strings.NewReader(text), Out: &out, Err: &errs, Width: 100}
+		code := cli.Main(io, []string{"sql", "-q", "--csv", archive}, newRoot)
+		return out.String(), errs.String(), code
+	}
+	if out, errs, code := ask("select 1 as a;\n\nselect\n 2 as b\n;\nselect 3 as c"); code != 0 || out != "a\n1\nb\n2\nc\n3\n" {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if out, errs, code := ask("select 1 as a;\nselect nowhere from calls;\nselect 2;"); code != 1 || out != "a\n1\n" || !strings.Contains(errs, "no such column: nowhere") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+}
+
+// TestPromptCompletes states what Tab adds: what all names that begin alike have in common.
+func TestPromptCompletes(t *testing.T) {
+	names := []string{"wait_ns", "wait_state", "waits", "calls"}
+	for text, want := range map[string]string{"select w": "ait", "select wait_n": "s", "CA": "lls", "select x": "", "": "", "a,b(wait_s": "tate"} {
+		if got := completion(names, text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package query
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"modernc.org/sqlite"
+	"modernc.org/sqlite/vtab"
+
+	"tracekit/readers/arrowdir"
+	"tracekit/spill"
+)
+
+// A Source is the tables of a trace.
+type Source struct {
+	Tables []arrowdir.Table
+	Store  *spill.Store // where their columns lie
+}
+
+// A Database answers queries about traces, one at a time.
+type Database struct {
+	db    *sql.DB
+	conn  *sql.Conn
+	names []string
+}
+
+// module is the name of the module whose tables are those of traces.
+const module = "tracekit"
+
+// Open returns a database of traces. The tables and views of a single trace have no schema; those of several have the schemas a, b, c and
+// so on, and those of the first are found without, too.
+func Open(ctx context.Context, sources []Source) (*Database, error) {
+	const most = 9 // databases that SQLite attaches, one less than its limit
+	if len(sources) > most {
+		return nil, fmt.Errorf("there are %d traces: at most %d can be queried together", len(sources), most)
+	}
+	m := tables{}
+	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)})}
+	err := vtab.RegisterModule(d.db, module, &m)
+	if err == nil {
+		d.conn, err = d.db.Conn(ctx)
+	}
+	if err == nil {
+		err = d.prepare(ctx, &m, sources)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// prepare makes all tables and views, and allows nothing but reading from then on.
+func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) error {
+	statements := []string{"PRAGMA temp_store = MEMORY", "PRAGMA trusted_schema = ON"}
+	for i, s := range sources {
+		schemas := []string{"main"}
+		if len(sources) > 1 {
+			schema := Schema(i)
+			statements = append(statements, "ATTACH ':memory:' AS "+schema)
+			if schemas = append(schemas, schema); i > 0 {
+				schemas = schemas[1:]
+			}
+		}
+		first := len(*m)
+		has := make(map[string]bool)
+		for _, t := range s.Tables {
+			*m = append(*m, newTable(t, s.Store))
+			has[t.Name] = true
+			d.names = append(d.names, t.Name)
+			for _, c := range t.Columns {
+				d.names = append(d.names, c.Name)
+			}
+		}
+		for _, schema := range schemas {
+			for k, t := range s.Tables {
+				statements = append(statements, fmt.Sprintf("CREATE VIRTUAL TABLE %s.%s USING %s(%d)", schema, t.Name, module, first+k))
+			}
+			for _, v := range Views() {
+				if !slices.ContainsFunc(v.Tables, func(name string) bool { return !has[name] }) {
+					statements = append(statements, fmt.Sprintf("CREATE VIEW %s.%s AS %s", schema, v.Name, v.SQL))
+					d.names = append(d.names, v.Name)
+				}
+			}
+		}
+	}
+	for _, s := range append(statements, "PRAGMA query_only = ON") {
+		if _, err := d.conn.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return d.conn.Raw(func(c any) error { return c.(sqlite.AuthorizerRegisterer).RegisterAuthorizer(readOnly) })
+}
+
+// Names returns the names of tables, columns and views, for completion.
+func (d *Database) Names() []string { return d.names }
+
+// Schema returns the name of the tables' schema of a trace, by its place among several.
+func Schema(i int) string { return string(rune('a' + i)) }
+
+// readOnly lets statements read tables and call functions.
+func readOnly(action sqlite.AuthorizerActionCode, argument, name, _, _ string) sqlite.AuthorizerReturnCode {
+	switch action {
+	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthRecursive:
+		return sqlite.AuthorizerOK
+	case sqlite.AuthFunction:
+		if name != "load_extension" {
+			return sqlite.AuthorizerOK
+		}
+	case sqlite.AuthPragma: // they describe tables
+		if slices.Contains([]string{"table_info", "table_list", "table_xinfo", "database_list"}, argument) {
+			return sqlite.AuthorizerOK
+		}
+	}
+	return sqlite.AuthorizerDeny
+}
+
+// Close gives the database back.
+func (d *Database) Close() error {
+	var err error
+	if d.conn != nil {
+		err = d.conn.Close()
+	}
+	return errors.Join(err, d.db.Close())
+}
+
+// Query runs one statement. Take gets the names of its columns, then row after row: int64, float64, string, []byte or nil, valid until it
+// returns; its first error ends the query.
+func (d *Database) Query(ctx context.Context, statement string, head func(columns []string) error, take func(row []any) error) error {
+	rows, err := d.conn.QueryContext(ctx, statement)
+	if err != nil {
+		return plain(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return plain(err)
+	}
+	if err := head(columns); err != nil {
+		return err
+	}
+	row, at := make([]any, len(columns)), make([]any, len(columns))
+	for i := range row {
+		at[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(at...); err != nil {
+			return plain(err)
+		}
+		if err := take(row); err != nil {
+			return err
+		}
+	}
+	return plain(rows.Err())
+}
+
+// plain says what SQLite says, without its numbers.
+func plain(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	text := strings.TrimPrefix(err.Error(), "SQL logic error: ")
+	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
+		text = text[:at]
+	}
+	if text == "not authorized" {
+		text = "queries may only read the tables of traces"
+	}
+	return errors.New(text)
+}
+
+// memory opens databases in memory.
+type memory struct{ of *sqlite.Driver }
+
+func (m memory) Connect(context.Context) (driver.Conn, error) { return m.of.Open(":memory:") }
+func (m memory) Driver() driver.Driver                        { return m.of }
+
+// tables are those of all traces, by the argument of the statement that makes them.
+type tables []*table
+
+// Create implements vtab.Module.
+func (m *tables) Create(c vtab.Context, arguments []string) (vtab.Table, error) {
+	return m.Connect(c, arguments)
+}
+
+// Connect implements vtab.Module.
+func (m *tables) Connect(c vtab.Context, arguments []string) (vtab.Table, error) {
+	i, err := strconv.Atoi(arguments[len(arguments)-1])
+	if err != nil || i < 0 || i >= len(*m) {
+		return nil, errors.New("there is no such table of a trace")
+	}
+	return (*m)[i], c.Declare((*m)[i].schema())
+}

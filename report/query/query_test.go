@@ -1,0 +1,243 @@
+package query
+
+import (
+	"database/sql"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tracekit/document/outcome"
+	"tracekit/readers/arrowdir"
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+func opened(t testing.TB, sources ...Source) *Database {
+	t.Helper()
+	d, err := Open(t.Context(), sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func sourceOf(t testing.TB, tables ...arrowdir.Table) Source {
+	store := spill.NewStore(1<<20, t.TempDir())
+	t.Cleanup(func() { store.Close() })
+	return Source{tables, store}
+}
+
+// answers returns the rows of an answer, a text each.
+func answers(t testing.TB, d *Database, statement string) (out []string) {
+	t.Helper()
+	err := d.Query(t.Context(), statement, func([]string) error { return nil }, func(row []any) error {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, outcome.Cell(v))
+		}
+		out = append(out, strings.Join(cells, "|"))
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return out
+}
+
+// A value is one of a row: an integer, a number, a name or nothing.
+type value any
+
+// rowsOf makes rows of columns i, n, v, x and up: few integers, names of which some differ in case or in spaces at the end, many integers,
+// numbers, and integers that ascend. Every fifth value is missing.
+func rowsOf(rows int, seed uint64) (out [][]value) {
+	g := rand.New(rand.NewPCG(seed, 1))
+	names := []string{"b", "a", "B", "a ", "d", "", "é"}
+	some := func(v value) value {
+		if g.IntN(5) == 0 {
+			return nil
+		}
+		return v
+	}
+	for i := range rows {
+		out = append(out, []value{some(g.Int64N(50) - 20), some(names[g.IntN(len(names))]), some(g.Int64() >> g.IntN(64)),
+			some(float64(g.IntN(9)-4) / 2), int64(i / 3)})
+	}
+	return out
+}
+
+// tableOfRows has the rows for a database of the package.
+func tableOfRows(name string, rows [][]value) arrowdir.Table {
+	t := TableOf(name, []string{"i", "n", "v", "x", "up"}, slices.Collect(func(yield func([]any) bool) {
+		for _, r := range rows {
+			if !yield([]any{r[0], r[1], r[2], r[3], r[4]}) {
+				return
+			}
+		}
+	}))
+	return t
+}
+
+// plainSQLite has the rows in tables of its own.
+func plainSQLite(t testing.TB, tables map[string][][]value) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	for name, rows := range tables {
+		if _, err := db.Exec("create table " + name + "(i integer, n text, v integer, x real, up integer)"); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if _, err := db.Exec("insert into "+name+" values (?, ?, ?, ?, ?)", r[0], r[1], r[2], r[3], r[4]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return db
+}
+
+// TestEqualsSQLite states that every query has the answer that SQLite gives from tables of its own: comparisons of all kinds with values
+// of all types, orders, groups and joins, drawn at random.
+func TestEqualsSQLite(t *testing.T) {
+	rows, others := rowsOf(5000, 1), rowsOf(60, 2)
+	d := opened(t, sourceOf(t, tableOfRows("t", rows), tableOfRows("u", others)))
+	plain := plainSQLite(t, map[string][][]value{"t": rows, "u": others})
+	g := rand.New(rand.NewPCG(3, 3))
+	pick := func(of ...string) string { return of[g.IntN(len(of))] }
+	for range 300 {
+		var where []string
+		for range g.IntN(3) {
+			where = append(where, pick("t.i", "t.n", "t.v", "t.x", "t.up")+" "+pick("=", "<", "<=", ">", ">=", "<>", "is", "is not")+" "+
+				pick("3", "-7", "2.5", "'a'", "'b'", "'a' collate nocase", "'a' collate rtrim", "null", "'12'", "1000", "9e18", "-1e300", "''"))
+		}
+		from := "t"
+		if g.IntN(3) == 0 {
+			from = "u join t on " + pick("t.i = u.i", "t.n = u.n", "t.up = u.i", "t.up = u.up and t.n = u.n", "t.x = u.x and t.i = u.up")
+		}
+		q := "from " + from
+		if len(where) > 0 {
+			q += " where " + strings.Join(where, " and ")
+		}
+		column := pick("t.i", "t.n", "t.v", "t.x", "t.up")
+		switch g.IntN(3) {
+		case 0:
+			q = "select count(*), sum(t.i), min(t.n), max(t.v), total(t.x) " + q
+		case 1:
+			q = "select " + column + ", count(*), sum(t.i) " + q + " group by " + column + " order by " + column + pick("", " desc")
+		default:
+			q = "select t.i, t.n, t.v, t.x, t.up " + q + " order by " + column + pick("", " desc", " collate nocase") + ", 1, 2, 3, 4, 5 limit 40"
+		}
+		got := answers(t, d, q)
+		var want []string
+		found, err := plain.Query(q)
+		if err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+		columns, _ := found.Columns()
+		row, at := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			at[i] = &row[i]
+		}
+		for found.Next() {
+			if err := found.Scan(at...); err != nil {
+				t.Fatal(err)
+			}
+			var cells []string
+			for _, v := range row {
+				cells = append(cells, outcome.Cell(v))
+			}
+			want = append(want, strings.Join(cells, "|"))
+		}
+		found.Close()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n got %.300q\nwant %.300q", q, got, want)
+		}
+	}
+}
+
+// TestOnlyReads states that a query neither changes anything nor reaches a file.
+func TestOnlyReads(t *testing.T) {
+	dir := t.TempDir()
+	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))))
+	t.Chdir(dir)
+	for _, q := range []string{"create table x(a)", "create temp table x(a)", "insert into t values (1, 'a', 1, 1, 1)", "delete from t", "update t set i = 1",
+		"drop table t", "drop view late_ranks", "attach 'f.db' as f", "attach ':memory:' as f", "detach main", "vacuum into 'f.db'", "vacuum",
+		"pragma query_only = off", "pragma journal_mode = wal", "pragma temp_store_directory = '.'", "select load_extension('x')",
+		"create virtual table y using tracekit(0)", "begin", "savepoint a", "analyze", "select writefile('f', 'x')", "select readfile('f')",
+		"create view y as select 1", "with x as (select 1) insert into t select 1, 'a', 1, 1, 1 from x"} {
+		if err := d.Query(t.Context(), q, func([]string) error { return nil }, func([]any) error { return nil }); err == nil {
+			t.Errorf("%s is allowed", q)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v, %v", left, err)
+	}
+	if got := answers(t, d, "select count(*) from t"); got[0] != "10" {
+		t.Errorf("there are %s rows", got)
+	}
+	if got := answers(t, d, "select name from pragma_table_info('t')"); len(got) != 5 {
+		t.Errorf("columns are %v", got)
+	}
+}
+
+// TestSchemas states that several traces have tables of their own, and that those without a schema are the first one's.
+func TestSchemas(t *testing.T) {
+	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))), sourceOf(t, tableOfRows("t", rowsOf(20, 1))), sourceOf(t, tableOfRows("t", rowsOf(30, 1))))
+	got := answers(t, d, "select (select count(*) from t), (select count(*) from a.t), (select count(*) from b.t), (select count(*) from c.t)")
+	if got[0] != "10|10|20|30" {
+		t.Errorf("the tables have %s rows", got)
+	}
+	if _, err := Open(t.Context(), make([]Source, 10)); err == nil {
+		t.Error("ten traces are queried together")
+	}
+}
+
+// TestFailures states that a table that cannot be filled fails the query, and no later one of other tables.
+func TestFailures(t *testing.T) {
+	bad := arrowdir.Table{Name: "bad", Columns: []arrowdir.TableColumn{{Name: "a"}}, Fill: func(r *arrowdir.Rows) {
+		r.Int(1).End()
+		r.Fail(trace.ErrNotATrace)
+	}}
+	d := opened(t, sourceOf(t, bad, tableOfRows("t", rowsOf(10, 1))))
+	err := d.Query(t.Context(), "select * from bad", func([]string) error { return nil }, func([]any) error { return nil })
+	if err == nil {
+		t.Error("a table that cannot be filled is answered")
+	}
+	if got := answers(t, d, "select count(*) from t"); got[0] != "10" {
+		t.Errorf("there are %s rows", got)
+	}
+	if err := d.Query(t.Context(), "select nowhere from t", func([]string) error { return nil }, func([]any) error { return nil }); err == nil ||
+		err.Error() != "no such column: nowhere" {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
+// BenchmarkGroups groups ten million rows by a name.
+func BenchmarkGroups(b *testing.B) {
+	names := []string{"MPI_Send", "MPI_Recv", "MPI_Waitall", "compute", "exchange"}
+	const rows = 10_000_000
+	table := arrowdir.Table{Name: "calls", Columns: []arrowdir.TableColumn{{Name: "region", Names: names}, {Name: "time_ns"}},
+		Fill: func(r *arrowdir.Rows) {
+			for i := range rows {
+				if !r.Name(uint32(i % len(names))).Int(int64(i % 1000)).End() {
+					return
+				}
+			}
+		}}
+	store := spill.NewStore(1<<30, b.TempDir())
+	defer store.Close()
+	d := opened(b, Source{[]arrowdir.Table{table}, store})
+	answers(b, d, "select count(*), sum(time_ns) from calls") // fills
+	for b.Loop() {
+		if got := answers(b, d, "select region, count(*), sum(time_ns) from calls group by region"); len(got) != len(names) {
+			b.Fatal(got)
+		}
+	}
+	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+}

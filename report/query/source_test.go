@@ -1,0 +1,113 @@
+package query
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"tracekit/merge"
+	"tracekit/samples"
+	"tracekit/stats/analysis"
+	"tracekit/stats/statstest"
+	"tracekit/trace"
+	"tracekit/trace/tracetest"
+)
+
+func database(t *testing.T, src trace.Source) (*Database, *analysis.Result) {
+	t.Helper()
+	tr, a := statstest.Analyzed(t, src, merge.Options{Clock: merge.ClockAuto}, analysis.Options{})
+	return opened(t, SourceOf(t.Context(), tr, a)), a
+}
+
+// TestTablesAreTheAnalysis states that sums over rows are the figures of the document.
+func TestTablesAreTheAnalysis(t *testing.T) {
+	for _, o := range []samples.Options{
+		{Program: "halo", Ranks: 6, Iterations: 20, Threads: 2, Seed: 1, Plant: samples.Plant{LateSender: 5000, LateBroadcast: 3000, Skew: 100}},
+		{Program: "halo", Ranks: 4, Iterations: 10, Threads: 1, Seed: 2, Bytes: 1 << 16, Plant: samples.Plant{LateReceiver: 5000, Lost: 3}},
+	} {
+		d, a := database(t, statstest.Generated(t, o))
+		one := func(q string) string { return strings.Join(answers(t, d, q), ";") }
+		for k, s := range a.WaitStates.All {
+			key := k.Info().Key
+			if rows := one("select count(*), coalesce(sum(time_ns), 0) from waits where wait_state = '" + key + "'"); k.Info().Caused && s.Count > 0 &&
+				rows != fmt.Sprintf("%d|%d", s.Count, s.TimeNs) {
+				t.Errorf("%s: rows have %s, the document %d, %d ns", key, rows, s.Count, s.TimeNs)
+			}
+		}
+		if got := one("select count(*), sum(bytes) from messages where state = 'matched'"); got != fmt.Sprintf("%d|%d", a.Messages.Count, a.Messages.Bytes) {
+			t.Errorf("messages are %s, in the document %d, %d", got, a.Messages.Count, a.Messages.Bytes)
+		}
+		if got, want := one("select sum(time_ns) from critical_path"), fmt.Sprint(a.CriticalPath.LengthNs); got != want {
+			t.Errorf("the critical path has %s ns, in the document %s", got, want)
+		}
+		for _, p := range a.Profile {
+			if p.Region == "" || strings.HasPrefix(p.Region, "(") {
+				continue
+			}
+			got := one("select count(*), sum(self_ns) from visits where region = '" + p.Region + "'")
+			if got != fmt.Sprintf("%d|%d", p.Count, p.ExclusiveNs) {
+				t.Errorf("%s: visits are %s, in the document %d, %d ns", p.Region, got, p.Count, p.ExclusiveNs)
+			}
+		}
+		if got := one("select sum(waits_caused_ns) - (select sum(time_ns) from waits where caused_by_rank is not null) from late_ranks"); got != "0" {
+			t.Errorf("late_ranks has %s ns more than waits", got)
+		}
+		for _, v := range Views() {
+			if v.Name == "overlap" { // of devices
+				continue
+			}
+			answers(t, d, v.Example)
+			answers(t, d, "select count(*) from "+v.Name)
+		}
+	}
+}
+
+// TestViewsOfDevices states what views say of two streams: one overlaps the other by 20, and rests for 30.
+func TestViewsOfDevices(t *testing.T) {
+	d, _ := database(t, tracetest.MustParse(t, `
+region 0 gemm role=40
+region 1 nccl role=40
+location 0 host rank=0
+  0 Enter main ; 200 Leave main
+location 1 "stream 1" kind=2 process=0
+  10 Enter gemm ; 50 Leave gemm ; 80 Enter gemm ; 100 Leave gemm
+location 2 "stream 2" kind=2 process=0
+  30 Enter nccl ; 60 Leave nccl
+`))
+	for q, want := range map[string]string{
+		"select location, start_ns, time_ns, next from bubbles":                                      "1|50|30|gemm",
+		"select region_a, region_b, start_ns, time_ns from intervals_intersect where location_a > 0": "gemm|nccl|30|20",
+		"select kernel, count, time_ns from kernel_summary":                                          "gemm|2|60;nccl|1|30",
+		"select depth, start_ns, time_ns, self_ns from visits where location = 0":                    "0|0|200|200",
+		"select count(*), min(start_ns), max(end_ns) from locations where kind = 'gpu'":              "2|10|100",
+	} {
+		if got := strings.Join(answers(t, d, q), ";"); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+}
+
+// TestReferenceNamesAll states that the page of reference names all tables, columns and views.
+func TestReferenceNamesAll(t *testing.T) {
+	text := ""
+	for _, page := range []string{"../../docs/reference/sql.md", "../../docs/DOCUMENTS.md"} {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(b)
+	}
+	d, _ := database(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 2, Threads: 1, Seed: 1}))
+	for _, name := range d.Names() {
+		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+strings.TrimPrefix(strings.TrimPrefix(name, "send_"), "receive_")+"`") &&
+			!strings.Contains(text, "`"+strings.TrimPrefix(name, "caused_by_")+"`") {
+			t.Errorf("no page has %s", name)
+		}
+	}
+	for _, v := range Views() {
+		if !strings.Contains(text, "| `"+v.Name+"` | "+v.About+" | `"+v.Example+"` |") {
+			t.Errorf("the page lacks the row | `%s` | %s | `%s` |", v.Name, v.About, v.Example)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package query
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"modernc.org/sqlite/vtab"
+
+	"tracekit/readers/arrowdir"
+	"tracekit/spill"
+)
+
+// absent is what a row has in a column where there is no value. It is less than all values, as NULL is where SQLite sorts.
+const absent = math.MinInt64
+
+// blockRows is how many rows a block has, of which a column knows the least and the greatest value.
+const blockRows = 1 << 12
+
+// A table is one table of a trace. Its columns are filled when they are first needed.
+type table struct {
+	arrowdir.Table
+	store   *spill.Store
+	columns []column
+	rows    int
+	counted bool
+	plans   []*plan // of all queries so far
+}
+
+// A column is the values of a column: integers, or of names their places in the ascending list of names, so that either compare as
+// integers.
+type column struct {
+	names  []string     // ascending, each once; nil: integers or numbers
+	boxed  []vtab.Value // the names
+	values *spill.Table[int64]
+	blocks []extent
+	real   bool     // values are numbers, as integers that compare as they do
+	sorted bool     // values ascend
+	order  []uint32 // rows by value; nil: not made, or the values ascend
+}
+
+// An extent is the least and the greatest of some values, absent ones left out.
+type extent struct{ least, greatest int64 }
+
+var nothing = extent{math.MaxInt64, math.MinInt64}
+
+func (e *extent) add(v int64) { e.least, e.greatest = min(e.least, v), max(e.greatest, v) }
+
+func newTable(of arrowdir.Table, store *spill.Store) *table {
+	return &table{Table: of, store: store, columns: make([]column, len(of.Columns))}
+}
+
+// schema is the statement that declares the table.
+func (t *table) schema() string {
+	var columns []string
+	for _, c := range t.Columns {
+		kind := "INTEGER"
+		switch {
+		case c.Names != nil:
+			kind = "TEXT"
+		case c.Real:
+			kind = "REAL"
+		}
+		columns = append(columns, `"`+c.Name+`" `+kind)
+	}
+	return "CREATE TABLE x(" + strings.Join(columns, ", ") + ")"
+}
+
+// load fills those columns, by their bits, that are not filled yet, and counts the rows.
+func (t *table) load(wanted uint64) error {
+	var fill []int
+	for i := range t.columns {
+		if wanted>>min(i, 63)&1 == 1 && t.columns[i].values == nil {
+			fill = append(fill, i)
+		}
+	}
+	if len(fill) == 0 && t.counted {
+		return nil
+	}
+	places := make([][]int64, len(t.columns)) // of names, by index
+	for _, i := range fill {
+		c := &t.columns[i]
+		*c = column{values: spill.NewTable[int64](t.store), sorted: true, real: t.Columns[i].Real}
+		if names := t.Columns[i].Names; names != nil {
+			c.names, places[i] = placed(names)
+			for _, n := range c.names {
+				c.boxed = append(c.boxed, n)
+			}
+		}
+	}
+	rows := 0
+	err := t.Groups(func(group []arrowdir.Column) error {
+		n := max(len(group[0].Values), len(group[0].Index))
+		for _, i := range fill {
+			t.columns[i].append(&group[i], places[i], n)
+		}
+		rows += n
+		return t.store.Err()
+	})
+	t.rows, t.counted = rows, err == nil
+	return err
+}
+
+// placed returns the names in ascending order, each once, and by index the place of a name.
+func placed(names []string) (ascending []string, places []int64) {
+	ascending = slices.Clone(names)
+	slices.Sort(ascending)
+	ascending = slices.Compact(ascending)
+	for _, n := range names {
+		at, _ := slices.BinarySearch(ascending, n)
+		places = append(places, int64(at))
+	}
+	return slices.Clip(ascending), places
+}
+
+func (c *column) append(group *arrowdir.Column, places []int64, rows int) {
+	for i := range rows {
+		v := int64(absent)
+		switch there := group.Valid[i/8]>>(i%8)&1 == 1; {
+		case !there:
+		case places != nil:
+			v = places[group.Index[i]]
+		case c.real:
+			v = ordered(math.Float64frombits(uint64(group.Values[i])))
+		default:
+			v = group.Values[i]
+		}
+		n := c.values.Len()
+		if n%blockRows == 0 {
+			c.blocks = append(c.blocks, nothing)
+		}
+		if v != absent {
+			c.blocks[n/blockRows].add(v)
+		}
+		c.sorted = c.sorted && (n == 0 || c.values.At(n-1) <= v)
+		c.values.Append(v)
+	}
+}
+
+// ordered returns an integer for a number, so that integers compare as numbers do.
+func ordered(f float64) int64 {
+	return flipped(int64(math.Float64bits(f + 0))) // not -0
+}
+
+// number returns the number that ordered makes an integer of.
+func number(v int64) float64 { return math.Float64frombits(uint64(flipped(v))) }
+
+func flipped(bits int64) int64 {
+	if bits < 0 {
+		return bits ^ math.MaxInt64
+	}
+	return bits
+}
+
+// extent returns that of all values.
+func (c *column) extent() extent {
+	all := nothing
+	for _, b := range c.blocks {
+		all.least, all.greatest = min(all.least, b.least), max(all.greatest, b.greatest)
+	}
+	return all
+}
+
+// distinct returns how many different values the column has at most.
+func (c *column) distinct() int64 {
+	e := c.extent()
+	if e.least > e.greatest {
+		return 1
+	}
+	if d := uint64(e.greatest-e.least) + 2; d < uint64(c.values.Len()) {
+		return int64(d)
+	}
+	return int64(max(1, c.values.Len()))
+}
+
+// sort makes the order of the rows by value, equal ones by row: a radix sort.
+func (c *column) sort() {
+	if c.sorted || c.order != nil {
+		return
+	}
+	n := c.values.Len()
+	e := c.extent()
+	key := func(row uint32) uint64 { // absent values first
+		if v := c.values.At(int(row)); v != absent {
+			return uint64(v-e.least) + 1
+		}
+		return 0
+	}
+	rows, next := make([]uint32, n), make([]uint32, n)
+	for i := range rows {
+		rows[i] = uint32(i)
+	}
+	const bits = 11
+	for shift := 0; shift < 64 && (uint64(e.greatest-e.least)+1)>>shift != 0; shift += bits {
+		var count [1<<bits + 1]uint32
+		for _, r := range rows {
+			count[key(r)>>shift&(1<<bits-1)+1]++
+		}
+		for i := range 1 << bits {
+			count[i+1] += count[i]
+		}
+		for _, r := range rows {
+			at := &count[key(r)>>shift&(1<<bits-1)]
+			next[*at] = r
+			*at++
+		}
+		rows, next = next, rows
+	}
+	c.order = rows
+}
+
+// at returns the row at a place of the order.
+func (c *column) at(place int) int {
+	if c.order == nil {
+		return place
+	}
+	return int(c.order[place])
+}
+
+// between returns the places of the order at which values lie in an extent.
+func (c *column) between(e extent) (first, end int) {
+	n := c.values.Len()
+	first = search(n, func(i int) bool { return c.values.At(c.at(i)) >= e.least })
+	end = search(n, func(i int) bool { return c.values.At(c.at(i)) > e.greatest })
+	return first, max(first, end)
+}
+
+// search returns the first of n places at which a condition holds that holds from there on.
+func search(n int, holds func(int) bool) int {
+	low, high := 0, n
+	for low < high {
+		if mid := int(uint(low+high) / 2); holds(mid) {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return low
+}
