@@ -357,7 +357,7 @@ type Ratios struct {
 	EndEarly                []EarlyRank   `json:"end_early,omitempty"` // not among the ranks above
 }
 
-// An EarlyRank is a rank of which nothing is recorded from some time on (DEFINITIONS 3, missing ranks): no mean and no ratio is of it.
+// An EarlyRank is a rank of which nothing is recorded from some time on (docs/internals/DECISIONS.md): no mean and no ratio is of it.
 type EarlyRank struct {
 	Rank       field.Rank `json:"rank"`
 	RecordedNs int64      `json:"recorded_ns"` // of the time that the ratios are of

@@ -9,7 +9,7 @@
 // recorded) is null.
 //
 // The definitions are those of DEFINITIONS.md: wait states 2.1 and 2.2, delays
-// 2.3, critical path 2.4, efficiencies 2.6, and the decisions of its part 3. All sums are exact integers in
+// 2.3, critical path 2.4, efficiencies 2.6, and docs/internals/DECISIONS.md. All sums are exact integers in
 // ticks of the trace's clock until the last step, so that they agree with each other:
 // wait + transfer + completion is the time in the call, the critical path's regions sum to
 // the run time, and the matrix sums to the messages.

@@ -109,12 +109,18 @@ func pages(t *testing.T, patterns ...string) (paths []string) {
 
 // arguments splits a command line at spaces, but not between single quotes.
 func arguments(line string) (out []string) {
-	for i, part := range strings.Split(line, "'") {
-		if i%2 == 1 {
-			out = append(out, part)
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		if quote := line[:1]; quote == "'" || quote == `"` {
+			var word string
+			word, line, _ = strings.Cut(line[1:], quote)
+			out = append(out, word)
 			continue
 		}
-		out = append(out, strings.Fields(part)...)
+		end := strings.IndexAny(line, " \t")
+		if end < 0 {
+			end = len(line)
+		}
+		out, line = append(out, line[:end]), line[end:]
 	}
 	return out
 }

@@ -41,7 +41,7 @@ const (
 
 // Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
 // master thread and each stream of a device, or for other locations, colored by what it runs (see palette) and
-// by that it waits (in DEFINITIONS part 3's sense: wait states); messages and collectives join the bars. The ranks that
+// by that it waits (wait states); messages and collectives join the bars. The ranks that
 // others wait for most have a label, whatever the number of ranks. Times that were rebuilt from
 // statistics stand on gray ground, and so does what was cut since it repeats what was kept. It decodes the trace
 // once; memory depends on the size of the picture, not on the number of events or ranks, and the picture not on the number of jobs.

@@ -106,8 +106,8 @@ func TestReferenceNamesAll(t *testing.T) {
 		}
 	}
 	for _, v := range Views() {
-		if !strings.Contains(text, "| `"+v.Name+"` | "+v.About+" | `"+v.Example+"` |") {
-			t.Errorf("the page lacks the row | `%s` | %s | `%s` |", v.Name, v.About, v.Example)
+		if !strings.Contains(text, "| `"+v.Name+"` | "+v.About+" |") {
+			t.Errorf("the page lacks the row | `%s` | %s |", v.Name, v.About)
 		}
 	}
 }
