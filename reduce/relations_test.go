@@ -99,10 +99,10 @@ func TestRecordsAddUp(t *testing.T) {
 			if before[l] != cut+after[l] || read > after[l] {
 				t.Errorf("seed %d: location %d: %d records, of which %d are cut, %d left and %d read", seed, l, before[l], cut, after[l], read)
 			}
-			sum += after[l]
+			sum += read
 		}
 		if sum != r.After(tr) {
-			t.Errorf("seed %d: %d records are left, in sum %d", seed, r.After(tr), sum)
+			t.Errorf("seed %d: %d records are left, %d were read", seed, r.After(tr), sum)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 				t.Errorf("%s --%s completes to %q, want %q", c.Name(), f.Name, offered, got)
 			}
 			for _, value := range got {
-				if strings.HasSuffix(value, "=") {
+				if strings.HasSuffix(value, "=") || strings.HasSuffix(value, "=+") {
 					continue // to be typed on
 				}
 				args := append([]string{c.Name()}, arguments[c.Name()]...)
@@ -61,6 +61,7 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 	for _, p := range samples.Programs() {
 		programs = append(programs, p.Name)
 	}
+	programs = append(programs, "training")
 	if got := completed(t, dir, "generate", ""); strings.Join(got, " ") != strings.Join(programs, " ") {
 		t.Errorf("generate completes to %q, want %q", got, programs)
 	}

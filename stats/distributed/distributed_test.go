@@ -198,7 +198,7 @@ func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	other := header(t, sources(t)["halo"], 2)
 	w := distributed.NewWorkers(dir, other, allShares(dir, src, 2))
-	if _, err := analyzed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), "any more, the trace") {
+	if _, err := analyzed(t, src, analysis.Options{}, w); err == nil || !strings.Contains(err.Error(), "has changed since") {
 		t.Errorf("another trace: %v", err)
 	}
 }

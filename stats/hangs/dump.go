@@ -79,6 +79,9 @@ var (
 // Sniff reports whether a file, or one in a directory, looks like a dump of a flight recorder.
 func Sniff(path string) bool {
 	for _, name := range files(path) {
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() { // a pipe may wait for its writer forever
+			continue
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			continue
