@@ -80,7 +80,7 @@ func SlowEvidence(w *document.Worker, steps int) string {
 // trainingFacts are sentences on what the job loses, the most important first.
 func trainingFacts(t *document.Training) (facts []string) {
 	if *orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
-		facts = append(facts, fmt.Sprintf("As fast as the others, the slowest %s would end %s of the loss.", RanksNamed(t.Slowest), shareOfLoss(t.MW)))
+		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}
 	if *orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
