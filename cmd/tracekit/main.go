@@ -92,9 +92,16 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// release is the version of a released build, set by the linker (-X main.release=1.2.0).
+var release string
+
+// version returns the version and, where the build knows it, the commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
+	switch {
+	case release != "":
+		return release
+	case !ok || info.Main.Version == "":
 		return "(unknown)"
 	}
 	for _, s := range info.Settings {
