@@ -102,7 +102,7 @@ var layers = [][]string{
 	{"report/figure"},
 	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/cli"},
 	{"report/query"},
-	{"scripts/attack", "scripts/test", "cmd/tracekit", "beam"},
+	{"scripts/attack", "scripts/test", "scripts/notice", "cmd/tracekit", "beam"},
 }
 
 // layerOf returns the number of a package's layer, -1 if it has none.
