@@ -227,8 +227,24 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 		}
 		c.text += ". "
 	}
-	c.text += f.waits(all.row, "them")
+	c.text += f.waits(all.row, "them") + f.mostSlow(&c.cause, all.row)
 	return c
+}
+
+// standsOut is how many times its equal share of the waits a rank must cause so that it is named among many.
+const standsOut = 2
+
+// mostSlow says of slow calls of many ranks whether one of them stands out.
+func (f *finder) mostSlow(c *cause.Cause, row waitstate.Delay) string {
+	if len(c.Ranks) <= fewest || row.TotalNs <= 0 {
+		return ""
+	}
+	share := float64(row.Ranks[0].TimeNs) / float64(row.TotalNs)
+	if share*float64(len(f.ranks)) < standsOut {
+		return " No rank stands out."
+	}
+	c.Evidence["most_share"] = share
+	return fmt.Sprintf(" Rank %s causes %s of these waits.", words.Rank(row.Ranks[0].Rank), words.Share(share))
 }
 
 func (f *finder) quantile() float64 {
