@@ -103,15 +103,16 @@ func (c *clockwork) report(base, after census, doubtful uint64) {
 
 // violated says how many messages and collectives run backwards, and how many still do.
 func (c *clockwork) violated(base, after census, doubtful uint64) string {
-	text := fmt.Sprintf("%d messages and %d collectives", base.messages, base.collectives)
+	messages, collectives := counted(base.messages, "message"), counted(base.collectives, "collective")
+	text := messages + " and " + collectives
 	switch {
 	case base.collectives == 0:
-		text = fmt.Sprintf("%d messages", base.messages)
+		text = messages
 	case base.messages == 0:
-		text = fmt.Sprintf("%d collectives", base.collectives)
+		text = collectives
 	}
 	if c.opts.MinLatency > 0 {
-		text += fmt.Sprintf(" that take less than %d ticks", c.opts.MinLatency)
+		text += fmt.Sprintf(" in less than %d ticks", c.opts.MinLatency)
 	}
 	switch {
 	case after.total() == 0:
@@ -119,15 +120,23 @@ func (c *clockwork) violated(base, after census, doubtful uint64) string {
 	case after.total() == base.total():
 		text += "; none was corrected"
 	default:
-		text += fmt.Sprintf("; %d remain", after.total())
+		text += fmt.Sprintf("; %d not corrected", after.total())
 	}
 	if doubtful > 0 {
 		text += ": their ranks share a clock, or the match is in doubt"
 		if doubtful != after.total() {
-			text += fmt.Sprintf(" (%d)", doubtful)
+			text += fmt.Sprintf(" (%d of them)", doubtful)
 		}
 	}
 	return text
+}
+
+// counted writes how many of some things there are.
+func counted(n uint64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // repair runs the logical clock if it is wanted and needed, and returns what is left, and how much

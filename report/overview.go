@@ -21,9 +21,8 @@ import (
 	"tracekit/trace"
 )
 
-// An Overview is the first screen of an analysis: what the trace is, what makes the figures doubtful, what to fix, how efficient the
-// run is, where the time goes, and which command shows more. It has at most 40 lines.
-// What to fix comes first: a reader finds cause, rank and place within the first lines.
+// An Overview is the first screen of an analysis: the trace, doubts, what to fix, how efficient the run is, where the time goes, and which
+// command shows more. It has at most 40 lines. What to fix comes first: a reader finds cause, rank and place within the first lines.
 type Overview struct {
 	*Sections
 	WithStartup bool      // startup is a part of the run as any other
