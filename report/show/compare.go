@@ -32,7 +32,7 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		if s.runs > 1 {
 			more = fmt.Sprintf(", first of %d runs", s.runs)
 		}
-		text.Line(w, "%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration))
+		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration)), out.Width, 3))
 	}
 	for _, reason := range doc.Comparable.Reasons {
 		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, out.Width, 2))
@@ -216,7 +216,7 @@ func markedResult(name string, x float64, modelled bool) string {
 	return words.OfResult(name, x)
 }
 
-var results = &report.Table{Key: "results", Title: "Results", Columns: []report.Column{
+var results = &report.Table{Key: "results", Title: "Results", Note: "Of the whole run, startup included.", Columns: []report.Column{
 	{Key: "name", Unit: report.Label},
 	{Title: "A", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.A, r.ModelledA) })},
 	{Title: "B", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.B, r.ModelledB) })},

@@ -24,7 +24,8 @@ func CallTrees(out *report.Sections, doc *outcome.CallTrees, defs *trace.Defs, o
 	if doc.Paper {
 		kinds = "the paper's kinds of "
 	}
-	text.Line(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"), out.Writer)
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"),
+		out.Writer), out.Width, 2))
 	out.Table(learnedTable, learnedRows(doc.Learned))
 	heading := "Not learned"
 	if doc.Lost {

@@ -22,8 +22,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 	if doc.Out != "" {
 		verb = "are left"
 	}
-	text.Line(w, "%s: %s of %s records %s (%s)", doc.Trace.Path, words.Count(doc.Records.After), words.Count(doc.Records.Before), verb,
-		words.PartOf(int64(doc.Records.After), int64(doc.Records.Before)))
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: %s of %s records %s (%s)", doc.Trace.Path, words.Count(doc.Records.After),
+		words.Count(doc.Records.Before), verb, words.PartOf(int64(doc.Records.After), int64(doc.Records.Before))), out.Width, 2))
 	text.Line(w, "Rules: %s", strings.Join(doc.Rules, "; "))
 	fmt.Fprintf(w, "Ranks: %s of %s\n", words.Count(doc.Ranks.After), words.Count(doc.Ranks.Before))
 	if doc.Out != "" {
@@ -181,7 +181,7 @@ func certificate(out *report.Sections, heading, which string, figures []reduce.F
 			}
 		}
 	}
-	out.Table(t, report.RowsOf(shown))
+	out.Table(t, report.RowsOf(shown), "Of the whole run, startup included.")
 }
 
 // headlines are the figures that are shown however good they are.

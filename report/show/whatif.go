@@ -17,7 +17,7 @@ import (
 func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	w := out.W
 	report.PrintRebuilt(out.W, "", doc.Trace.Rebuilt)
-	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: run time %s", doc.Trace.Path, words.Time(doc.Baseline)), out.Width, 2))
 	for _, said := range modelNotes(doc) {
 		fmt.Fprintln(w, text.Wrap(said, out.Width, 0))
 	}
