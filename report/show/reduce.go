@@ -114,7 +114,7 @@ var buffers = &report.Table{Key: "model", Title: "What the measurement would hav
 
 // printBuffers shows what measuring would have cost, beside what the paper has measured.
 func printBuffers(out *report.Sections, m *outcome.BufferModel) {
-	model := fmt.Sprintf("Model: records of %s in buffers of %s, %s for each flush, %s for each record, disk %s per second for all. "+
+	model := fmt.Sprintf("Model: records of %s in buffers of %s; %s for each flush, %s for each record; disk %s per second for all. "+
 		"Flushes: of the rank with the most. Run time: minimum increase.",
 		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9),
 		words.Bytes(uint64(m.Disk)))
