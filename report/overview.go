@@ -17,6 +17,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -118,8 +119,15 @@ func (o *Overview) losses() (items [][]string) {
 			lost = append(lost, f)
 		}
 	}
-	if len(lost) > 0 {
-		items = append(items, o.warning("Data are lost or doubtful: "+LossesOf(lost)+"."))
+	for n := len(lost); n > 0; n-- { // as many as two lines hold
+		said := "Data are lost or doubtful: " + LossesOf(lost[:n])
+		if more := len(lost) - n; more > 0 {
+			said += fmt.Sprintf("; %d more: --section notes", more)
+		}
+		if n == 1 || strings.Count(text.Wrap("▲ "+said+".", o.width, 2), "\n") < 2 {
+			items = append(items, o.warning(said+"."))
+			break
+		}
 	}
 	return append(items, partial...)
 }

@@ -216,7 +216,7 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	c.bound = min(c.bound, slow)
 	c.changes = changes
 	c.mended = fmt.Sprintf("If no call were slower than %.4g %% of comparable calls", 100*f.quantile())
-	c.cause.Headline = fmt.Sprintf("Some calls of %s are slower than comparable calls", rows[0].Operation)
+	c.cause.Headline = fmt.Sprintf("Some %s calls are slower than comparable calls", rows[0].Operation)
 	if names[0] != string(rows[0].Operation) {
 		c.text = "In " + words.Sentence(rows[0].SourceLine) + ". "
 	}

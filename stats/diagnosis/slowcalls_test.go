@@ -49,7 +49,7 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	}{
 		{800, 280, 2, 1, "Some calls at 2 places are slower than comparable calls",
 			"MPI_Send at f.c:1 and MPI_Send at f.c:3. Other ranks wait 800 ns for them"},
-		{400, 90, 1, 2, "Some calls of MPI_Send are slower than comparable calls", "In f.c:2. Other ranks wait 400 ns for them"},
+		{400, 90, 1, 2, "Some MPI_Send calls are slower than comparable calls", "In f.c:2. Other ranks wait 400 ns for them"},
 	} {
 		c := got[i]
 		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at ||
