@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/stats/analysis"
@@ -56,6 +57,31 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 			c.cause.Headline != want.headline || !strings.HasPrefix(c.text, want.text) {
 			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.cause.Headline, c.text,
 				want)
+		}
+	}
+}
+
+// TestMostSlow states that of slow calls of many ranks the one that causes twice its share is named, and of few ranks none.
+func TestMostSlow(t *testing.T) {
+	for _, test := range []struct {
+		first int64 // of 8 ranks, what the first causes; the others 100 each
+		few   bool
+		want  string
+		share bool
+	}{
+		{100, false, " No rank stands out.", false},
+		{700, false, " Rank 0 causes 50.0 % of these waits.", true},
+		{700, true, "", false},
+	} {
+		f := &finder{ranks: make([]uint32, 8)}
+		row := waitstate.Delay{Ranks: []field.RankTime{{Rank: 0, TimeNs: test.first}}, TotalNs: test.first + 700}
+		c := &cause.Cause{Kind: cause.SlowCalls, Ranks: []uint32{0, 1, 2, 3}, Evidence: make(map[string]float64)}
+		if test.few {
+			c.Ranks = c.Ranks[:1]
+		}
+		got := f.mostSlow(c, row)
+		if _, share := c.Evidence["most_share"]; got != test.want || share != test.share {
+			t.Errorf("%+v: %q, evidence %v", test, got, c.Evidence)
 		}
 	}
 }
