@@ -278,14 +278,18 @@ func (o *Overview) fix() *block {
 	if len(causes) > 0 && causes[0].GainNs != nil {
 		b.right = "saves at most"
 	}
-	if rest := len(causes) - shown; rest > 0 {
-		b.tail = o.wrapped(fmt.Sprintf("%d more: --section causes. Savings overlap: do not add them.", rest), 4, 2)
-	} else if len(causes) > 1 {
-		b.tail = append(b.tail, "    Savings overlap: do not add them.")
+	b.ending = func(shown int) (tail []string) {
+		if rest := len(causes) - shown; rest > 0 {
+			tail = o.wrapped(fmt.Sprintf("%d more: --section causes. Savings overlap: do not add them.", rest), 4, 1)
+		} else if len(causes) > 1 {
+			tail = append(tail, "    Savings overlap: do not add them.")
+		}
+		if len(startup) > 0 {
+			tail = append(tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
+		}
+		return tail
 	}
-	if len(startup) > 0 {
-		b.tail = append(b.tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
-	}
+	b.tail = b.ending(min(shown, len(causes)))
 	return b
 }
 

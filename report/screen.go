@@ -29,8 +29,9 @@ type block struct {
 	right   string // or at the end of its line
 	items   [][]string
 	least   int
-	whole   bool     // items are left out as a whole
-	tail    []string // stays
+	whole   bool                     // items are left out as a whole
+	tail    []string                 // stays
+	ending  func(items int) []string // makes tail anew when items are left out; nil: it stays as it is
 }
 
 func (b *block) add(lines ...string) { b.items = append(b.items, lines) }
@@ -58,6 +59,9 @@ func (b *block) shrink() bool {
 	}
 	if len(b.items) > b.least {
 		b.items = b.items[:len(b.items)-1]
+		if b.ending != nil {
+			b.tail = b.ending(len(b.items))
+		}
 		return true
 	}
 	return false

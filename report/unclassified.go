@@ -26,7 +26,7 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		return nil
 	}
 	mark := Mark(a.Trace.Rebuilt)
-	try := "bind ranks to cores and measure again; compare calls with a benchmark (tracekit fit)."
+	try := "bind ranks to cores, or compare with a benchmark (tracekit fit)."
 	if slices.ContainsFunc(a.Doubts, func(d document.Doubt) bool { return d.Kind != document.LateRecords }) {
 		try = "run one rank per core, then measure again."
 	}
