@@ -171,9 +171,8 @@ type Finding struct {
 	Text     string       `json:"text"`
 }
 
-// Clock says what was done about the clocks and what it did. A violation is a message
-// whose receive record lies strictly before its send record or, if a least latency is
-// asked for, less than that behind it.
+// Clock says what was done about the clocks and what it did. A violation is a message whose receive record lies strictly before its send
+// record. If a least latency is asked for, it is one that takes less.
 type Clock struct {
 	Method            string          `json:"method"` // none, offsets, clc or offsets+clc
 	ViolationsRaw     uint64          `json:"violations_raw"`
@@ -193,10 +192,9 @@ type ClockViolations struct {
 	ViolationsAfter   uint64 `json:"violations_after"`
 }
 
-// A ProfileRow sums the visits of one region over all locations. Inclusive time counts a
-// recursive visit once. Min, max and mean are the exclusive time per rank, all threads of
-// the rank together, over the selected ranks that visit the region, of which there are Ranks;
-// if only locations outside MPI visit it, the times are 0 and the ranks of min and max null.
+// A ProfileRow sums the visits of one region over all locations. Inclusive time counts a recursive visit once. Min, max and mean are the
+// exclusive time per rank, all threads of the rank together. They are over the selected ranks that visit the region, Ranks in number; if
+// only locations outside MPI visit it, the times are 0 and the ranks of min and max null.
 type ProfileRow struct {
 	Region      string     `json:"region"`
 	File        field.Name `json:"file"` // of its definition
@@ -299,9 +297,8 @@ type BytesClass struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-// A MatrixCell sums the matched messages from one world rank to another: TimeNs their latencies
-// (see Latency), WaitNs what calls of both ranks wait for one of them, the receiver for late
-// senders and the sender for late receivers.
+// A MatrixCell sums the matched messages from one world rank to another: TimeNs their latencies (see Latency). WaitNs is what calls of both
+// ranks wait for one of them: the receiver for late senders, the sender for late receivers.
 type MatrixCell struct {
 	From  uint32 `json:"from"`
 	To    uint32 `json:"to"`
@@ -312,9 +309,8 @@ type MatrixCell struct {
 	WaitNs int64 `json:"wait_ns"`
 }
 
-// A CollectiveRow sums the blocking instances of one operation. TimeNs, the time in the
-// calls summed over members, is SkewNs (until the last member arrives) + TransferNs (until
-// the first leaves) + CompletionNs (the rest), each clamped to the member's own call.
+// A CollectiveRow sums the blocking instances of one operation. TimeNs, the time in the calls summed over members, is SkewNs + TransferNs +
+// CompletionNs: until the last member arrives, until the first leaves, the rest. Each is clamped to the member's own call.
 type CollectiveRow struct {
 	Operation     string `json:"operation"`
 	Count         uint64 `json:"count"`
@@ -327,8 +323,8 @@ type CollectiveRow struct {
 	CompletionNs  int64  `json:"completion_ns"`
 }
 
-// Efficiency holds the POP efficiencies of the run, and again without MPI_Init and
-// MPI_Finalize (null if no rank has left the one and entered the other in that order).
+// Efficiency holds the POP efficiencies of the run, and again without MPI_Init and MPI_Finalize. The latter are null if no rank has left
+// the one and entered the other in that order.
 type Efficiency struct {
 	Ratios
 	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // where calls keep their own time (2.11); nil: not asked for
@@ -415,9 +411,8 @@ type CriticalSegment struct {
 	ToNs     int64
 }
 
-// Offload says how much of the time outside MPI master threads only wait for accelerators
-// (DEFINITIONS 2.6): Efficiency is the share of that time in which they do not, and
-// ParallelEfficiency that of the processes with it, Σ (useful − waiting) / (ranks · run time).
+// Offload says how much of the time outside MPI master threads only wait for accelerators (DEFINITIONS 2.6): Efficiency is the share of
+// that time in which they do not. ParallelEfficiency is that of the processes with it: Σ (useful − waiting) / (ranks · run time).
 type Offload struct {
 	Efficiency         *float64 `json:"efficiency"`
 	ParallelEfficiency *float64 `json:"parallel_efficiency"`

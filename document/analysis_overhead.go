@@ -114,14 +114,12 @@ type OverheadLine struct {
 	CriticalPathShare *float64 `json:"critical_path_share"` // of the path's length
 }
 
-// An OverheadPair is two lines between which messages flow. What a call waits for a partner
-// is charged to that partner's message, the rest of its overhead is divided evenly among
-// the messages that it posts or completes. The verdict is "late sender" if the receiving
-// line has at least twice the overhead of the sending line, "late receiver" if the sending line has at least twice
-// that of the receiving line, "none" if neither has any, and else "undecided", for the
-// reason of being "nearly equal". Overhead beyond an unreliable t_max does not count; if most calls of a
-// side have no other, the verdict is "undecided" for being "unreliable".
-// It is confirmed if the wait states of these messages say the same.
+// An OverheadPair is two lines between which messages flow. What a call waits for a partner is charged to that partner's message. The rest
+// of its overhead is divided evenly among the messages that it posts or completes. The verdict is "late sender" if the receiving line has
+// at least twice the overhead of the sending line. It is "late receiver" if the sending line has at least twice that of the receiving line,
+// "none" if neither has any. Else it is "undecided", for the reason of being "nearly equal". Overhead beyond an unreliable t_max does not
+// count; if most calls of a side have no other, the verdict is "undecided" for being "unreliable". It is confirmed if the wait states of
+// these messages say the same.
 type OverheadPair struct {
 	Send              PairEnd `json:"send"`
 	Receive           PairEnd `json:"receive"`
@@ -148,10 +146,9 @@ type PairEnd struct {
 //
 //	TimeNs = OwnNs + LatePartnerNs + ImbalanceNs + TransferNs + UnexplainedNs
 //
-// are what the calls need, the waits for the partner of a message, those for the others of a
-// collective (in MPI_Init and MPI_Finalize as well), and what they take beyond what they
-// need and wait: for a large message, and for no reason that is known. Both are 0 if
-// the overhead was not computed. CausesNs is what the place costs others (see waitstate.Delay).
+// are what the calls need, the waits for the partner of a message, those for the others of a collective. MPI_Init and MPI_Finalize count as
+// collectives. The last is what they take beyond what they need and wait: for a large message, and for no reason that is known. Both are 0
+// if the overhead was not computed. CausesNs is what the place costs others (see waitstate.Delay).
 type LineRow struct {
 	field.SourceLine
 	Operation      field.Name `json:"operation"`

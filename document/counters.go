@@ -2,12 +2,10 @@ package document
 
 import "tracekit/document/field"
 
-// A CounterSeries is a counter that is sampled beside the program: the power of a device, the
-// energy that it has used. Values are in units of Unit. Mean is weighted by time: each value
-// holds until the next one. Of a counter that accumulates there is its growth, and the rate at
-// which it grows, over the time from the first to the last sample; its min and max are the
-// least and greatest rate between two samples. What falls more than once, or to more than half its
-// value, does not accumulate whatever its definition says.
+// A CounterSeries is a counter that is sampled beside the program: the power of a device, the energy that it has used. Values are in units
+// of Unit. Mean is weighted by time: each value holds until the next one. A counter that accumulates has its growth, and the rate of it,
+// from the first to the last sample; its min and max are the least and greatest rate between two samples. What falls more than once, or to
+// more than half its value, does not accumulate whatever its definition says.
 type CounterSeries struct {
 	Name        string     `json:"name"`
 	Unit        string     `json:"unit"`

@@ -18,12 +18,10 @@ type Threads struct {
 	Rows []ThreadRow `json:"rows"` // by rank, the master first
 }
 
-// ThreadEfficiency holds the efficiencies of threads, fractions of one. Parallel is the mean over
-// all threads of useful time / run time, and the product of Process, which is
-// efficiency.parallel_efficiency (1 where nobody calls MPI), and Thread. LoadBalance is the mean
-// over processes of the mean / the most useful time of a thread. Region, Serial and Master are means over
-// processes too, 1 less what is lost in parallel regions, in serial parts, and by masters that do something else outside
-// regions; null: no process has a parallel region.
+// ThreadEfficiency holds the efficiencies of threads, fractions of one. Parallel is the mean over all threads of useful time / run time,
+// and the product of Process and Thread. Process is efficiency.parallel_efficiency (1 where nobody calls MPI). LoadBalance is the mean over
+// processes of the mean / the most useful time of a thread. Region, Serial and Master are means over processes too. They are 1 less what is
+// lost in parallel regions, in serial parts, and by masters that do something else outside regions; null: no process has a parallel region.
 //
 //	parallel = region + serial + master - 2, if all processes have parallel regions and as many threads
 type ThreadEfficiency struct {

@@ -5,8 +5,8 @@ import "tracekit/document/field"
 // Unclassified is time in MPI calls for which there is no evidence of a cause: neither a partner that is waited for nor the network
 // explains it (DEFINITIONS 2.12). No cause has it.
 type Unclassified struct {
-	// TimeNs is by how much the run is longer than with zero-cost MPI, less what an ideal network and mending slow calls would save,
-	// MPI_Init and MPI_Finalize left out; null of a part of the run, and if it cannot be replayed.
+	// TimeNs is by how much the run is longer than with zero-cost MPI, less what an ideal network and mending slow calls would save;
+	// without MPI_Init and MPI_Finalize; null of a part of the run, and if it cannot be replayed.
 	TimeNs *int64   `json:"time_ns"`
 	Share  *float64 `json:"share"` // of the run time
 

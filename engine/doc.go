@@ -1,9 +1,8 @@
 // Package engine runs stages on all cores.
 //
-// A stage is pure: what it makes of an item (a location, a rank, a chunk of rows) depends on
-// nothing but what earlier stages have finished, and goes into a partial result that
-// combines with others, or into rows that belong to the item alone. Which goroutine does
-// which item when is the engine's business; no result depends on it.
+// A stage is pure: what it makes of an item (a location, a rank, a chunk of rows) depends on nothing but what earlier stages have finished.
+// It goes into a partial result that combines with others, or into rows that belong to the item alone. Which goroutine does which item when
+// is the engine's business; no result depends on it.
 //
 //	Run, Each   an item is a location with its events, decoded once more; results are
 //	            combined in order of locations

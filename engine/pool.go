@@ -67,9 +67,8 @@ func Fold[P any](ctx context.Context, jobs, n int, partial func() P, visit func(
 		Visit: func(p P, _, item int) error { return visit(p, item) }})
 }
 
-// An Exchange brings rows from the items in which they arise to the keys that they belong
-// to, a window of the run after the other: in each window all sources emit rows, then every
-// key takes those emitted to it, in order of sources. No source and no key is visited by two
+// An Exchange brings rows from the items in which they arise to the keys that they belong to. It goes window by window through the run: in
+// each window all sources emit rows, then every key takes those emitted to it, in order of sources. No source and no key is visited by two
 // goroutines at a time, so that what belongs to one needs no lock.
 type Exchange[R any] struct {
 	Windows       int
@@ -117,9 +116,8 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 	return nil
 }
 
-// Beside runs a task that is sequential by nature on one goroutine and a stage on the others,
-// and on all once the task is done; with one job the task comes first. Neither may need what
-// the other makes. The first error ends both.
+// Beside runs a sequential task on one goroutine and a stage on the others. Once the task is done, the stage runs on all; with one job the
+// task comes first. Neither may need what the other makes. The first error ends both.
 func Beside(ctx context.Context, jobs int, task, stage func(context.Context) error) error {
 	jobs = workers(jobs, math.MaxInt)
 	running := &taskBeside{jobs: jobs, done: make(chan struct{})}

@@ -14,9 +14,8 @@ type Location struct {
 	Tree  *Tree // may be shared by locations whose trees are equal
 	Times Times
 
-	// Of the recorded run, which a replay has to be like: the mean time before each item that
-	// completes communication, waiting included, in 1/MeanUnit ticks in the order of nodes and
-	// items (0 for others), and the ticks from the first event to the last.
+	// Of the recorded run, which a replay has to be like: the mean time before each item that completes communication, waiting included, in
+	// 1/MeanUnit ticks (0 for others), in the order of nodes and items; and the ticks from the first event to the last.
 	Completions []uint64
 	Length      int64
 }
@@ -179,8 +178,8 @@ func (t *Tree) Events() (events uint64) {
 	return events
 }
 
-// Check checks that attributes are the last fields, that nodes are a tree, that items name
-// what there is, and that items and their fields are those of their kinds.
+// Check checks that attributes are the last fields and nodes are a tree. Items must name what there is, and they and their fields must be
+// those of their kinds.
 func (t *Tree) Check() error {
 	for _, fields := range t.Shapes {
 		for i, f := range fields {

@@ -98,15 +98,45 @@ func (c *clockwork) report(base, after census, doubtful uint64) {
 		Raw: c.found.raw.messages, Offsets: c.found.off.messages, After: after.messages, Max: base.worstMessage}
 	c.trace.Clock.Collectives = trace.Violations{
 		Raw: c.found.raw.collectives, Offsets: c.found.off.collectives, After: after.collectives, Max: base.worstTogether}
-	least := ""
+	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace), c.violated(base, after, doubtful))
+}
+
+// violated says how many messages and collectives run backwards, and how many still do.
+func (c *clockwork) violated(base, after census, doubtful uint64) string {
+	messages, collectives := counted(base.messages, "message"), counted(base.collectives, "collective")
+	text := messages + " and " + collectives
+	switch {
+	case base.collectives == 0:
+		text = messages
+	case base.messages == 0:
+		text = collectives
+	}
 	if c.opts.MinLatency > 0 {
-		least = fmt.Sprintf(" that take less than %d ticks", c.opts.MinLatency)
+		text += fmt.Sprintf(" in less than %d ticks", c.opts.MinLatency)
 	}
-	text := fmt.Sprintf("%d messages, %d collectives%s; %d are left", base.messages, base.collectives, least, after.total())
+	switch {
+	case after.total() == 0:
+		text += "; all were corrected"
+	case after.total() == base.total():
+		text += "; none was corrected"
+	default:
+		text += fmt.Sprintf("; %d not corrected", after.total())
+	}
 	if doubtful > 0 {
-		text += fmt.Sprintf("; for %d no clock is moved: the ranks share one, or the match is in doubt", doubtful)
+		text += ": their ranks share a clock, or the match is in doubt"
+		if doubtful != after.total() {
+			text += fmt.Sprintf(" (%d of them)", doubtful)
+		}
 	}
-	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace), text)
+	return text
+}
+
+// counted writes how many of some things there are.
+func counted(n uint64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // repair runs the logical clock if it is wanted and needed, and returns what is left, and how much

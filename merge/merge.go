@@ -23,11 +23,10 @@ type Options struct {
 	Scans      *Scans           // of all locations, which then are not decoded; nil: there are none
 }
 
-// Merge decodes a source once, unless its scans are given, and reconciles its locations. The trace holds tables that
-// lie in its Store, which the caller closes, whoever made it. An error means that the source could not be
-// read, that temporary files could not be written, that ctx was cancelled, or that there
-// is no such clock mode, or (a *trace.SyntaxError) that the run is longer than an int64 holds
-// nanoseconds; whatever is wrong with the data stands in the trace's findings.
+// Merge decodes a source once, unless its scans are given, and reconciles its locations. The trace holds tables that lie in its Store,
+// which the caller closes, whoever made it. An error means that the source could not be read, temporary files not written, ctx was
+// cancelled, or there is no such clock mode. A *trace.SyntaxError means that the run is longer than an int64 holds nanoseconds; whatever is
+// wrong with the data stands in the trace's findings.
 func Merge(ctx context.Context, src trace.Source, opts Options) (*trace.Trace, error) {
 	switch opts.Clock {
 	case "", ClockAuto, ClockNone, ClockOffsets, ClockCLC:

@@ -42,7 +42,7 @@ func reportEarly(t *trace.Trace, ledger *trace.Ledger) {
 			break
 		}
 	}
-	ledger.AddN(trace.CodeEarlyEnd, n, trace.Nowhere(), fmt.Sprintf("%s; all ranks are there with --to %v", ranks, until))
+	ledger.AddN(trace.CodeEarlyEnd, n, trace.Nowhere(), fmt.Sprintf("%s; --to %v selects the part with all ranks", ranks, until))
 }
 
 // listed returns how many ranks are marked, and spells them.

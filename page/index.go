@@ -179,9 +179,8 @@ func (d *Indexing) Index(ctx context.Context, a *analysis.Result, jobs int) (*In
 	return x, tl, t.Store.Err()
 }
 
-// Move moves the index into another store, so that nothing keeps the one that it was made in, where
-// it lies scattered among the tables of an analysis: what a tile has of all rows comes to lie
-// together.
+// Move moves the index into another store. Then nothing keeps the one that it was made in, where it lies scattered among the tables of an
+// analysis: what a tile has of all rows comes to lie together.
 func (x *Index) Move(to *spill.Store) error {
 	for k, left := 1, true; left; k++ { // the coarsest level of all rows, then the next
 		left = false

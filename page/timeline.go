@@ -29,9 +29,8 @@ type Timeline struct {
 // A Row is one location.
 type Row struct {
 	Location trace.LocationID
-	// StepNs is the unit of Runs. 1: they are exact. Otherwise time was divided into cells of
-	// so many ns, each given to the one activity that was owed most, so that over many cells
-	// each activity has its share of the time.
+	// StepNs is the unit of Runs. 1: they are exact. Otherwise time was divided into cells of so many ns. Each is given to the activity
+	// that was owed most: over many cells each activity has its share of the time.
 	StepNs int64
 	Runs   []Run // one after another from 0
 }

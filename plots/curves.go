@@ -167,9 +167,8 @@ func (s Series) band() plotter.XYs {
 	return out
 }
 
-// Stability draws the limit t_max of necessary time, in nanoseconds, against
-// the number of calls that it was estimated from, a series for each key, both axes
-// logarithmic. Levels are the limits from all calls.
+// Stability draws the limit t_max of necessary time, in nanoseconds, against the number of calls that it was estimated from. There is a
+// series for each key; both axes are logarithmic. Levels are the limits from all calls.
 func Stability(title string, keys []Series, all []Mark) (*Figure, error) {
 	return Curves(CurvesData{
 		Title:  title,
@@ -179,8 +178,8 @@ func Stability(title string, keys []Series, all []Mark) (*Figure, error) {
 	})
 }
 
-// Acceptance draws χ² of the best law, divided by the value up to which it is accepted, against the
-// number of calls that it was fitted to, a series for each key, both axes logarithmic.
+// Acceptance draws χ² of the best law, divided by the largest that is accepted, against the number of calls that it was fitted to. There is
+// a series for each key; both axes are logarithmic.
 func Acceptance(title string, keys []Series) (*Figure, error) {
 	return Curves(CurvesData{
 		Title:  title,

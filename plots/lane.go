@@ -6,10 +6,8 @@ import (
 	"slices"
 )
 
-// A Lane is the line of one rank in the diagram: it sums up the rank's bar in
-// pixel columns. It has memory of its own, shares nothing that changes with
-// other lanes, and is fed in order of time, so that only the current column
-// needs a sum for every category.
+// A Lane is the line of one rank in the diagram: it sums up the rank's bar in pixel columns. It has memory of its own and shares nothing
+// that changes with other lanes. It is fed in order of time: only the current column needs a sum for every category.
 type Lane struct {
 	t     *Timeline
 	rank  int

@@ -15,10 +15,9 @@ type Files struct {
 	Events []string // have the events of one location each, see EventFile: opening takes their size alone
 }
 
-// FilesOf returns the files of the trace that is opened by a path, in a store of which no more is known
-// than what lies in it: find returns the paths that begin with a prefix. What the files hold shows when
-// the trace is opened. The error wraps trace.ErrNotATrace if the path is that of no file, and of no
-// directory with a single trace.
+// FilesOf returns the files of the trace that is opened by a path, in a store of which only the content is known: find returns the paths
+// that begin with a prefix. What the files hold shows when the trace is opened. The error wraps trace.ErrNotATrace if the path is that of
+// no file, and of no directory with a single trace.
 func FilesOf(name string, find func(prefix string) ([]string, error)) (Files, error) {
 	name = strings.TrimRight(name, "/")
 	// The names of the files of a trace begin alike, up to their extensions.

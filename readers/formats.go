@@ -260,10 +260,9 @@ func Label(name string) string { return rowOf(name).label }
 // CreateOptions.Plain is for such formats.
 func Foreign(name string) bool { return rowOf(name).foreign }
 
-// FormatOf returns the name of the format that the name of a file or directory stands for,
-// by its extension, behind which .gz may stand for some. Without an extension a name is that
-// of a directory for an OTF2 archive; "" is for any other extension. What does not begin
-// with a letter, as in run-1.5, is none.
+// FormatOf returns the name of the format that the name of a file or directory stands for. The extension tells it; behind that of some
+// formats .gz may stand. Without an extension a name is that of a directory for an OTF2 archive; "" is for any other extension. What does
+// not begin with a letter, as in run-1.5, is none.
 func FormatOf(path string) string {
 	extension := filepath.Ext(strings.ToLower(path))
 	if f := formatNamed(path); f != nil && (f.gzipped || extension != ".gz") {

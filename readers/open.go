@@ -25,9 +25,8 @@ type OpenOptions struct {
 	// files can be opened with it.
 	AlignStart bool
 
-	// Store takes the events of formats whose locations are interleaved, which are sorted
-	// when the trace is opened, and what formats that rebuild events note for it. It is to be closed after the trace; nil: the trace has
-	// one of its own.
+	// Store takes the events of formats whose locations are interleaved, which are sorted when the trace is opened. It also takes what
+	// formats that rebuild events note for it. It is to be closed after the trace; nil: the trace has one of its own.
 	Store *spill.Store
 
 	// Columns and Unit say what the columns of tables of spans mean: see spans.Options. They are for such tables alone.

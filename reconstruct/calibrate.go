@@ -22,9 +22,8 @@ const (
 	calibrateShare  = 2000    // of the run's time may be off
 )
 
-// Calibrate corrects the means of all locations of a trace such that what is rebuilt with the
-// seed takes the time that the recorded run took. The best of several replays counts. Their events
-// lie in the store: they are the same each time, but for when they happen.
+// Calibrate corrects the means of all locations of a trace: what is rebuilt with the seed then takes as long as the recorded run. The best
+// of several replays counts. Their events lie in the store: they are the same each time, but for when they happen.
 func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Location, seed uint64, store *spill.Store, jobs int) error {
 	ranks := formulae.NewRankMap(defs)
 	limit := uint64(max(calibrateEvents/max(len(locations), 1), leastEvents))

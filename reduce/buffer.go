@@ -27,8 +27,8 @@ func (b Buffer) after(records uint64) (used int64, flushes uint64) {
 	return int64(records%perBuffer) * b.Record, flushes
 }
 
-// An Effect is what measuring costs the run. The run is longer at least by what its busiest
-// location needs, or by what the disk needs for all of them if that is more.
+// An Effect is what measuring costs the run. The run is longer at least by the larger of two times: what its busiest location needs, and
+// what the disk needs for all.
 type Effect struct {
 	Records uint64   `json:"records"`
 	Bytes   uint64   `json:"bytes"`

@@ -37,11 +37,9 @@ type consistency struct {
 	loose [][]uint64             // by location: records outside calls that are kept
 }
 
-// Consistent returns settled cuts that leave no message with one end, no collective with
-// some of its members and no request with a start or a completion only, where the trace
-// has them whole: calls that one of these needs are kept, and the regions around them. Dropped
-// locations stay dropped; messages with them lose both ends. It settles the cuts and
-// decodes once more the locations where calls are kept inside of what is cut.
+// Consistent returns settled cuts. Where the trace has them whole, no message has one end, no collective some of its members, no request a
+// start or a completion only: calls that one of these needs are kept, and the regions around them. Dropped locations stay dropped; messages
+// with them lose both ends. It settles the cuts and decodes once more the locations where calls are kept inside of what is cut.
 func (c *Cuts) Consistent(ctx context.Context, t *trace.Trace, jobs int) (*Cuts, Kept, error) {
 	x := &consistency{t: t, cuts: c, jobs: jobs, calls: make([]*spill.Table[uint32], len(t.Calls)), loose: make([][]uint64, len(t.Calls))}
 	if err := x.begin(ctx); err != nil {

@@ -88,10 +88,9 @@ type RuleCut struct {
 	Records uint64 `json:"records"`
 }
 
-// Apply lets rules decide what of a trace is cut, each for itself; what any of them cuts is
-// cut but for what must stay so that messages, requests and collectives are whole. It
-// decodes the trace once for all rules that decide call by call, and the locations once
-// more in which calls are kept inside of what is cut.
+// Apply lets rules decide what of a trace is cut, each for itself; what any of them cuts is cut but for what must stay so that messages,
+// requests and collectives are whole. It decodes the trace once for all rules that decide call by call. It decodes locations once more in
+// which calls are kept inside of what is cut.
 func Apply(ctx context.Context, t *trace.Trace, rules []Rule, o Options) (*Reduction, error) {
 	n := len(t.Defs.Locations)
 	r := &Reduction{Ranks: make([]bool, len(t.World))}

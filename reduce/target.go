@@ -67,9 +67,9 @@ type Try struct {
 	rules []Rule
 }
 
-// Search finds, in each family, the mildest reduction that leaves at most so many records,
-// and of these the one whose certificate has the smallest error. Judge returns that error, and how many records an analysis of the
-// reduced trace reads. Search returns the rules, nil if no family can be that small, and what was tried.
+// Search finds, in each family, the mildest reduction that leaves at most so many records. Of these it takes the one whose certificate has
+// the smallest error. Judge returns that error, and how many records an analysis of the reduced trace reads. Search returns the rules, nil
+// if no family can be that small, and what was tried.
 func Search(ctx context.Context, t *trace.Trace, families []Family, most uint64, o Options,
 	judge func(context.Context, *Reduction) (float64, uint64, error)) ([]Rule, []Try, error) {
 	var tries []Try

@@ -24,8 +24,8 @@ type Call struct {
 	walk *walker
 }
 
-// Caller returns the region outside MPI that calls, None if there is none, and the source
-// line from which the call is made or else that of the region.
+// Caller returns the region outside MPI that calls, None if there is none, and a source line. This is the line of the call, or else that of
+// the region.
 func (c *Call) Caller() (region trace.RegionID, file trace.StringID, line uint32) {
 	return c.walk.caller()
 }

@@ -575,7 +575,7 @@ func (r *Sections) messages() {
 	text := fmt.Sprintf("Messages: %s, %s between %s", words.Count(m.Count), words.Bytes(m.Bytes),
 		words.Plural(len(r.Analysis.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		text += fmt.Sprintf("; "+Mark(r.Analysis.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive, min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
+		text += fmt.Sprintf("; "+Mark(r.Analysis.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive: min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
 			words.Time(l.P50), words.Time(l.Mean), words.Time(l.P99), words.Time(l.Max))
 	}
 	fmt.Fprintln(r.W)
@@ -585,7 +585,7 @@ func (r *Sections) messages() {
 		what string
 	}{
 		{m.UnmatchedSends, "sent, no receive is recorded"}, {m.UnmatchedReceives, "received, no send is recorded"},
-		{belowZero(m.Latency), "received before they are sent: their latency is below 0, and clocks disagree (see --clock)"},
+		{belowZero(m.Latency), "received before they are sent (latency below 0): clocks disagree, see --clock"},
 		{m.Cancelled, "cancelled"}, {m.OutsideSelection, "with a partner outside the selection"},
 	} {
 		if c.n > 0 {

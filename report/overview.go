@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tracekit/document"
 	"tracekit/document/accelerator"
@@ -16,12 +17,13 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
+	"tracekit/report/text"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
-// An Overview is the first screen of an analysis: what the trace is, what makes the figures doubtful, how efficient the run is, where
-// the time goes, what to fix, and which command shows more. It has at most 40 lines.
+// An Overview is the first screen of an analysis: the trace, doubts, what to fix, how efficient the run is, where the time goes, and which
+// command shows more. It has at most 40 lines. What to fix comes first: a reader finds cause, rank and place within the first lines.
 type Overview struct {
 	*Sections
 	WithStartup bool      // startup is a part of the run as any other
@@ -41,7 +43,7 @@ func (o *Overview) Print() {
 	}
 	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
 	devices, more := o.deviceTimes(), o.more()
-	blocks := []*block{o.title(), o.trainingLoss(), o.efficiency(), devices, time, fix, unclear, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), more}
+	blocks := []*block{o.title(), o.trainingLoss(), fix, unclear, o.efficiency(), devices, time, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), more}
 	o.print(blocks, kernels, waiting, unclear, time, devices, fix, more)
 }
 
@@ -54,7 +56,11 @@ func (o *Overview) title() *block {
 	}
 	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs), o.soundness()}, func(s string) bool { return s == "" }), "   ")
 	name := path.Base(filepath.ToSlash(t.Path))
-	b.add(cut(cut(name, max(leastName, o.width-len(what)))+what, o.width))
+	first, more, many := strings.Cut(name, " and ") // of several files
+	if many {
+		more = " and " + more
+	}
+	b.add(cut(cut(first, max(leastName, o.width-utf8.RuneCountInString(more+what)))+more+what, o.width))
 	if s := o.Analysis.Selection; s != nil {
 		b.add(o.wrapped(fmt.Sprintf("Selection: %s, from %s to %s. All figures are of this part.", cmp.Or(rankList(s.Ranks), "all ranks"),
 			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs)), 0, 2)...)
@@ -101,7 +107,11 @@ func (o *Overview) losses() (items [][]string) {
 	for _, f := range o.Analysis.Findings {
 		switch {
 		case f.Severity == "error" && shown < errors:
-			items = append(items, o.warning(words.Capital(f.Text)+"."))
+			lines := o.warning(words.Capital(f.Text) + ".")
+			if try := trace.Code(f.Code).Try(); try != "" {
+				lines = append(lines, o.wrapped("Try: "+try, 4, 2)...)
+			}
+			items = append(items, lines)
 			shown++
 		case f.Code == string(trace.CodeMissingRank), f.Code == string(trace.CodeEarlyEnd):
 			partial = append(partial, o.warning(words.Capital(f.Text)+"."))
@@ -109,8 +119,15 @@ func (o *Overview) losses() (items [][]string) {
 			lost = append(lost, f)
 		}
 	}
-	if len(lost) > 0 {
-		items = append(items, o.warning("Data are lost or doubtful: "+LossesOf(lost)+"."))
+	for n := len(lost); n > 0; n-- { // as many as two lines hold
+		said := "Data are lost or doubtful: " + LossesOf(lost[:n])
+		if more := len(lost) - n; more > 0 {
+			said += fmt.Sprintf("; %d more: --section notes", more)
+		}
+		if n == 1 || strings.Count(text.Wrap("▲ "+said+".", o.width, 2), "\n") < 2 {
+			items = append(items, o.warning(said+"."))
+			break
+		}
 	}
 	return append(items, partial...)
 }
@@ -261,14 +278,18 @@ func (o *Overview) fix() *block {
 	if len(causes) > 0 && causes[0].GainNs != nil {
 		b.right = "saves at most"
 	}
-	if rest := len(causes) - shown; rest > 0 {
-		b.tail = o.wrapped(fmt.Sprintf("%d more: --section causes. Savings overlap: do not add them.", rest), 4, 2)
-	} else if len(causes) > 1 {
-		b.tail = append(b.tail, "    Savings overlap: do not add them.")
+	b.ending = func(shown int) (tail []string) {
+		if rest := len(causes) - shown; rest > 0 {
+			tail = o.wrapped(fmt.Sprintf("%d more: --section causes. Savings overlap: do not add them.", rest), 4, 1)
+		} else if len(causes) > 1 {
+			tail = append(tail, "    Savings overlap: do not add them.")
+		}
+		if len(startup) > 0 {
+			tail = append(tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
+		}
+		return tail
 	}
-	if len(startup) > 0 {
-		b.tail = append(b.tail, o.wrapped("Startup is left out: "+strings.Join(startup, ", ")+" (--with-startup).", 4, 2)...)
-	}
+	b.tail = b.ending(min(shown, len(causes)))
 	return b
 }
 
@@ -335,7 +356,7 @@ func saving(c *cause.Cause) string {
 func (r *Sections) nothing(startup bool) string {
 	what := "Nothing"
 	if startup {
-		what = "Nothing but startup"
+		what = "Nothing, startup aside"
 	}
 	switch {
 	case len(r.Analysis.Devices) > 0:
@@ -343,7 +364,7 @@ func (r *Sections) nothing(startup bool) string {
 	case r.Analysis.Efficiency == nil:
 		return what + ": serial parts and barriers of threads take less than 1 %."
 	}
-	return what + ": no change that was tried saves 1 % of the run."
+	return what + ": no tried change saves 1 % of the run."
 }
 
 // waiting shows the wait states that take most time.
@@ -367,7 +388,7 @@ func (o *Overview) waiting() *block {
 		return nil
 	}
 	slices.SortStableFunc(states, func(a, b state) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
-	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2, about: words.Time(total) + o.blame(total) + "; longest of each at right"}
+	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2, about: words.Time(total) + o.blame(total) + " (right: longest wait)"}
 	for _, s := range states[:min(4, len(states))] {
 		remark := ""
 		if len(s.Top) > 0 {
@@ -412,7 +433,7 @@ func (o *Overview) blame(total int64) string {
 	}
 	share := float64(ns) / float64(total)
 	if words.Rank(most) == "-" || share < outstandingPart || share*float64(ranks) < outstandingTimes {
-		return " of all ranks together"
+		return " summed over ranks"
 	}
 	return fmt.Sprintf(", at least %.0f %% caused by rank %s", 100*min(1, share), words.Rank(most))
 }
@@ -479,7 +500,7 @@ func (o *Overview) fileTimes() *block {
 	if io == nil || len(o.Analysis.Devices) > 0 || o.Analysis.Efficiency != nil {
 		return nil
 	}
-	b := &block{heading: "FILES", least: 3, about: fmt.Sprintf("%s, %s of all ranks together", words.Plural(int(io.Calls), "call", "calls"),
+	b := &block{heading: "FILES", least: 3, about: fmt.Sprintf("%s, %s summed over ranks", words.Plural(int(io.Calls), "call", "calls"),
 		words.Time(io.TimeNs))}
 	for _, op := range io.Operations[:min(4, len(io.Operations))] {
 		share := float64(op.TimeNs) / float64(max(1, io.TimeNs))

@@ -15,6 +15,7 @@ const (
 	screenLines = 40
 	screenWidth = 100 // at most: longer lines read badly
 	labelWidth  = 30
+	wideLabel   = 34 // where there is room: the longest title of a wait state
 	valueWidth  = 9
 	barWidth    = 20
 	leastName   = 20
@@ -28,8 +29,9 @@ type block struct {
 	right   string // or at the end of its line
 	items   [][]string
 	least   int
-	whole   bool     // items are left out as a whole
-	tail    []string // stays
+	whole   bool                     // items are left out as a whole
+	tail    []string                 // stays
+	ending  func(items int) []string // makes tail anew when items are left out; nil: it stays as it is
 }
 
 func (b *block) add(lines ...string) { b.items = append(b.items, lines) }
@@ -57,6 +59,9 @@ func (b *block) shrink() bool {
 	}
 	if len(b.items) > b.least {
 		b.items = b.items[:len(b.items)-1]
+		if b.ending != nil {
+			b.tail = b.ending(len(b.items))
+		}
 		return true
 	}
 	return false
@@ -108,15 +113,19 @@ func (s *screen) print(blocks []*block, shorter ...*block) {
 
 // row is a line of a block: what it is, its value, how much of the whole that is, and remarks.
 func (s *screen) row(label, value string, share *float64, remark string) string {
-	line := "  " + pad(cut(label, labelWidth), labelWidth) + padLeft(value, valueWidth) + "  "
-	if s.bars && s.width >= 2+labelWidth+valueWidth+2+barWidth {
+	labels := labelWidth
+	if s.width >= screenWidth {
+		labels = wideLabel
+	}
+	line := "  " + pad(cut(label, labels), labels) + padLeft(value, valueWidth) + "  "
+	if s.bars && s.width >= 2+labels+valueWidth+2+barWidth {
 		bar := ""
 		if share != nil {
 			bar = barOf(*share)
 		}
 		line += s.paint(blue, pad(bar, barWidth)) + "  "
 	}
-	room := s.width - (2 + labelWidth + valueWidth + 2)
+	room := s.width - (2 + labels + valueWidth + 2)
 	if s.bars {
 		room -= barWidth + 2
 	}

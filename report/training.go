@@ -128,9 +128,10 @@ func (r *Sections) Training() {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(r.W, "\nTraining: %s of %s × %s: a step takes %s, %s with equal workers, slowdown %.3f.\n",
+	said := fmt.Sprintf("Training: %s of %s × %s: a step takes %s, %s with equal workers, slowdown %.3f.",
 		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), words.Plural(t.Stages, "stage", "stages"),
 		words.Time(t.StepNs), words.Time(t.EqualNs), t.Slowdown)
+	fmt.Fprintf(r.W, "\n%s\n", text.Wrap(said, r.Width, 2))
 	for _, fact := range trainingFacts(t) {
 		fmt.Fprintln(r.W, text.Wrap(fact, r.Width, 2))
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"tracekit/document"
 	"tracekit/document/words"
@@ -25,7 +26,10 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		return nil
 	}
 	mark := Mark(a.Trace.Rebuilt)
-	try := "run one rank per core"
+	try := "bind ranks to cores, or compare with a benchmark (tracekit fit)."
+	if slices.ContainsFunc(a.Doubts, func(d document.Doubt) bool { return d.Kind != document.LateRecords }) {
+		try = "run one rank per core, then measure again."
+	}
 	if u.TimeNs != nil && *u.TimeNs > 0 {
 		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in MPI calls, beyond waits and "+
 			"network.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
@@ -37,7 +41,7 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		lines = append(lines, mark+"Not explained: MPI calls wait for something that is not recorded.")
 	}
 	for i, c := range u.Incomplete {
-		try = "record the communication of all ranks"
+		try = "record the communication of all ranks, then measure again."
 		if i == mostIncomplete {
 			lines = append(lines, fmt.Sprintf("Records are missing at %s more.", words.Plural(len(u.Incomplete)-i, "place", "places")))
 			break
@@ -46,5 +50,5 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 			words.Plural(int(c.Calls), "call", "calls"), words.Call(string(c.Operation), c.SourceLine), words.Time(c.TimeNs), words.Share(*c.Share),
 			missingRecords[c.Missing]))
 	}
-	return append(lines, "Try: "+try+", then measure again.")
+	return append(lines, "Try: "+try)
 }

@@ -218,14 +218,14 @@ func TestOffsetModes(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	sound := Options{Program: "ring", Ranks: 2, Iterations: 1}
 	for want, change := range map[string]func(*Options){
-		`unknown program "x"`:                                  func(o *Options) { o.Program = "x" },
-		"1 ranks: there must be 2 to 1048576":                  func(o *Options) { o.Ranks = 1 },
-		"0 iterations: there must be at least 1":               func(o *Options) { o.Iterations = 0 },
-		"9999 threads: there may be 1 to 1024":                 func(o *Options) { o.Threads = 9999 },
-		"skew is -1: it may be 0 to 1099511627776":             func(o *Options) { o.Plant.Skew = -1 },
-		"wrong order needs 3 ranks":                            func(o *Options) { o.Plant.WrongOrder = 1 },
-		`unknown offsets "x"`:                                  func(o *Options) { o.Plant.Offsets = "x" },
-		"drift is -1: it may be 0 to 100000 parts per million": func(o *Options) { o.Plant.Drift = -1 },
+		`unknown program "x"; 'tracekit generate --help' lists them`: func(o *Options) { o.Program = "x" },
+		"1 ranks: there must be 2 to 1048576":                        func(o *Options) { o.Ranks = 1 },
+		"0 iterations: there must be at least 1":                     func(o *Options) { o.Iterations = 0 },
+		"9999 threads: there may be 1 to 1024":                       func(o *Options) { o.Threads = 9999 },
+		"skew is -1: it may be 0 to 1099511627776":                   func(o *Options) { o.Plant.Skew = -1 },
+		"wrong order needs 3 ranks":                                  func(o *Options) { o.Plant.WrongOrder = 1 },
+		`unknown offsets "x"`:                                        func(o *Options) { o.Plant.Offsets = "x" },
+		"drift is -1: it may be 0 to 100000 parts per million":       func(o *Options) { o.Plant.Drift = -1 },
 	} {
 		o := sound
 		change(&o)

@@ -113,7 +113,7 @@ func (o Options) withDefaults() Options {
 // check reports the first option that makes no sense.
 func (o Options) check() error {
 	if !slices.ContainsFunc(Programs(), func(p Program) bool { return p.Name == o.Program }) {
-		return fmt.Errorf("unknown program %q", o.Program)
+		return fmt.Errorf("unknown program %q; 'tracekit generate --help' lists them", o.Program)
 	}
 	if o.Ranks < 2 || o.Ranks > maxRanks {
 		return fmt.Errorf("%d ranks: there must be 2 to %d", o.Ranks, maxRanks)

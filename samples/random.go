@@ -12,9 +12,8 @@ import (
 // threads, tens of events each, all kinds of call, any order that cannot deadlock. The
 // same seed gives the same trace.
 //
-// The program is one list of steps (a message, a collective, a wait …), each of which is
-// given to all ranks that it needs before the next one. A call only waits for parts of its
-// own or of earlier steps, so every rank comes to its end.
+// The program is one list of steps (a message, a collective, a wait …). Each is given to all ranks that it needs before the next one. A
+// call only waits for parts of its own or of earlier steps, so every rank comes to its end.
 func Random(seed uint64) (*Memory, *Truth) {
 	r := &randomProgram{rand: rand.New(rand.NewPCG(seed, 0x72616e646f6d))}
 	o := Options{Program: "random", Ranks: 2 + r.rand.IntN(4), Iterations: 1}.withDefaults()

@@ -1,10 +1,9 @@
 // Package spill keeps tables of rows that may be larger than memory should be.
 //
-// A Table is a growing sequence of rows of a fixed size without pointers. The tables of a
-// Store share its budget: the first pages lie in memory, those over the budget in a
-// temporary file that is mapped into memory, so that a row is reached in the same way
-// wherever it lies. Only about so much of the file as the budget allows is resident: from time
-// to time all of it is given back to the system, which brings in again what is touched.
+// A Table is a growing sequence of rows of a fixed size without pointers. The tables of a Store share its budget: the first pages lie in
+// memory, those over the budget in a temporary file that is mapped into memory. So a row is reached in the same way wherever it lies. Only
+// about so much of the file as the budget allows is resident: from time to time all of it is given back to the system, which brings in
+// again what is touched.
 //
 // # Contract
 //

@@ -232,11 +232,11 @@ func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
 // lineBytes is how much a processor reads from memory at a time, at least.
 const lineBytes = 64
 
-// ReadAhead reads rows from one to another, in order and as far as they are in memory, so that whoever
-// looks them up soon, in any order, finds them at hand: that takes a fraction of the time of looking for
-// each in memory. What it returns means nothing, and makes that it is not left out.
+// ReadAhead reads rows from one to another, in order and as far as they are in memory. Whoever looks them up soon, in any order, finds them
+// at hand: that takes a fraction of the time of looking for each in memory. What it returns means nothing, and makes that it is not left
+// out.
 //
-//go:noinline
+// go:noinline
 func (t *Table[T]) ReadAhead(from, to int) (sum byte) {
 	row := unsafe.Sizeof(*(*T)(nil))
 	for from < to {

@@ -1,5 +1,5 @@
 // Package tempfile makes files and directories under temporary names, beside those that they get once they are complete. What it makes has
-// the mode that the user's umask leaves of 0666 and 0777, unlike what os.CreateTemp and os.MkdirTemp make, which nobody else can read.
+// the mode that the user's umask leaves of 0666 and 0777; what os.CreateTemp and os.MkdirTemp make nobody else can read.
 package tempfile
 
 import (

@@ -75,9 +75,8 @@ func Names(d *trace.Defs) (names []string) {
 	return names
 }
 
-// OfTrace returns the topology of a trace that has a name, or, without one, the first that
-// knows the places of all ranks and is more than Score-P's numbering of processes and
-// threads; nil if there is none.
+// OfTrace returns the topology of a trace that has a name. Without one it is the first that knows the places of all ranks and is more than
+// Score-P's numbering of processes and threads; nil if there is none.
 func OfTrace(d *trace.Defs, name string) *Topology {
 	ranks := d.Ranks()
 	world := d.World()

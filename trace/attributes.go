@@ -1,8 +1,7 @@
 package trace
 
-// AttributeCorrelation is the name of the attribute by which a call on the host and what it
-// starts on an accelerator are told to belong together: both are entered with the same value,
-// which no other call of the process has.
+// AttributeCorrelation names the attribute that links a call on the host to what it starts on an accelerator: both are entered with the
+// same value, which no other call of the process has.
 const AttributeCorrelation = "correlation"
 
 // The names of the attributes of an instant, or an Enter, in which a flow starts, goes on or ends.

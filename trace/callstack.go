@@ -55,8 +55,8 @@ func (s *CallStack[V]) Top() *V {
 	return &s.open[len(s.open)-1].value
 }
 
-// LeaveInnermost removes the innermost region and returns its value if it is the one that is left and not
-// deep in, as in nearly all traces; if ok is false, Leave tells what to do.
+// LeaveInnermost removes the innermost region and returns its value, if it is the one that is left and not deep in. So it is in nearly all
+// traces; if ok is false, Leave tells what to do.
 func (s *CallStack[V]) LeaveInnermost(region RegionID) (v V, ok bool) {
 	top := len(s.open) - 1
 	if uint(top) >= searched || s.open[top].region != region {

@@ -147,8 +147,8 @@ type MetricMember struct {
 	Unit              StringID
 }
 
-// A Metric is a set of counters that are recorded together (a metric class), or, if
-// Class is not None, an instance of a class with its recorder and scope.
+// A Metric is a set of counters that are recorded together (a metric class). If Class is not None, it is an instance of a class with its
+// recorder and scope.
 type Metric struct {
 	Ref        uint64
 	Members    []MetricMemberID // empty for an instance: see its class

@@ -93,8 +93,8 @@ var blockingCalls = regexp.MustCompile(`^(?:` +
 
 func waitsForDevice(name string) bool { return blockingCalls.MatchString(name) }
 
-// Sleeps tells for each region whether it is a function in which a thread sleeps, or waits for a condition, for another thread or for a
-// file to be ready: what it is about happens elsewhere.
+// Sleeps tells for each region whether a thread sleeps in it. That includes waiting for a condition, for another thread or for a file to be
+// ready: what it is about happens elsewhere.
 func (d *Defs) Sleeps() []bool {
 	out := make([]bool, len(d.Regions))
 	for i, r := range d.Regions {

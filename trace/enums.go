@@ -175,9 +175,8 @@ const (
 // MetricPAPI is the type of metrics that are hardware counters of a processor (OTF2 number).
 const MetricPAPI = 1
 
-// RunningCounter is the name of the counter by which a trace tells when its threads compute,
-// and neither wait nor schedule nor have nothing to do: a value says for how many ticks the
-// thread runs from the event on. It is of the mode MetricAbsoluteNext.
+// RunningCounter names the counter by which a trace tells when its threads compute: they do not wait, schedule or idle: a value says for
+// how many ticks the thread runs from the event on. It is of the mode MetricAbsoluteNext.
 const RunningCounter = "thread runs"
 
 // A GroupKind says what the members of a group are (OTF2 numbers).

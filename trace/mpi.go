@@ -95,9 +95,8 @@ func (f MPIFunction) Role() RegionRole {
 	return RolePoint2Point
 }
 
-// MPIFunctions classifies all regions: by name; those whose paradigm is MPI although their
-// name is not an MPI function's, by canonical name (a kernel of NCCL has that of the MPI
-// function that does the same) or else as ClassOther.
+// MPIFunctions classifies all regions by name. Regions of paradigm MPI without the name of an MPI function go by canonical name, or else as
+// ClassOther. A kernel of NCCL has the canonical name of the MPI function that does the same.
 func (d *Defs) MPIFunctions() []MPIFunction {
 	out := make([]MPIFunction, len(d.Regions))
 	for i, r := range d.Regions {

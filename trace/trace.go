@@ -209,10 +209,9 @@ type Clock struct {
 	Maps        []ClockMap // by location: raw to corrected time
 }
 
-// Violations counts what runs backwards in time: messages whose receive record lies
-// strictly before their send record, collectives whose part ends for a member before that of
-// another one that must come first has begun. With a least latency, what comes less than
-// that behind counts as well.
+// Violations counts what runs backwards in time: messages whose receive record lies strictly before their send record; collectives in which
+// a member's part ends before another's, which must come first, has begun. With a least latency, what comes less than that behind counts as
+// well.
 type Violations struct {
 	Raw     uint64 // as recorded
 	Offsets uint64 // with the measured offsets
@@ -244,8 +243,8 @@ func (t *Trace) Order() []uint32 {
 	return out
 }
 
-// CutTime returns the time of a location's calls of which the Enter is cut, those that a cut call encloses left out, and the time from its
-// first event to its last, in ticks.
+// CutTime returns two times of a location in ticks: that of its calls of which the Enter is cut, and that from its first event to its last.
+// Calls that a cut call encloses are left out.
 func (t *Trace) CutTime(l LocationID, cut func(seq uint64) bool) (time, whole int64) {
 	until := int64(math.MinInt64) // the end of a call that is cut
 	for _, rows := range t.Calls[l].Rows {

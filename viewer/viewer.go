@@ -21,10 +21,9 @@ import (
 	"tracekit/page"
 )
 
-// A Server serves one page and the tiles of its timelines. It answers GET requests alone, only
-// those whose address has the server's secret in it, only under the names of this machine's
-// own interface (so that no other site's name can be made to point here), and none that
-// another site's page makes.
+// A Server serves one page and the tiles of its timelines. It answers GET requests alone, and only those whose address has the server's
+// secret in it. They must come under the names of this machine's own interface, so that no other site's name can be made to point here. It
+// answers none that another site's page makes.
 type Server struct {
 	listener net.Listener
 	token    string

@@ -45,7 +45,7 @@ as in 'tracekit convert'. Amounts are in nanoseconds. Equal options give equal b
 
 Programs:
 ` + programs.String(),
-		Example: `  tracekit generate halo --ranks 64 --iterations 1000 --late-sender 5000 -o halo
+		Example: `  tracekit generate halo --processes 64 --iterations 1000 --late-sender 5000 -o halo
   tracekit analyze halo
   tracekit generate training --dp 4 --pp 4 --micro-batches 8 --slow-worker 5=1.5 -o job
   tracekit stragglers job`,
@@ -72,7 +72,13 @@ func (o *generateOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.force, "force", false, cli.ForceUsage)
 	set.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 	set.BoolVar(&o.json, "json", false, cli.JSONUsage)
-	set.IntVar(&o.Ranks, "ranks", 8, "processes")
+	set.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "ranks" { // as it was called once: elsewhere --ranks selects
+			name = "processes"
+		}
+		return pflag.NormalizedName(name)
+	})
+	set.IntVar(&o.Ranks, "processes", 8, "`number` of processes")
 	set.IntVar(&o.Iterations, "iterations", 100, "`number` of iterations of the main loop")
 	set.Uint64Var(&o.Seed, "seed", 1, cli.SeedUsage)
 	set.IntVar(&o.Threads, "threads", 1, "threads per process")

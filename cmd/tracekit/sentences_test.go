@@ -29,7 +29,7 @@ var (
 func sentences(t *testing.T, where, text string) {
 	t.Helper()
 	for _, s := range sentenceEnd.Split(text, -1) {
-		if n := len(strings.Fields(s)); n > longestSentence {
+		if n := len(wordForm.FindAllString(s, -1)); n > longestSentence {
 			t.Errorf("%s: %d words: %s", where, n, s)
 		}
 	}
@@ -86,17 +86,28 @@ func TestReportedSentences(t *testing.T) {
 }
 
 var (
-	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`]*`,?")
-	newPart  = regexp.MustCompile(`(?m)\n\s*\n|^\s*([*#]|\d+\.) |[|()]`)
+	codeSpan = regexp.MustCompile("(?s)```.*?```|`[^`]*`")
+	target   = regexp.MustCompile(`\]\([^)]*\)`)
+	code     = regexp.MustCompile(`(X[ ,]*)+`)
+	bracket  = regexp.MustCompile(`\(([^()]*)\)`)
+	newPart  = regexp.MustCompile(`(?m)\n\s*\n|^\s*([*#]|\d+\.) |\|`)
 )
 
-// TestDocumentSentences says the same of the page on documents, keys and commands left out; what stands in brackets is a part of its own.
+// TestDocumentSentences says the same of pages for users and of CONTRIBUTING.md. A list of code is one word; what stands in brackets
+// is a sentence of its own.
 func TestDocumentSentences(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "DOCUMENTS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range newPart.Split(codeSpan.ReplaceAllString(string(text), ""), -1) {
-		sentences(t, "DOCUMENTS.md", part)
+	for _, page := range pages(t, "README.md", "CONTRIBUTING.md", "docs/*.md", "docs/howto/*.md", "docs/reference/*.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := code.ReplaceAllString(codeSpan.ReplaceAllString(target.ReplaceAllString(string(text), "]"), " X "), "X ")
+		for _, part := range newPart.Split(plain, -1) {
+			for inner := bracket.FindStringSubmatch(part); inner != nil; inner = bracket.FindStringSubmatch(part) {
+				sentences(t, filepath.Base(page), inner[1])
+				part = strings.Replace(part, inner[0], " ", 1)
+			}
+			sentences(t, filepath.Base(page), part)
+		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 // shortKernel is the mean time of kernels below which launching each costs more than it should, ns.
 const shortKernel = 20_000
 
+// fewNodes is the largest number of ranks whose nodes one looks at singly.
+const fewNodes = 3
+
 // Advise sets Try: what practitioners do against a cause of this kind, where its evidence says that it applies. A comment at a case
 // says when the advice would be wrong. Where ranks share cores, calls may be slow for that reason.
 func (c *Cause) Advise(shareCores bool) {
@@ -70,6 +73,11 @@ func (c *Cause) advice() string {
 			return "use fewer collectives: combine small ones, or non-blocking ones behind computation."
 		}
 		return "send fewer and larger messages; overlap them with computation (MPI_Isend, MPI_Irecv)."
+	case SlowCalls: // wrong if the calls themselves have more to do, which their sizes would show
+		if has("most_share") || len(c.Ranks) > 0 && len(c.Ranks) <= fewNodes {
+			return "check nodes of the slowest ranks: other programs, core binding, network link."
+		}
+		return "bind ranks to cores; look for noise or contention that strikes all nodes."
 	case WrongOrder:
 		return "receive messages in the order of arrival (MPI_Waitany, MPI_Waitsome)."
 	case Startup:

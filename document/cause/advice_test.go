@@ -18,3 +18,26 @@ func TestAdviceOnCopies(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceOnSlowCalls: one looks at nodes where few ranks are slow or one stands out, else at what strikes all, and at nothing else
+// before ranks have cores of their own.
+func TestAdviceOnSlowCalls(t *testing.T) {
+	many := []uint32{0, 1, 2, 3, 4}
+	for _, test := range []struct {
+		ranks    []uint32
+		evidence map[string]float64
+		share    bool
+		want     string
+	}{
+		{many, nil, false, "bind ranks"},
+		{nil, nil, false, "bind ranks"},
+		{many[:2], nil, false, "check nodes"},
+		{many, map[string]float64{"most_share": 0.5}, false, "check nodes"},
+		{many[:2], nil, true, ""},
+	} {
+		c := Cause{Kind: SlowCalls, Ranks: test.ranks, Evidence: test.evidence}
+		if c.Advise(test.share); !strings.HasPrefix(c.Try, test.want) || test.want == "" && c.Try != "" {
+			t.Errorf("%+v: %q", test, c.Try)
+		}
+	}
+}

@@ -6,8 +6,8 @@ import (
 	"tracekit/formulae/tkf"
 )
 
-// A Compress is the report of compressing, with the learned share against the
-// memory allowed if it was asked for, and what is wrong with the trace.
+// A Compress is the report of compressing, and what is wrong with the trace. It has the learned share against the memory allowed if that
+// was asked for.
 type Compress struct {
 	*tkf.Report
 	Rebuilt  *document.Rebuilt    `json:"rebuilt"` // null: what was compressed was recorded

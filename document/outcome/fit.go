@@ -160,8 +160,8 @@ type StableKey struct {
 	Rows      []StableRow `json:"rows"`
 }
 
-// A StableRow is t_max as the first calls of a key give it, with the test of the law behind it or,
-// where none is accepted, of the one that comes nearest.
+// A StableRow is t_max as the first calls of a key give it, with the test of the law behind it. Where none is accepted, it is the test of
+// the nearest one.
 type StableRow struct {
 	Calls    int        `json:"calls"`
 	TMinNs   int64      `json:"t_min_ns"`

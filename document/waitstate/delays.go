@@ -8,14 +8,12 @@ import (
 	"tracekit/document/field"
 )
 
-// A Delay is a place that makes others wait, with what it costs them: the sum over ranks of
-// waiting time that it causes. ShortNs is the wait at the end of the synchronisation interval
-// in which the place took longer on one rank than on the one that waits; LongNs are later waits
-// that go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which
-// rank the place took longer.
+// A Delay is a place that makes others wait, with what it costs them: the sum over ranks of waiting time that it causes. ShortNs is the
+// wait at the end of the synchronisation interval in which the place took longer than on the rank that waits; LongNs are later waits that
+// go on from there. TotalNs is their sum, that of By and that of Ranks, which says on which rank the place took longer.
 //
-// Region is "(outside any region)", "(not recorded)", before the first event of a rank,
-// "(writing the trace)" or "(recording off)" where the place is none of the call tree.
+// Where the place is none of the call tree, Region is "(outside any region)", "(not recorded)", "(writing the trace)" or "(recording off)".
+// Not recorded is what lies before the first event of a rank.
 type Delay struct {
 	field.SourceLine
 	Operation  field.Name       `json:"operation"` // null: outside MPI
@@ -50,11 +48,9 @@ func (d DelayKinds) MarshalJSON() ([]byte, error) {
 // DelayKinds.
 type DelayTotals [Kinds]DelayTotal
 
-// A DelayTotal says what causes the waits of one kind: ShortNs + LongNs + UnexplainedNs is
-// their time. What no delay explains: waits for what is recorded outside any call; what of a
-// wait is longer than all that its cause has done longer, where clocks disagree; and what
-// follows from the second wait of a call that waits for two partners (late receiver behind a
-// late sender), in an interval that begins with the first.
+// A DelayTotal says what causes the waits of one kind: ShortNs + LongNs + UnexplainedNs is their time. What no delay explains: waits for
+// what is recorded outside any call; what of a wait is longer than all that its cause has done longer, where clocks disagree; and what
+// follows from the second wait of a late receiver behind a late sender, in an interval that begins with the first.
 type DelayTotal struct {
 	ShortNs       int64 `json:"short_ns"`
 	LongNs        int64 `json:"long_ns"`

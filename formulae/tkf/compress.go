@@ -37,9 +37,9 @@ type Options struct {
 	Store     *spill.Store       // of what waits to be written; nil: one of the default budget
 }
 
-// Compress writes a trace as formulae. What it writes depends on the trace, the mode, the
-// time error and the form of formulae alone, in ModeStat on how durations are kept and the seed as well. The error is
-// that of the source, of w, or of a context that was cancelled.
+// Compress writes a trace as formulae. What it writes depends on the trace, the mode, the time error and the form of formulae alone. In
+// ModeStat it also depends on the seed and on how durations are kept. The error is that of the source, of w, or of a context that was
+// cancelled.
 func Compress(ctx context.Context, src trace.Source, w io.Writer, opts Options) (*Report, error) {
 	c := &compressor{src: src, opts: opts, tables: coder.NewTables()}
 	if c.opts.Store == nil {

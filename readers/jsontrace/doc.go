@@ -1,6 +1,5 @@
-// Package jsontrace reads and writes one of the formats of package readers: Chrome trace
-// event JSON with its dialects, those of PyTorch (Kineto), dftracer, NCCL's profiler, rocprof,
-// TAU and tracekit's own, in the object form, the array form and as lines of objects,
+// Package jsontrace reads and writes one of the formats of package readers: Chrome trace event JSON. Its dialects are those of PyTorch
+// (Kineto), dftracer, NCCL's profiler, rocprof, TAU and tracekit's own. Files have the object form, the array form or lines of objects,
 // compressed by gzip, zstd, bzip2 or xz or not.
 //
 // The format has no strict specification; what is read here is what its two reference
@@ -47,22 +46,19 @@
 //
 // # Nesting
 //
-// Slices of a track are sorted by time, the longest first, then by order in the file; B and
-// E come before X at equal times and keep their order. A slice that outlasts the one around
-// it by at most 1 µs ends with it. Of two that overlap by more the later goes to a location
-// of its own, "… (overlap 1)", or the earlier if the later is at least twice as long, as an
-// annotation is that begins within the call that opens it. Operations of NCCL's profiler
-// never nest: of two at the same time the later goes to a location of its own. An E with a name leaves what was
-// begun since; one that fits nothing is dropped. A slice without an end stays open; merging
-// closes it at the end of its location. All this is counted.
+// Slices of a track are sorted by time, the longest first, then by order in the file; B and E come before X at equal times and keep their
+// order. A slice that outlasts the one around it by at most 1 µs ends with it. Of two that overlap by more the later goes to a location of
+// its own, "… (overlap 1)". The earlier goes there if the later is at least twice as long, as an annotation is that begins within the call
+// that opens it. Operations of NCCL's profiler never nest: of two at the same time the later goes to a location of its own. An E with a
+// name leaves what was begun since; one that fits nothing is dropped. A slice without an end stays open; merging closes it at the end of
+// its location. All this is counted.
 //
 // # Ranks, messages, collectives
 //
-// Files of PyTorch and dftracer, which before version 1.0.5 is told by the number, host and depth
-// or file of the first slice, are those of ranks; the rank is that of distributedInfo,
-// of dftracer's PR record, or the number behind "rank" or "worker" in the file's name. In
-// other files processes are ranks if they communicate: the pid is the rank if all pids are
-// small, else their order. All processes of a file of PyTorch or rocprof are one rank.
+// Files of PyTorch and dftracer are those of ranks. Before version 1.0.5, the first slice tells dftracer: its number, host and depth or
+// file. The rank is that of distributedInfo, of dftracer's PR record, or the number behind "rank" or "worker" in the file's name. In other
+// files processes are ranks if they communicate: the pid is the rank if all pids are small, else their order. All processes of a file of
+// PyTorch or rocprof are one rank.
 //
 // The processes of a file of NCCL's profiler, which each process writes for itself, are those
 // of one host, and so of one clock. Times of several files are those of one clock if all have
@@ -78,9 +74,8 @@
 // NCCL's profiler become collectives and messages in the same way, on the communicator that
 // is named first.
 //
-// Names that tell a place in the source code, TAU's "main [{solve.c} {12,1}-{40,1}]" and
-// the Python functions of PyTorch, VizTracer and XLA, give the region its file and line. The
-// address of the object of a built-in method, another one in each process, is left out.
+// Some names tell a place in the source code: TAU's "main [{solve.c} {12,1}-{40,1}]" and the Python functions of PyTorch, VizTracer and
+// XLA. They give the region its file and line. The address of the object of a built-in method, another one in each process, is left out.
 //
 // Messages in the convention that any writer may use are flow events inside the slices of
 // the calls:
@@ -112,9 +107,8 @@
 //	all other         i of cat tracekit, args.k the kind, args.a the arguments
 //	attributes        args.attr: triples of number, type, value
 //
-// One event is one line; events of a location stand in recorded order. B and E are used
-// rather than X because they keep that order, need no memory for open calls, and hold calls
-// that were never left. The identifier of a flow is a hash of sender, receiver,
-// communicator, tag and args.seq, the number of the message in its channel, which each end
-// counts in the order of its records: both ends know it without each other.
+// One event is one line; events of a location stand in recorded order. B and E are used rather than X: they keep that order, need no memory
+// for open calls, and hold calls that were never left. The identifier of a flow is a hash of sender, receiver, communicator, tag and
+// args.seq. The latter is the number of the message in its channel, which each end counts in the order of its records: both ends know it
+// without each other.
 package jsontrace

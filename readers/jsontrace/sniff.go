@@ -67,9 +67,8 @@ func (ignored) event(*event, int64)            {}
 func (ignored) member(string, []byte, int64)   {}
 func (ignored) find(trace.Code, int64, string) {}
 
-// Files returns the files of a trace: the paths themselves, or in place of a directory the
-// JSON traces in it whose names say so (.json or .pfw, perhaps compressed), in order of name.
-// With them come those that cannot be opened: they may be traces.
+// Files returns the files of a trace: the paths themselves. In place of a directory stand the JSON traces in it whose names say so (.json
+// or .pfw, perhaps compressed), in order of name. With them come those that cannot be opened: they may be traces.
 func Files(paths ...string) (files []string) {
 	for _, path := range paths {
 		entries, err := os.ReadDir(path)

@@ -79,9 +79,8 @@ func (p *Parts) Add(other *Parts) error {
 	return p.Results.Add(&other.Results)
 }
 
-// Join makes the parts the events of the archive, once all locations are there, and returns their
-// number in the trace and what was noticed in it. The source is asked for what is about the trace alone.
-// Then Close completes the archive.
+// Join makes the parts the events of the archive, once all locations are there. It returns their number in the trace and what was noticed
+// in it. The source is asked for what is about the trace alone. Then Close completes the archive.
 func (p *Parts) Join(src trace.Source) (events uint64, findings []trace.Finding, err error) {
 	if err := p.Missing(src.Defs()); err != nil {
 		return 0, nil, err

@@ -1,11 +1,9 @@
 // Package otf2 reads and writes archives of the Open Trace Format 2, without the
 // reference library.
 //
-// The format is a table: records.go lists the fields of every record, and definitions,
-// events, names and the writer follow it. Framing (files, chunks, records; chunks.go) and
-// decoding (cursor of fields; encoding.go) do not mix. The few kinds of event that make
-// up nearly all of every trace have a decoder of their own (hot.go) which gives what the
-// table would give.
+// The format is a table: records.go lists the fields of every record, and definitions, events, names and the writer follow it. Framing
+// (files, chunks, records; chunks.go) and decoding (cursor of fields; encoding.go) do not mix. The few kinds of event that make up nearly
+// all of every trace have a decoder of their own (hot.go). It gives what the table would give.
 //
 // Identifiers in files may be sparse and are local to a location; Open makes them dense,
 // and batches hold dense identifiers. The exceptions are Batch.Other.Args and the values
@@ -73,9 +71,9 @@ type progress struct {
 	findings []trace.Finding
 }
 
-// Open opens an archive by the path of its anchor file or of the directory that holds
-// it, and reads all definitions with that many goroutines, below 1: one per processor. The error wraps trace.ErrNotATrace if there is no
-// OTF2 archive, and is a *trace.SyntaxError if the anchor file or the global definitions cannot be used at all.
+// Open opens an archive by the path of its anchor file or of the directory that holds it. It reads all definitions with that many
+// goroutines, below 1: one per processor. The error wraps trace.ErrNotATrace if there is no OTF2 archive. It is a *trace.SyntaxError if the
+// anchor file or the global definitions cannot be used at all.
 func Open(ctx context.Context, path string, jobs int) (*Source, error) {
 	anchorPath := path
 	if info, err := os.Stat(path); err != nil {
@@ -164,9 +162,8 @@ func (s *Source) localPath(location trace.LocationID, suffix string) string {
 // EventFile returns the path of the file that has a location's events.
 func (s *Source) EventFile(location trace.LocationID) string { return s.localPath(location, ".evt") }
 
-// FilesOf returns, of files that are there, those of the archive that is opened by the path of its anchor
-// file or of the directory that holds it: what Open reads, the anchor file last, and the files of events, of
-// which it takes the size alone. Paths are slash-separated.
+// FilesOf returns, of files that are there, those of an archive. Its path is that of its anchor file or of the directory that holds it:
+// what Open reads, the anchor file last, and the files of events, of which it takes the size alone. Paths are slash-separated.
 func FilesOf(name string, there []string) (opened, events []string) {
 	if !slices.Contains(there, name) {
 		var names []string

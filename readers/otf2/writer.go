@@ -60,11 +60,9 @@ type target struct {
 	whole     bool // dir is to be the archive's own
 }
 
-// Create begins an archive. A path that ends in .otf2 names the anchor file, any other a
-// directory, which gets the anchor file traces.otf2. The error wraps fs.ErrExist if there
-// is such an archive, unless options say to replace it, and always if the directory or that of
-// the events holds what is no part of one. Events of kinds that OTF2 does
-// not have are left out and counted: see Lost.
+// Create begins an archive. A path that ends in .otf2 names the anchor file, any other a directory, which gets the anchor file traces.otf2.
+// The error wraps fs.ErrExist if there is such an archive, unless options say to replace it. It always does if the directory or that of the
+// events holds what is no part of one. Events of kinds that OTF2 does not have are left out and counted: see Lost.
 //
 // If the archive is not to be completed, call Discard.
 func Create(path string, info trace.Info, defs *trace.Defs, options Options) (*Writer, error) {

@@ -83,10 +83,9 @@
 //
 // # Writing
 //
-// A Writer makes traces as Extrae does, for Paraver and its tools, with event types of its
-// own that hold what these have no place for and that the .pcf file announces. Reading such a trace gives the events that
-// were written; so archives of other formats survive the way through this one but for what
-// Writer.Lost counts. See Create.
+// A Writer makes traces as Extrae does, for Paraver and its tools. Event types of its own, which the .pcf file announces, hold what these
+// have no place for. Reading such a trace gives the events that were written; so archives of other formats survive the way through this one
+// but for what Writer.Lost counts. See Create.
 //
 //	writer.go        the three files, and their order on the way out
 //	threadwriter.go  the events of a location become lines (sink.go)

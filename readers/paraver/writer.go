@@ -54,11 +54,9 @@ type Writer struct {
 // and the names into a .row beside it. All three get their names in Close. The error
 // wraps fs.ErrExist if there are such files, unless options say to replace them.
 //
-// The trace is as Extrae writes it: one application, a task for each rank of
-// MPI_COMM_WORLD and for each further process, times in nanoseconds from the clock's
-// offset on, states that tile the time, MPI functions as events 50000001…, all other
-// regions as 60000018, 60000019 or 60000020 by paradigm, call sites as caller lines,
-// collectives with sizes, communicator and root flag, counters as 42… (increments), 43…
+// The trace is as Extrae writes it: one application, a task for each rank of MPI_COMM_WORLD and for each further process, states that tile
+// the time. Times are nanoseconds from the clock's offset on. MPI functions are events 50000001…, all other regions 60000018, 60000019 or
+// 60000020 by paradigm, call sites caller lines. Collectives have sizes, communicator and root flag. Counters are 42… (increments), 43…
 // (counted from the start) or our own types (momentary).
 //
 // Communication lines are pairs: sends and receives are matched in Close as MPI does, in

@@ -26,9 +26,8 @@
 //
 // # State
 //
-// Names are interned for each sequence of packets, until the sequence clears its state. Packets that
-// need names which are lost, since packets before them were dropped or since the file begins behind
-// them, are left out and counted as unused_record.
+// Names are interned for each sequence of packets, until the sequence clears its state. Names are lost if packets before were dropped or
+// the file begins behind them. Packets that need such names are left out and counted as unused_record.
 //
 // # Clocks
 //

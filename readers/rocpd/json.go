@@ -31,8 +31,8 @@ func SniffJSON(path string, head []byte) bool {
 	return ok && bytes.HasPrefix(bytes.TrimSpace(rest), []byte(`"`+jsonMember+`"`))
 }
 
-// JSONIn returns the files of JSON of rocprofv3 in a directory, and in those that it makes there of hosts and processes, in order of
-// name; with them those that cannot be opened, which may be such. What else is JSON there is not among them.
+// JSONIn returns the files of JSON of rocprofv3 in a directory, in order of name. Those in its directories of hosts and processes are among
+// them; with them those that cannot be opened, which may be such. What else is JSON there is not among them.
 func JSONIn(dir string) []string {
 	some := false
 	files := slices.DeleteFunc(recording.FilesIn(dir, ".json", levels), func(path string) bool {

@@ -39,12 +39,11 @@ const (
 	ByWait     ColorBy = "wait"     // computation, MPI, and each kind of wait state
 )
 
-// Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's
-// master thread and each stream of a device, or for other locations, colored by what it runs (see palette) and
-// by that it waits (wait states); messages and collectives join the bars. The ranks that
-// others wait for most have a label, whatever the number of ranks. Times that were rebuilt from
-// statistics stand on gray ground, and so does what was cut since it repeats what was kept. It decodes the trace
-// once; memory depends on the size of the picture, not on the number of events or ranks, and the picture not on the number of jobs.
+// Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's master thread and each stream of a device, or for
+// other locations. Its colors say what it runs (see palette) and that it waits (wait states); messages and collectives join the bars. The
+// ranks that others wait for most have a label, whatever the number of ranks. Times that were rebuilt from statistics stand on gray ground,
+// and so does what was cut since it repeats what was kept. It decodes the trace once; memory depends on the size of the picture, not on the
+// number of events or ranks, and the picture not on the number of jobs.
 func Draw(ctx context.Context, t *trace.Trace, waits waits.ByCall, o Options) (*plots.Timeline, error) {
 	d, err := newDiagram(ctx, t, waits, o)
 	if err != nil {

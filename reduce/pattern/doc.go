@@ -1,5 +1,5 @@
-// Package pattern finds the intervals of a run that repeat others, so that they can be left
-// out of the trace, and makes them again (docs/DEFINITIONS.md 1.3, repeating pattern).
+// Package pattern finds the intervals of a run that repeat others, so that they can be left out of the trace. It also makes them again
+// (docs/DEFINITIONS.md 1.3, repeating patterns).
 //
 // Find goes through these steps:
 //

@@ -40,9 +40,8 @@ type Location struct {
 	Master trace.LocationID
 }
 
-// A Kept is an interval of the reduced trace: the records First <= seq < First+Events, from
-// the time Begin to End. Gaps are the mean times between its beginning, its records and its
-// end, over all intervals of the full trace with these records, in 1/gapUnit ticks.
+// A Kept is an interval of the reduced trace: the records First <= seq < First+Events, from the time Begin to End. Gaps are the mean times
+// between its beginning, its records and its end, in 1/gapUnit ticks. Means are over all intervals of the full trace with these records.
 //
 //	len(Gaps) == Events+1
 type Kept struct {

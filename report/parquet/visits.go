@@ -11,8 +11,8 @@ import (
 // A visit is a region that is entered, in corrected ticks.
 type visit struct{ enter, inside int64 }
 
-// Visits has a row for each visit of a region, on threads and on streams of devices, in the order in which a location leaves them: where,
-// when, how long, and how deep in other regions. It decodes the trace.
+// Visits has a row for each visit of a region, on threads and on streams of devices. Rows come in the order in which a location leaves
+// them: where, when, how long, and how deep in other regions. It decodes the trace.
 func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 	regions, kinds, classes := newNameList(), newNameList(), newNameList()
 	type about struct{ region, kind, class uint32 }

@@ -22,8 +22,8 @@ type test struct {
 	op     vtab.ConstraintOp
 }
 
-// BestIndex implements vtab.Table. Comparisons with values are tested while rows are visited; SQLite tests them again. Rows are visited
-// by the column of an equality that has the most different values, or else by that of ORDER BY or GROUP BY, if it is one column.
+// BestIndex implements vtab.Table. Comparisons with values are tested while rows are visited; SQLite tests them again. Rows are visited by
+// the column of an equality that has the most different values. Else it is that of ORDER BY or GROUP BY, if it is one column.
 func (t *table) BestIndex(info *vtab.IndexInfo) error {
 	p := &plan{by: -1, columns: info.ColUsed}
 	for i := range info.Constraints {

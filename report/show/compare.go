@@ -32,7 +32,7 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		if s.runs > 1 {
 			more = fmt.Sprintf(", first of %d runs", s.runs)
 		}
-		text.Line(w, "%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration))
+		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration)), out.Width, 3))
 	}
 	for _, reason := range doc.Comparable.Reasons {
 		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, out.Width, 2))
@@ -65,28 +65,28 @@ func verdict(doc *outcome.Compare) string {
 			judged++
 		}
 	}
-	text := "All ranks together take as long in both."
+	text := fmt.Sprintf("Total rank time: %s in both.", words.Nanoseconds(r.A))
 	if r.Change == nil && r.B != r.A {
 		text = fmt.Sprintf("A has no time at all, B has %s.", words.Nanoseconds(r.B))
 	}
 	if r.Change != nil && r.B != r.A {
-		more := words.Share(math.Abs(*r.Change)) + " more"
+		change := fmt.Sprintf("%+.1f %%", 100**r.Change)
 		switch {
-		case r.B < r.A:
-			more = words.Share(math.Abs(*r.Change)) + " less"
+		case math.Abs(*r.Change) < 0.0005:
+			change = "less than 0.1 % apart"
 		case *r.Change >= manyTimes:
-			more = fmt.Sprintf("%.3g times as much", *r.Change+1)
+			change = fmt.Sprintf("×%.3g", *r.Change+1)
 		}
-		text = fmt.Sprintf("All ranks together take %s time in B, %s and %s", more, words.Nanoseconds(r.A), words.Nanoseconds(r.B))
+		text = fmt.Sprintf("Total rank time: %s in A, %s in B (%s", words.Nanoseconds(r.A), words.Nanoseconds(r.B), change)
 		switch {
 		case !doc.Comparable.Alike:
-			text += "; as the runs differ in shape, this does not tell which is faster."
+			text += "). The runs differ in shape: this does not tell which is faster."
 		case r.Significant == nil:
-			text += "; whether that is noise, too few iterations tell."
+			text += "). Too few iterations tell whether that is noise."
 		case *r.Significant:
-			text += ": more than noise."
+			text += ", beyond noise)."
 		default:
-			text += ": no more than noise."
+			text += ", within noise)."
 		}
 	}
 	switch {
@@ -216,7 +216,7 @@ func markedResult(name string, x float64, modelled bool) string {
 	return words.OfResult(name, x)
 }
 
-var results = &report.Table{Key: "results", Title: "Results", Columns: []report.Column{
+var results = &report.Table{Key: "results", Title: "Results", Note: "Of the whole run, startup included.", Columns: []report.Column{
 	{Key: "name", Unit: report.Label},
 	{Title: "A", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.A, r.ModelledA) })},
 	{Title: "B", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.B, r.ModelledB) })},

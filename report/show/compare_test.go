@@ -19,12 +19,12 @@ func TestVerdict(t *testing.T) {
 		significant  int
 		want         string
 	}{
-		{110, true, &yes, &yes, 1, ": more than noise. 1 of 1 time of places changed by more than noise."},
-		{110, true, &yes, &no, 0, ": more than noise. It is spread out: none of 1 time of places changed by more than noise alone."},
-		{110, true, &no, &no, 0, ": no more than noise. None of 1 time of places changed by more than noise."},
-		{110, true, &yes, nil, 0, ": more than noise. No place has iterations enough to judge by."},
-		{42_800, true, &yes, nil, 0, "take 428 times as much time in B, 100 ns and 42.8 µs: more than noise. No place has iterations enough to judge by."},
-		{42_800, false, &no, nil, 0, "; as the runs differ in shape, this does not tell which is faster. No place has iterations enough to judge by."},
+		{110, true, &yes, &yes, 1, "+10.0 %, beyond noise). 1 of 1 time of places changed by more than noise."},
+		{110, true, &yes, &no, 0, ", beyond noise). It is spread out: none of 1 time of places changed by more than noise alone."},
+		{110, true, &no, &no, 0, ", within noise). None of 1 time of places changed by more than noise."},
+		{110, true, &yes, nil, 0, ", beyond noise). No place has iterations enough to judge by."},
+		{42_800, true, &yes, nil, 0, "100 ns in A, 42.8 µs in B (×428, beyond noise). No place has iterations enough to judge by."},
+		{42_800, false, &no, nil, 0, "(×428). The runs differ in shape: this does not tell which is faster. No place has iterations enough to judge by."},
 	} {
 		change := test.b/100 - 1
 		doc := &outcome.Compare{Comparison: &compare.Comparison{Comparable: compare.Comparable{Alike: test.alike},

@@ -44,8 +44,9 @@ func Compress(out *report.Sections, doc *outcome.Compress, output string) {
 		}
 		printUnlearned(out, heading, doc.Unlearned)
 		if doc.Unseen > 0 {
-			fmt.Fprintf(w, "\nNot looked at for formulae: %s (leaves without an enter, or beyond what is kept of a location's call tree)\n",
+			said := fmt.Sprintf("Not looked at for formulae: %s (leaves without an enter, or beyond what is kept of a call tree)",
 				words.Plural(int(doc.Unseen), "event", "events"))
+			fmt.Fprintf(w, "\n%s\n", text.Wrap(said, out.Width, 2))
 		}
 	}
 	printByMemory(out, doc.ByMemory, "static", func(s formulae.NamedShare) float64 { return s.Static })

@@ -28,7 +28,7 @@ func Fit(out *report.Sections, d *outcome.Fit) {
 		}
 	}
 	keys := d.Shown(out.Top)
-	heading := fmt.Sprintf("What calls need at the %s quantile (%s): %s, for %s a law is accepted", words.Share(d.Quantile), d.Way(),
+	heading := fmt.Sprintf("What calls need at the %s quantile (%s): %s, %s with an accepted law", words.Share(d.Quantile), d.Way(),
 		words.Plural(len(d.Models), "key", "keys"), words.Count(accepted))
 	report.Keys(heading, keys, false).Print(out.W, out.Width)
 	if d.Paper {

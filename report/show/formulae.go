@@ -24,7 +24,8 @@ func CallTrees(out *report.Sections, doc *outcome.CallTrees, defs *trace.Defs, o
 	if doc.Paper {
 		kinds = "the paper's kinds of "
 	}
-	text.Line(w, "%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"), out.Writer)
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: %sformulae of at most %s; %s", doc.Path, kinds, words.Plural(doc.Terms, "term", "terms"),
+		out.Writer), out.Width, 2))
 	out.Table(learnedTable, learnedRows(doc.Learned))
 	heading := "Not learned"
 	if doc.Lost {
@@ -131,11 +132,11 @@ func printTree(w io.Writer, t *formulae.AnnotatedTree, width int) {
 	for n := range t.Nodes {
 		names = max(names, utf8.RuneCountInString(indented(&t.Nodes[n])))
 	}
-	times := "time, waiting included; arguments and attributes that are always the same are left out"
-	if len(t.Locations) > 1 {
-		times += ": mean of " + words.Plural(len(t.Locations), "location", "locations")
+	note := "Time includes waiting. Arguments and attributes that are always the same are left out."
+	if n := len(t.Locations); n > 1 {
+		note = fmt.Sprintf("Mean of %d locations. %s", n, note)
 	}
-	fmt.Fprintf(w, "\nAnnotated call tree (%s)\n%-*s %9s %10s %10s\n%s\n", times, names, "call path", "visits", "total", "own",
+	fmt.Fprintf(w, "\nAnnotated call tree\n%s\n%-*s %9s %10s %10s\n%s\n", text.Wrap(note, width, 0), names, "call path", "visits", "total", "own",
 		strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]

@@ -17,7 +17,7 @@ func Explain(out *report.Sections, d *outcome.Explain, where string) {
 	at := func(ns int64) string { return words.Time(ns - d.Trace.StartNs) }
 	line := func(indent int, format string, args ...any) {
 		pad := strings.Repeat(" ", indent)
-		fmt.Fprintln(out.W, pad+text.Wrap(fmt.Sprintf(format, args...), out.Width-indent, indent))
+		fmt.Fprintln(out.W, pad+text.Wrap(fmt.Sprintf(format, args...), out.Width-indent, max(3, indent)))
 	}
 	if r := report.RebuiltLine("", d.Trace.Rebuilt); r != "" {
 		line(0, "%s", r)

@@ -22,8 +22,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 	if doc.Out != "" {
 		verb = "are left"
 	}
-	text.Line(w, "%s: %s of %s records %s (%s)", doc.Trace.Path, words.Count(doc.Records.After), words.Count(doc.Records.Before), verb,
-		words.PartOf(int64(doc.Records.After), int64(doc.Records.Before)))
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: %s of %s records %s (%s)", doc.Trace.Path, words.Count(doc.Records.After),
+		words.Count(doc.Records.Before), verb, words.PartOf(int64(doc.Records.After), int64(doc.Records.Before))), out.Width, 2))
 	text.Line(w, "Rules: %s", strings.Join(doc.Rules, "; "))
 	fmt.Fprintf(w, "Ranks: %s of %s\n", words.Count(doc.Ranks.After), words.Count(doc.Ranks.Before))
 	if doc.Out != "" {
@@ -114,7 +114,7 @@ var buffers = &report.Table{Key: "model", Title: "What the measurement would hav
 
 // printBuffers shows what measuring would have cost, beside what the paper has measured.
 func printBuffers(out *report.Sections, m *outcome.BufferModel) {
-	model := fmt.Sprintf("Model: records of %s in buffers of %s, %s for each flush, %s for each record, disk %s per second for all. "+
+	model := fmt.Sprintf("Model: records of %s in buffers of %s; %s for each flush, %s for each record; disk %s per second for all. "+
 		"Flushes: of the rank with the most. Run time: minimum increase.",
 		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9),
 		words.Bytes(uint64(m.Disk)))
@@ -181,7 +181,7 @@ func certificate(out *report.Sections, heading, which string, figures []reduce.F
 			}
 		}
 	}
-	out.Table(t, report.RowsOf(shown))
+	out.Table(t, report.RowsOf(shown), "Of the whole run, startup included.")
 }
 
 // headlines are the figures that are shown however good they are.

@@ -24,7 +24,7 @@ func Scaling(out *report.Sections, doc *outcome.Scaling) {
 	case len(doc.Sizes) > 1 && doc.Comparable.Alike:
 		found := ""
 		if doc.Detected {
-			found = " (found from the work that they do; --scaling says otherwise)"
+			found = " (detected from their work; --scaling sets it)"
 		}
 		same := "the same problem for all sizes"
 		if doc.Mode == scaling.Weak {
@@ -107,7 +107,7 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 	if m := doc.Runtime; m != nil {
 		said := fmt.Sprintf("Run time: %s; with %s processes %s", modelFormula(m), words.Count(doc.At), words.Nanoseconds(m.Predicted))
 		if m.Low != nil {
-			said += fmt.Sprintf(", 95 of 100 times within %s to %s", words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High))
+			said += fmt.Sprintf(" (95 %% interval: %s to %s)", words.Nanoseconds(*m.Low), words.Nanoseconds(*m.High))
 		}
 		fmt.Fprintln(out.W)
 		fmt.Fprintln(out.W, text.Wrap(said+".", out.Width, 2))

@@ -18,9 +18,9 @@ func Stragglers(out *report.Sections, doc *outcome.Stragglers) {
 	}
 	if p := doc.Program; p != nil {
 		fmt.Fprintf(out.W, "\nRun time %s, %s with equal ranks: slowdown %.3f.\n", words.Time(p.RuntimeNs), words.Time(p.EqualNs), p.Slowdown)
-		if p.MW != nil && *p.MW > 0 && p.Slowdown > 1 {
-			fmt.Fprintln(out.W, text.Wrap(fmt.Sprintf("As fast as the mean, the slowest %s would end %s of the loss.",
-				report.RanksNamed(p.Slowest), words.Share(min(1, *p.MW))), out.Width, 2))
+		if p.MW != nil && *p.MW > 0 && p.Slowdown >= 1.0005 { // 1.001, as printed
+			fmt.Fprintln(out.W, text.Wrap(fmt.Sprintf("%s of the loss would be gone if the slowest (%s) took the mean time.",
+				words.Share(min(1, *p.MW)), report.RanksNamed(p.Slowest)), out.Width, 2))
 		}
 		g := &text.Grid{Heading: "Slowdown by rank" + out.Of(len(p.ByRank), "ranks"), Titles: []string{"rank", "slowdown"}}
 		g.Note("All other ranks take the mean over ranks at each place, visit by visit.")

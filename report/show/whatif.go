@@ -17,7 +17,7 @@ import (
 func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	w := out.W
 	report.PrintRebuilt(out.W, "", doc.Trace.Rebuilt)
-	fmt.Fprintf(w, "%s: run time %s\n", doc.Trace.Path, words.Time(doc.Baseline))
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: run time %s", doc.Trace.Path, words.Time(doc.Baseline)), out.Width, 2))
 	for _, said := range modelNotes(doc) {
 		fmt.Fprintln(w, text.Wrap(said, out.Width, 0))
 	}
@@ -37,14 +37,18 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 		Lost(w, doc.Lost, "not in it: %s %s")
 	}
 	if len(doc.Gains) > 0 {
-		shown := doc.Gains[:min(out.Top, len(doc.Gains))]
+		found, left := withoutStartup(doc.Gains)
+		shown := found[:min(out.Top, len(found))]
 		note := "Wall time by which the run would be shorter with each change alone. Balance: each rank gets the mean over ranks; scale: " +
 			"the time there is that many times as long. Gains do not add up"
 		if slices.ContainsFunc(shown, whatif.Gain.Together) {
 			note += "; the row of several places is of all these changes together"
 		}
 		notes := []string{note + "."}
-		if n := alike(doc.Gains); n > 1 {
+		if left != nil {
+			notes = append(notes, fmt.Sprintf("Startup is left out: %s, %s.", left.Place, words.Time(left.GainNs)))
+		}
+		if n := alike(found); n > 1 {
 			notes = append(notes, fmt.Sprintf("The first %d gain the same, because something else then takes as long.", n))
 		}
 		out.Table(gains, report.RowsOf(shown), notes...)
@@ -59,6 +63,23 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	if len(doc.Findings) > 0 {
 		report.PrintFindings(w, out.Width, "Findings", doc.Findings)
 	}
+}
+
+// withoutStartup returns the gains of what passes between MPI_Init and MPI_Finalize, and the largest one of these calls. Where there are no
+// others, it returns all.
+func withoutStartup(gains []whatif.Gain) (rest []whatif.Gain, left *whatif.Gain) {
+	for i, g := range gains {
+		switch startup := strings.HasPrefix(g.Place, "MPI_Init") || strings.HasPrefix(g.Place, "MPI_Finalize"); {
+		case !startup || g.Together():
+			rest = append(rest, g)
+		case left == nil:
+			left = &gains[i]
+		}
+	}
+	if rest == nil {
+		return gains, nil
+	}
+	return rest, left
 }
 
 // alike returns how many of the first gains are about the same.

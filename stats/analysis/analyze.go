@@ -27,8 +27,8 @@ import (
 //  2. the critical path: backward over the calls that wait; beside it the overhead of calls, if
 //     that is asked for: their durations are sampled, laws fitted, and the calls held to them
 //     (after the profile if calls of lines are counted: it tells which those are)
-//  3. the profile: a decoding pass over all events, which attributes corrected times and
-//     the pieces of the path to call paths, and finds the useful time before each call; beside
+//  3. the profile: a decoding pass over all events. It attributes corrected times and
+//     the pieces of the path to call paths, and finds the useful time before each call. Beside
 //     it waits are brought into the order of their ends
 //  4. the ideal replay: forward over the calls that wait, with useful times; beside it the
 //     delays: backward over all waits, with what each location did between its calls, which the

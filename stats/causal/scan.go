@@ -49,9 +49,8 @@ func (s *Schedule) Scan(store *spill.Store, members int, member func(row uint32)
 // Release gives the memory of Scan back.
 func (s *Schedule) Release() { s.scans.before.Release() }
 
-// Before returns the time in ticks at which the latest of the members before a member of a collective operation
-// arrives, Anytime if there are none. While one of them is missing, ok is false and l waits. The time for all members
-// together is proportional to their number.
+// Before returns the time in ticks at which the last of those arrives that come before a member of a collective operation; Anytime if there
+// are none. While one of them is missing, ok is false and l waits. The time for all members together is proportional to their number.
 func (s *Schedule) Before(l trace.LocationID, c *trace.Collective, member uint32) (at int64, ok bool) {
 	if s.scans.before == nil {
 		s.scans.before = spill.NewZeros[before](s.scans.store, s.scans.members)

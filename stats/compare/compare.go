@@ -33,8 +33,8 @@ type Comparable struct {
 	Reasons []string `json:"reasons"`
 }
 
-// An Efficiency is one of the ratios of DEFINITIONS 2.6, without startup if Startup is false, or that of threads (2.10), always of the
-// whole run. It is null on a side where it is not defined. Change is B - A.
+// An Efficiency is one of the ratios of DEFINITIONS 2.6, without startup if Startup is false. Or it is that of threads (2.10), always of
+// the whole run. It is null on a side where it is not defined. Change is B - A.
 type Efficiency struct {
 	Name   string   `json:"name"`
 	A      *float64 `json:"a"`
@@ -53,10 +53,9 @@ const (
 	KindRun  Kind = "run"  // everything: metric time_ns
 )
 
-// A Change is the change of one place, sums over ranks. Its weight is the size of the change, |B - A|,
-// and for own time by how much the waits that the place causes have changed as well: so a cause
-// outweighs each of the waits that follow from it. A rank that takes longer may only fill what it
-// waited before; the two sizes are added, not netted.
+// A Change is the change of one place, sums over ranks. Its weight is the size of the change, |B - A|. For own time it is also by how much
+// the waits that the place causes have changed: so a cause outweighs each of the waits that follow from it. A rank that takes longer may
+// only fill what it waited before; the two sizes are added, not netted.
 type Change struct {
 	Kind Kind `json:"kind"`
 	field.SourceLine

@@ -13,12 +13,11 @@ import (
 	"tracekit/trace"
 )
 
-// Finder finds what makes others wait (DEFINITIONS 2.3): backward over all waits, the costs
-// of each are charged to the places where the one waited for has spent more time than the
-// one that waits since they last synchronised, and handed on to the waits that it had itself.
+// Finder finds what makes others wait (DEFINITIONS 2.3): backward over all waits, the costs of each are charged to places: where the one
+// waited for has spent more time than the one that waits since they last synchronised. They are handed on to the waits that it had itself.
 //
-// What a wait needs of the time since then does not depend on the waits after it, and is
-// found on all cores, a batch of waits at a time; only the costs go from wait to wait.
+// What a wait needs of the time since then does not depend on the waits after it. It is found on all cores, a batch of waits at a time;
+// only the costs go from wait to wait.
 type Finder struct {
 	t         *trace.Trace
 	jobs      int

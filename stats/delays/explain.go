@@ -15,9 +15,8 @@ import (
 	"tracekit/trace"
 )
 
-// A Link is one wait in the chain that leads from a wait back to its origin: a call of Rank waits
-// for one of Cause, because since OpenedNs, when the two last met, the cause has spent more time
-// in the places of Longer, and has waited itself for WaitedNs.
+// A Link is one wait in the chain that leads from a wait back to its origin: a call of Rank waits for one of Cause. Since OpenedNs, when
+// the two last met, the cause has spent more time in the places of Longer, and has waited itself for WaitedNs.
 type Link struct {
 	Kind      string     `json:"kind"` // key of the wait state, or wait_at_startup
 	Rank      field.Rank `json:"rank"`
@@ -49,9 +48,8 @@ type LinkTime struct {
 // chainLength bounds the links of a chain.
 const chainLength = 1000
 
-// Explain follows a wait back to its origin: from each wait to the longest one that its cause
-// had since the two last met, as long as the cause's own waits explain more of it than what
-// the cause did. The call must wait, and the analysis be of the whole run.
+// Explain follows a wait back to its origin: from each wait to the longest one that its cause had since the two last met. It ends where
+// what the cause did explains more than the cause's own waits. The call must wait, and the analysis be of the whole run.
 func Explain(ctx context.Context, t *trace.Trace, found waits.ByCall, segments []*profile.Segments, l trace.LocationID, call uint32,
 	jobs int) ([]Link, error) {
 	s, err := scope.New(t, scope.Selection{})

@@ -29,14 +29,15 @@ const (
 	tried     = 16   // candidates of which the gain is predicted
 )
 
-// Find returns the causes, the one with the most gain first; none if nothing is worth fixing. It completes the analysis, which must be
-// of the whole run, by the time that no cause may have and the run time on an ideal network.
+// Find returns the causes, the one with the most gain first; none if nothing is worth fixing. It completes the analysis, which must be of
+// the whole run: by the time that no cause may have, and the run time on an ideal network.
 func Find(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) ([]cause.Cause, error) {
 	return FindPart(ctx, t, a, a, math.MinInt64, math.MaxInt64, jobs)
 }
 
-// FindPart returns the causes in a part of the run, a window of corrected ticks of which the analysis a is, by what the whole run would
-// gain if what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not tried.
+// FindPart returns the causes in a part of the run, a window of corrected ticks of which the analysis a is. They count by what the whole
+// run would gain if what passes then were mended. Changes that are not of some time, of the network and of the order of messages, are not
+// tried.
 func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, from, to int64, jobs int) ([]cause.Cause, error) {
 	f := newFinder(t, a, to)
 	if f.run == 0 { // less than a nanosecond

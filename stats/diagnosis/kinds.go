@@ -216,7 +216,7 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	c.bound = min(c.bound, slow)
 	c.changes = changes
 	c.mended = fmt.Sprintf("If no call were slower than %.4g %% of comparable calls", 100*f.quantile())
-	c.cause.Headline = fmt.Sprintf("Some calls of %s are slower than comparable calls", rows[0].Operation)
+	c.cause.Headline = fmt.Sprintf("Some %s calls are slower than comparable calls", rows[0].Operation)
 	if names[0] != string(rows[0].Operation) {
 		c.text = "In " + words.Sentence(rows[0].SourceLine) + ". "
 	}
@@ -227,8 +227,24 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 		}
 		c.text += ". "
 	}
-	c.text += f.waits(all.row, "them")
+	c.text += f.waits(all.row, "them") + f.mostSlow(&c.cause, all.row)
 	return c
+}
+
+// standsOut is how many times its equal share of the waits a rank must cause so that it is named among many.
+const standsOut = 2
+
+// mostSlow says of slow calls of many ranks whether one of them stands out.
+func (f *finder) mostSlow(c *cause.Cause, row waitstate.Delay) string {
+	if len(c.Ranks) <= fewest || row.TotalNs <= 0 {
+		return ""
+	}
+	share := float64(row.Ranks[0].TimeNs) / float64(row.TotalNs)
+	if share*float64(len(f.ranks)) < standsOut {
+		return " No rank stands out."
+	}
+	c.Evidence["most_share"] = share
+	return fmt.Sprintf(" Rank %s causes %s of these waits.", words.Rank(row.Ranks[0].Rank), words.Share(share))
 }
 
 func (f *finder) quantile() float64 {

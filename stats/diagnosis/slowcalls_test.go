@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/stats/analysis"
@@ -49,13 +50,38 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 	}{
 		{800, 280, 2, 1, "Some calls at 2 places are slower than comparable calls",
 			"MPI_Send at f.c:1 and MPI_Send at f.c:3. Other ranks wait 800 ns for them"},
-		{400, 90, 1, 2, "Some calls of MPI_Send are slower than comparable calls", "In f.c:2. Other ranks wait 400 ns for them"},
+		{400, 90, 1, 2, "Some MPI_Send calls are slower than comparable calls", "In f.c:2. Other ranks wait 400 ns for them"},
 	} {
 		c := got[i]
 		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at ||
 			c.cause.Headline != want.headline || !strings.HasPrefix(c.text, want.text) {
 			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line, c.cause.Headline, c.text,
 				want)
+		}
+	}
+}
+
+// TestMostSlow states that of slow calls of many ranks the one that causes twice its share is named, and of few ranks none.
+func TestMostSlow(t *testing.T) {
+	for _, test := range []struct {
+		first int64 // of 8 ranks, what the first causes; the others 100 each
+		few   bool
+		want  string
+		share bool
+	}{
+		{100, false, " No rank stands out.", false},
+		{700, false, " Rank 0 causes 50.0 % of these waits.", true},
+		{700, true, "", false},
+	} {
+		f := &finder{ranks: make([]uint32, 8)}
+		row := waitstate.Delay{Ranks: []field.RankTime{{Rank: 0, TimeNs: test.first}}, TotalNs: test.first + 700}
+		c := &cause.Cause{Kind: cause.SlowCalls, Ranks: []uint32{0, 1, 2, 3}, Evidence: make(map[string]float64)}
+		if test.few {
+			c.Ranks = c.Ranks[:1]
+		}
+		got := f.mostSlow(c, row)
+		if _, share := c.Evidence["most_share"]; got != test.want || share != test.share {
+			t.Errorf("%+v: %q, evidence %v", test, got, c.Evidence)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package distributed lets several processes make the second pass over the events of a trace, from which
-// an analysis makes the profile: who analyses leaves a task for each shard in a directory, a process
-// on whatever machine does it and leaves a profile there, and the analysis goes on with these.
+// Package distributed lets several processes make the second pass over the events of a trace, from which an analysis makes the profile: who
+// analyses leaves a task for each shard in a directory. A process on whatever machine does it and leaves a profile there. The analysis goes
+// on with these.
 //
 //	task     a stream of package codec: the header of the shard, and what the pass has to know
 //	         beside the events (profile.Pass.Code)

@@ -1,8 +1,8 @@
 // Package fileio says what a program does to files: bytes, time and bandwidth by operation and by
 // file, and how large accesses are.
 //
-// Calls are told by the roles of their regions (see Calls), bytes and files by the
-// attributes of their Enter or, as OTF2 has it, by the records of operations within them.
+// The roles of their regions tell calls (see Calls). The attributes of their Enter tell bytes and files or, as OTF2 has it, the records of
+// operations within them.
 package fileio
 
 import (

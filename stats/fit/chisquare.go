@@ -14,9 +14,8 @@ const minExpected = 5
 //
 //	χ² = Σ (B_k - E_k)²/E_k,   ν = classes - 1 - fitted parameters
 //
-// Neighbouring classes are pooled, from the left, until E_k ≥ 5. The first pool
-// holds all that the law puts below t_min, the last one all that it puts above (up
-// to the cut of a truncated law): no tail is dropped.
+// Neighbouring classes are pooled, from the left, until E_k ≥ 5. The first pool holds all that the law puts below t_min. The last one holds
+// all above (up to the cut of a truncated law): no tail is dropped.
 type Test struct {
 	Chi2     float64
 	Classes  int     // after pooling

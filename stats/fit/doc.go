@@ -11,9 +11,9 @@
 // and t_err is counted in classes [k·i, (k+1)·i) of a window i. The recipe:
 //
 //  1. [Sample] collects durations, exactly where it can, and merges.
-//  2. [Fit] takes the sample (all of it, or its body below a robust cut),
-//     fits every [Family] by maximum likelihood on the classes, tests each with
-//     a pooled χ², and chooses one or says that no model was accepted.
+//  2. [Fit] takes the sample (all of it, or its body below a robust cut). It
+//     fits every [Family] by maximum likelihood on the classes and tests each
+//     with a pooled χ². It chooses one or says that no model was accepted.
 //  3. [Result].TMax is the quantile of the chosen law. [Overhead] of a call is
 //     what exceeds it. [Result.PValue] asks whether too many calls exceed it,
 //     [Anomalous] controls the false discoveries over many keys.

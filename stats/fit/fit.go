@@ -26,10 +26,8 @@ type Options struct {
 	// it the law is fitted to the body below a robust cut; calls above are counted.
 	Paper bool
 
-	// SmallestChi2 chooses as the paper does: the smallest χ² among all accepted
-	// estimates, whose t_max it takes. Without it the largest p-value decides
-	// among the families, which is fair to unequal ν, and t_max is from the
-	// maximum-likelihood law, the most precise one.
+	// SmallestChi2 chooses as the paper does: the smallest χ² among all accepted estimates, whose t_max it takes. Without it the largest
+	// p-value decides among the families, which is fair to unequal ν; t_max is from the maximum-likelihood law, the most precise one.
 	SmallestChi2 bool
 
 	// Brief leaves out what decides nothing: the least χ² of a law that is rejected at the
@@ -65,8 +63,8 @@ type Result struct {
 	Over      int64  // calls longer than TMax
 	Overhead  int64  // ns: Σ max(0, t - TMax)
 
-	// Unreliable says that TMax cannot be trusted: it is more than 100 times TMin (or the timer's
-	// resolution, if that is more), and fewer than 200 calls or no accepted law stand behind it.
+	// Unreliable says that TMax cannot be trusted: it is more than 100 times TMin (or the timer's resolution), with fewer than 200 calls or
+	// no accepted law behind it.
 	Unreliable bool
 }
 
@@ -80,12 +78,10 @@ const (
 // one call, or with equal calls has a defined result: see From. If no model is
 // accepted, Chosen is -1 and TMax is the empirical quantile of the body.
 //
-// In the body way the mixture takes part only if no other law is accepted, since the cut
-// already is the separation of body and slow tail, and only if its tail is slow:
-// fewer than half of the calls, in the mean beyond the body's quantile. In either way its
-// body must lie in four classes or more: less is no body but a peak. If it is
-// accepted, t_max is the quantile of its body. A mixture of two parts that overlap is no
-// separation; the empirical quantile then is the more honest answer.
+// In the body way the mixture takes part only if no other law is accepted and its tail is slow: the cut already separates body and slow
+// tail: fewer than half of the calls, in the mean beyond the body's quantile. In either way its body must lie in four classes or more: less
+// is no body but a peak. If it is accepted, t_max is the quantile of its body. A mixture of two parts that overlap is no separation; the
+// empirical quantile then is the more honest answer.
 func Fit(s *Sample, o Options) Result {
 	o = o.defaults()
 	r := Result{Quantile: o.Quantile, Alpha: o.Alpha, Calls: s.Len(), TMin: s.Min(), Chosen: -1, From: FromNothing}

@@ -54,9 +54,8 @@ type Group struct {
 	bytes   int64     // summed over calls
 }
 
-// Groups returns the calls by key, in the order of keys, still to be fitted. A size of fewer
-// than 50 calls is joined with the next larger one of its operation, role and number of
-// processes (the largest with the next smaller), and the entry lists the sizes that were joined.
+// Groups returns the calls by key, in the order of keys, still to be fitted. A size of fewer than 50 calls is joined with the next larger
+// one of its operation, role and number of processes; the largest with the next smaller. The entry lists the sizes that were joined.
 func Groups(samples map[Key]*Sample) []Group {
 	var sizes []Group
 	for _, k := range slices.SortedFunc(maps.Keys(samples), CompareKeys) {

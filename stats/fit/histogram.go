@@ -38,9 +38,8 @@ type Class struct {
 //   - else the rule of Freedman and Diaconis, 2·IQR/∛N, rounded down to whole
 //     steps.
 //
-// Neither rule nor caller gets a window below resolution (ns, the timer's), below
-// the sample's Error + 1 (nor any but a multiple of that), or so small that more than 4096 classes are occupied:
-// the window is widened instead.
+// Neither rule nor caller gets a window below resolution (ns, the timer's), or so small that more than 4096 classes are occupied. Windows
+// are multiples of the sample's Error + 1: the window is widened instead.
 func (s *Sample) Histogram(window, resolution int64) Histogram {
 	s.settle()
 	step := max(s.step(), 1)
@@ -187,8 +186,8 @@ func (h Histogram) quantile(q float64) float64 {
 	return 0
 }
 
-// Bars are equal parts of the time from the shortest call to a little beyond the last that
-// matters, each of whole classes of a histogram: what a result is drawn in.
+// Bars are equal parts of the time from the shortest call to a little beyond the last that matters. Each has whole classes of a histogram:
+// what a result is drawn in.
 type Bars struct {
 	Origin, Width int64 // ns; bar k holds the calls from Origin + k·Width to the next
 	N             int

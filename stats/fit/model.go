@@ -74,9 +74,8 @@ func (m Model) CDF(t int64) float64 {
 	return lower
 }
 
-// Between returns the law's probability of the classes from lo up to, but not including, hi
-// of the histogram (not divided by that of the body), at a cost that does not depend on
-// their number.
+// Between returns the law's probability of the histogram's classes from lo up to, but not including, hi; it is not divided by that of the
+// body. Its cost does not depend on their number.
 func (m Model) Between(lo, hi int64) float64 { return mass(m.fit, float64(lo), float64(hi)) }
 
 // contest fits the families asked for, the mixture last.

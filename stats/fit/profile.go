@@ -83,10 +83,9 @@ type Limit struct {
 	Unreliable   bool  // an entry that it is made of is
 }
 
-// Limit returns T_f(p, b) by bilinear interpolation between the entries around
-// it, first along bytes for each of the two numbers of processes, then between
-// these. Outside the entries the nearest edge stands. It is false if the profile does not
-// know the operation in that role.
+// Limit returns T_f(p, b) by bilinear interpolation between the entries around it. It goes first along bytes for each of the two numbers of
+// processes, then between these. Outside the entries the nearest edge stands. It is false if the profile does not know the operation in
+// that role.
 func (p Profile) Limit(k Key) (Limit, bool) {
 	rows := p.rows(k)
 	if len(rows) == 0 {

@@ -13,13 +13,11 @@ const defaultLimit = 1 << 20
 // and ready for use. Durations below zero, which only a broken clock can make,
 // count as zero.
 //
-// A sample is exact while it holds at most Limit distinct durations. Beyond
-// that it becomes a sparse histogram in cells of 2^s ns aligned to zero, s being
-// the smallest exponent with at most Limit occupied cells; a stored duration is
-// then the lower edge of its cell, wrong by at most [Sample.Error]; classes of a
-// histogram hold whole cells, the first one starting at the cell of the smallest
-// duration. Number, sum, smallest and largest duration stay exact. Cells of equal width suit t_err
-// better than logarithmic ones, whose error would grow with t_min.
+// A sample is exact while it holds at most Limit distinct durations. Beyond that it becomes a sparse histogram in cells of 2^s ns aligned
+// to zero. s is the smallest exponent with at most Limit occupied cells; a stored duration is then the lower edge of its cell, wrong by at
+// most [Sample.Error]; classes of a histogram hold whole cells, the first one starting at the cell of the smallest duration. Number, sum,
+// smallest and largest duration stay exact. Cells of equal width suit t_err better than logarithmic ones, whose error would grow with
+// t_min.
 //
 // The content depends on the set of durations only, not on their order or on how
 // samples were combined: s for a part never exceeds s for the whole.

@@ -27,9 +27,8 @@ type MeasureOptions struct {
 // A Measurement holds the durations, in ns, of the communication calls of a trace: what a
 // profile is made of.
 type Measurement struct {
-	// Samples by key. Bounds of memory show in samples that are no longer exact (see
-	// fit.Sample.Error) and, if there are more than a thousand keys, in bytes of which only the
-	// size class is kept.
+	// Samples by key. Bounds of memory show in samples that are no longer exact (see fit.Sample.Error). If there are more than a thousand
+	// keys, only the size class of bytes is kept.
 	Samples map[fit.Key]*fit.Sample
 
 	// Order holds the first durations of each key, in the order in which the calls begin;

@@ -12,8 +12,8 @@ import (
 	"tracekit/stats/profile"
 )
 
-// Result makes the block of the document from the lines of lineSums, with the overhead of each line by rank and the
-// durations of the calls of the lines with the most time.
+// Result makes the block of the document from the lines of lineSums. It has the overhead of each line by rank, and the durations of calls
+// of the lines with the most time.
 func (o *Finder) Result(p *profile.Profiler, sums []lineSum, length int64) (out *document.Overhead, byRank *spill.Table[OfRank],
 	byLine []LineCalls) {
 	out = &document.Overhead{Source: o.source(), Quantile: o.own.Quantile, Alpha: cmp.Or(o.opts.Fit.Alpha, fit.DefaultAlpha),

@@ -23,9 +23,8 @@ type Workers interface {
 	Left(l trace.LocationID, read func(*codec.Coder)) error
 }
 
-// A Pass is the second pass over the events, from which the profile is made, by location. What it
-// has to know beside the events, and what it leaves, belongs to one location each, but for
-// the call tree, the spans of all locations and the selection, which all must know.
+// A Pass is the second pass over the events, from which the profile is made, by location. What it has to know beside the events, and what
+// it leaves, belongs to one location each. All must know the call tree, the spans of all locations and the selection.
 //
 //	to know  the clock map; the sequence number of each call's Enter and, if it waits, how long;
 //	         the pieces of the critical path on the location

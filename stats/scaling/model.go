@@ -456,8 +456,8 @@ func (m *Model) At(p float64) float64 {
 	return sum
 }
 
-// Interval returns bounds within which a value measured with p processes lies with the probability Confidence, over all hypotheses by
-// how likely they are, each with Student's t about its prediction. Ok is false if there are no more values than coefficients. Values are
+// Interval returns bounds within which a value measured with p processes lies with the probability Confidence. They are over all hypotheses
+// by how likely they are, each with Student's t about its prediction. Ok is false if there are no more values than coefficients. Values are
 // no less than 0.
 func (m *Model) Interval(p float64) (low, high float64, ok bool) {
 	type prediction struct {

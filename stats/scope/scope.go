@@ -14,12 +14,10 @@ import (
 
 // A Scope is the part of the trace that is analyzed.
 //
-// Wait states, the critical path and the matching are those of the whole run, so that a
-// partner outside the selection still explains a wait inside it. What is summed is clipped:
-// times to [from, to], rows to the selected ranks. A message counts if both its calls
-// overlap the selection. The critical path is the run's, cut to [from, to]; what it does
-// on other ranks is charged to "(outside the selection)". The ideal-network replay knows
-// only calls that begin inside; what comes from outside costs nothing.
+// Wait states, the critical path and the matching are those of the whole run: a partner outside the selection still explains a wait inside
+// it. What is summed is clipped: times to [from, to], rows to the selected ranks. A message counts if both its calls overlap the selection.
+// The critical path is the run's, cut to [from, to]; what it does on other ranks is charged to "(outside the selection)". The ideal-network
+// replay knows only calls that begin inside; what comes from outside costs nothing.
 type Scope struct {
 	From, To int64  // corrected ticks
 	Timed    bool   // [from, to] is less than the run
@@ -94,8 +92,7 @@ func Aside(t *trace.Trace) []bool {
 	return out
 }
 
-// Run returns the corrected times of the first and the last event of any location that is not
-// aside, 0 and 0 if there are none.
+// Run returns the corrected times of the first and the last event of any location that is not aside; 0 and 0 if there are none.
 func Run(t *trace.Trace) (first, last int64) {
 	first, last = math.MaxInt64, math.MinInt64
 	aside := Aside(t)

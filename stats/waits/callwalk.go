@@ -11,8 +11,7 @@ import (
 	"tracekit/trace"
 )
 
-// A CallWalk goes over the calls of one location in order, a window of time after the
-// other, by runs of rows that lie beside each other.
+// A CallWalk goes over the calls of one location in order, window by window. It takes runs of rows that lie beside each other.
 //
 //	ahead are the calls of the present run, first the row of the first of them
 //	end is where the sends and receives of the call after the run begin
@@ -93,9 +92,8 @@ const (
 	leastWindowCalls = 256 // of a location
 )
 
-// InWindows lets all locations advance to the end of one window of time after the other, in ticks,
-// so that they have the rows of their partners at hand, and combines what they add. At the end of the
-// last window there is no time any more.
+// InWindows lets all locations advance to the end of one window of time after the other, in ticks: they have the rows of their partners at
+// hand. It combines what they add. At the end of the last window there is no time any more.
 func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial func() P,
 	advance func(p P, l int, end int64), combine func(a, b P) P) (P, error) {
 	total := 0

@@ -11,9 +11,8 @@ import (
 	"tracekit/trace"
 )
 
-// A Wait says how long a call waits and for whom. It waits until From + Time, when the
-// call that causes the wait is entered or its part in the collective begins (or, if clocks
-// disagree, until the waiting call is left itself or its part ends).
+// A Wait says how long a call waits and for whom. It waits until From + Time, when the call that causes the wait is entered or its part in
+// the collective begins. If clocks disagree, it waits until the waiting call is left itself or its part ends.
 type Wait struct {
 	Time     int64            // ticks; 0: it does not wait
 	From     int64            // when it begins to wait: its Enter, or when its part in a collective begins
@@ -21,8 +20,8 @@ type Wait struct {
 	Call     uint32           // its row; None: the cause is recorded outside any call
 	Kind     waitstate.Kind
 
-	// message is the row of the message that is waited for, in Recvs for a late sender and
-	// in Sends for a late receiver, both of the waiting location; None: no single one.
+	// message is the row of the message that is waited for: in Recvs for a late sender, in Sends for a late receiver, both of the waiting
+	// location; None: no single one.
 	MessageRow uint32
 
 	// Of a late receiver behind a late sender: the part of Time, from From on, that is a wait

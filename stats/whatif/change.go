@@ -73,9 +73,8 @@ func RankSpeed(factor float64, ranks ...uint32) Change {
 	return Change{kind: speed, ranks: ranks, factor: factor}
 }
 
-// IdealNetwork makes the network cost nothing: what the shortest message of a size takes beyond
-// the shortest calls that send and receive, and what a collective takes longer the more it
-// transfers.
+// IdealNetwork makes the network cost nothing: what the shortest message of a size takes beyond the shortest calls that send and receive;
+// what a collective takes longer the more it transfers.
 func IdealNetwork() Change { return Change{kind: otherNetwork} }
 
 // Network makes messages take a latency, in ns, and their bytes at a bandwidth, in bytes per

@@ -32,11 +32,9 @@ const tried = 8
 // combined is how many of the best changes are made together.
 const combined = 3
 
-// Gains tries the changes that promise most: places that make others wait or lie on the
-// critical path are balanced, halved and left out, and so they are as each of several callers
-// calls them; the network is made ideal; and the best changes
-// of the first few places are made together. A change that gains hardly more than a smaller one is left out. Rows are
-// sorted by gain.
+// Gains tries the changes that promise most: places that make others wait or lie on the critical path are balanced, halved and left out; so
+// they are for each of several callers; the network is made ideal; and the best changes of the first few places are made together. A change
+// that gains hardly more than a smaller one is left out. Rows are sorted by gain.
 func (m *Model) Gains(ctx context.Context, a *analysis.Result) ([]Gain, error) {
 	var rows []Gain
 	for _, n := range slices.DeleteFunc(candidates(a), m.waitsForDevice) {

@@ -1,10 +1,9 @@
 // Package whatif predicts the run time that a change of the program would give: the calibrated
 // replay (DEFINITIONS 2.11).
 //
-// A Model is the run as a graph: each location runs its calls in recorded order, with
-// computation between them, and a call ends its own time after the latest event that it waits
-// for. Own times and computation are those of the trace, and so are, with no change, all
-// times that a replay finds.
+// A Model is the run as a graph: each location runs its calls in recorded order, with computation between them. A call ends its own time
+// after the latest event that it waits for. Own times and computation are those of the trace, and so are, with no change, all times that a
+// replay finds.
 package whatif
 
 import (

@@ -706,8 +706,8 @@ func at(hull []point, bytes uint64) int64 {
 	return a.time + int64(math.Round(slope(a, b)*float64(bytes-a.bytes)))
 }
 
-// Synchronous returns the size in bytes from which on sends wait for their receivers, nil if
-// none are seen to, or only those that do so whatever the size.
+// Synchronous returns the size in bytes from which on sends wait for their receivers. It is nil if none are seen to, or only those that do
+// so whatever the size.
 func (m *Model) Synchronous() *uint64 {
 	if m.network.synchronous == math.MaxUint64 {
 		return nil

@@ -12,12 +12,10 @@ import (
 // An Undecided is what a run does not show: whether sends from some size on wait for their
 // receivers. They do not in the model itself, they do in Other.
 //
-// An eager send is over with its overhead o, one that waits at max(S+o, P)+w: S is when it is
-// begun, P when its receive is posted, w the time on the network. A call that completes it and is
-// entered later than both is left at the same time either way. One that ends before max(S, P)+w
-// shows that sends of its size do not wait; one that waits for a receiver, that they do. If no
-// call of a size shows either, both models give every time of the run back, but on a slower
-// network, or with ranks that come later, they differ.
+// An eager send is over with its overhead o, one that waits at max(S+o, P)+w: S is when it is begun, P when its receive is posted, w the
+// time on the network. A call that completes it and is entered later than both is left at the same time either way. One that ends before
+// max(S, P)+w shows that sends of its size do not wait; one that waits for a receiver, that they do. If no call of a size shows either,
+// both models give every time of the run back. On a slower network, or with ranks that come later, they differ.
 type Undecided struct {
 	Bytes uint64 // from here on
 	Other *Model

@@ -7,9 +7,9 @@ import (
 	"tracekit/trace"
 )
 
-// Times replays the run with changes and returns, by location, the map from its (corrected)
-// times in the run to those with the changes, and the spans then. Between calls each region keeps its own time unless that is
-// changed; within calls what lies before and behind the ends of their waits is moved in proportion.
+// Times replays the run with changes. It returns, by location, the map from its (corrected) times in the run to those with the changes, and
+// the spans then. Between calls each region keeps its own time unless that is changed; within calls what lies before and behind the ends of
+// their waits is moved in proportion.
 func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap, []trace.Span, Prediction, error) {
 	in, err := m.change(ctx, changes, true)
 	defer in.release()

@@ -6,9 +6,8 @@ import (
 	"tracekit/trace"
 )
 
-// Damaged returns a trace that lacks some events, in which some peers and numbers of bytes are wrong and each
-// location's clock is off by another span; with disorder some times decrease as well. It has no metrics and no
-// attributes.
+// Damaged returns a trace that lacks some events. Some peers and numbers of bytes are wrong, and each location's clock is off by another
+// span; with disorder some times decrease as well. It has no metrics and no attributes.
 func Damaged(src *trace.MemorySource, r *rand.Rand, disorder bool) *trace.MemorySource {
 	out := &trace.MemorySource{About: src.About, Definitions: src.Definitions}
 	skew := int64(0)

@@ -77,10 +77,8 @@ const Contexts = 3
 // processor's cache.
 type line [16]chance
 
-// A Mixer codes bits with the mixed estimates of several contexts, as the PAQ family of
-// compressors does: each context looks a line of chances up in a table of its own, and a
-// neuron whose weights learn which context to trust joins the chances in the logistic
-// domain.
+// A Mixer codes bits with the mixed estimates of several contexts, as the PAQ family of compressors does: each context looks a line of
+// chances up in a table of its own. A neuron, whose weights learn which context to trust, joins the chances in the logistic domain.
 type Mixer struct {
 	tables  *Tables
 	lines   [Contexts][]line // a power of two of them, at most most

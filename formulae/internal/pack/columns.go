@@ -2,9 +2,8 @@
 // other, each for all rows at once, so that like stands beside like (docs/internals/TKF.md, Columns and
 // packing).
 //
-// How values of a type are coded is said once, by a Column, for both directions. A record is
-// told field by field; which fields there are is a Schema, and a block may begin with its
-// own, so that a reader passes over fields that it does not know.
+// How values of a type are coded is said once, by a Column, for both directions. A record is told field by field; which fields there are is
+// a Schema. A block may begin with its own, so that a reader passes over fields that it does not know.
 package pack
 
 import (
@@ -20,10 +19,9 @@ import (
 // right: the file was made by a faulty or a malicious program.
 var ErrDamaged = errors.New("the content of the section is not valid")
 
-// Columns code numbers column by column, in either direction: each as the zigzag difference
-// to the one above, in the contexts of the column, the number above and the lengths of the
-// last two differences. After damage they return zeros and empty lists; who uses them looks
-// at Damaged at the end.
+// Columns code numbers column by column, in either direction: each as the zigzag difference to the one above, in three contexts: the
+// column, the number above, the lengths of the last two differences. After damage they return zeros and empty lists; who uses them looks at
+// Damaged at the end.
 type Columns struct {
 	Damaged  bool
 	decoding bool
@@ -46,8 +44,7 @@ func NewColumns(t *coder.Tables) *Columns {
 	return c
 }
 
-// PerByte is the largest number of things that lists in a block may have for each byte of
-// it, so that a small file cannot ask for much memory.
+// PerByte is the largest number of things that lists in a block may have for each byte of it: a small file cannot ask for much memory.
 const PerByte = 64
 
 // OpenColumns returns columns that are read from a block.

@@ -54,9 +54,8 @@ func Unpack[T any](t *coder.Tables, block []byte, v *T, c Column[T]) error {
 	return p.Err()
 }
 
-// PackOpen returns a value as a block that any later version of the column reads, and any
-// earlier one as far as it knows the fields: if it has others than the base layout, the block
-// begins with its schema.
+// PackOpen returns a value as a block that any later version of the column reads. An earlier one reads it as far as it knows the fields: if
+// it has others than the base layout, the block begins with its schema.
 func PackOpen[T any](t *coder.Tables, v *T, c Column[T]) []byte {
 	p := &packer{Columns: NewColumns(t), tables: t}
 	all, base := c.schema(false), c.schema(true)

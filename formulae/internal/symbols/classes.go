@@ -8,10 +8,9 @@ import (
 	"tracekit/trace"
 )
 
-// Code codes the entries, and then which locations are in which class and what their symbols
-// mean (docs/internals/TKF.md, Classes), in either direction. Decoding ignores list and returns what
-// was read; the members of the classes are then a partition of the locations, and all else
-// that is out of range is found where it is used.
+// Code codes the entries, and then which locations are in which class and what their symbols mean (docs/internals/TKF.md, Classes), in
+// either direction. Decoding ignores list and returns what was read; the members of the classes are then a partition of the locations. All
+// else that is out of range is found where it is used.
 func (d *Dictionary) Code(c *pack.Columns, list []Class, locations int) []Class {
 	d.code(c)
 	if c.Damaged {

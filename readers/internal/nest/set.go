@@ -3,12 +3,11 @@
 //
 // # Contract
 //
-// Slices of a track are sorted by time, the longest first, then by order of adding; begins and
-// ends come before slices at equal times and keep their order. A slice that outlasts the one
-// around it by at most 1 µs ends with it, except on accelerators and where times are exact. Of two that overlap by more the
-// later goes to a sub-track, which is a location of its own, or the earlier if the later is at
-// least twice as long, as an annotation is that begins within the call that opens it. What was
-// wrong is counted in the Survey of each track.
+// Slices of a track are sorted by time, the longest first, then by order of adding; begins and ends come before slices at equal times and
+// keep their order. A slice that outlasts the one around it by at most 1 µs ends with it, except on accelerators and where times are exact.
+// Of two that overlap by more the later goes to a sub-track, which is a location of its own. The earlier goes there if the later is at
+// least twice as long, as an annotation is that begins within the call that opens it. What was wrong is counted in the Survey of each
+// track.
 //
 // Tracks of a set are filled, each by one goroutine at a time; then Finish and Survey are called,
 // and locations are delivered, any number of times, by several goroutines.

@@ -1,6 +1,5 @@
-// Package output is how formats of one file are written: pieces made by several goroutines
-// and put down in order (Line), a file that appears complete or not at all (File), and its
-// compression on all processors (gzip).
+// Package output is how formats of one file are written: pieces made by several goroutines and put down in order (Line); a file that
+// appears complete or not at all (File); its compression on all processors (gzip).
 package output
 
 import (

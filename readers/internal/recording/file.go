@@ -1,7 +1,6 @@
-// Package recording makes one trace of the files of a recorder that knows processes, threads,
-// devices and streams by numbers, and what they did as intervals. The recorders' readers fill a
-// File each; Join makes their definitions those of one trace. So the same things have the same
-// names whatever recorded them, and the same as in the traces of PyTorch (package jsontrace).
+// Package recording makes one trace of the files of a recorder. The recorder knows processes, threads, devices and streams by numbers, and
+// what they did as intervals. The recorders' readers fill a File each; Join makes their definitions those of one trace. So the same things
+// have the same names whatever recorded them, and the same as in the traces of PyTorch (package jsontrace).
 //
 // # What becomes what
 //

@@ -14,9 +14,8 @@ import (
 // zstdMemory bounds what decoding zstd takes.
 const zstdMemory = 64 << 20
 
-// Uncompressed returns the content of a file that may be compressed by gzip (in one or several
-// members), zstd, bzip2 or xz, which is seen from its first bytes. The error is that a header says so
-// and is damaged.
+// Uncompressed returns the content of a file that may be compressed by gzip (in one or several members), zstd, bzip2 or xz. Its first bytes
+// tell. The error is that a header says so and is damaged.
 func Uncompressed(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	head, _ := b.Peek(6)

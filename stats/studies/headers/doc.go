@@ -1,6 +1,5 @@
-// Package headers makes the message-centric profile of IMPuLSE (DEFINITIONS 1.5; P. G. Bridges,
-// A. B. Maccabe): what would the messages of a run have known about the path that led to them,
-// had each of them carried a small header with counters?
+// Package headers makes the message-centric profile of IMPuLSE (DEFINITIONS 1.5; P. G. Bridges, A. B. Maccabe): what would messages have
+// known about the path that led to them, had each carried a small header with counters?
 //
 // The calls of a trace are replayed in causal order. Each rank has a summary, which is a Header:
 //

@@ -23,8 +23,7 @@
 //
 // # How it is made
 //
-// One pass over the sends of all ranks, which advance together through windows of the run, since
-// the rows of their partners lie beside each other there; all configurations decide on each
-// message. What a sender has sampled depends on its own stream of random numbers alone and is
+// One pass over the sends of all ranks, which advance together through windows of the run: the rows of their partners lie beside each other
+// there; all configurations decide on each message. What a sender has sampled depends on its own stream of random numbers alone and is
 // added up by sender: so neither goroutines nor the order of configurations change anything.
 package sampling

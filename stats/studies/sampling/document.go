@@ -167,8 +167,8 @@ type Bias struct {
 	NeverSeen      []string   `json:"never_seen"` // categories, those with the most messages first
 }
 
-// A PauseShare compares how many messages follow a pause: they are sent later after the rank's
-// one before than is usual for the rank in the mean, as the first send after a computation is.
+// A PauseShare compares how many messages follow a pause: they are sent later after the rank's one before than the rank's mean, as the
+// first send after a computation is.
 type PauseShare struct {
 	Population *float64 `json:"population"`
 	Sampled    *float64 `json:"sampled"`

@@ -58,9 +58,8 @@ type PlanRow struct {
 // planSeeds is the number of seeds that each configuration is tried with.
 const planSeeds = 20
 
-// Grid returns the configurations that a plan tries: random sampling of 0.01 % to all messages,
-// counters of 2 to 10,000 messages with targets of half to one and a half times the period, and
-// timers of 1 µs to 100 ms likewise, each about three times the one before.
+// Grid returns the configurations that a plan tries: random sampling of 0.01 % to all messages; counters of 2 to 10,000 messages with
+// targets of half to one and a half times the period; timers of 1 µs to 100 ms likewise. Each is about three times the one before.
 func Grid(a Analysis) (list []Config) {
 	for _, t := range []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1} {
 		list = append(list, Config{Strategy: Random, Threshold: t, Analysis: a})

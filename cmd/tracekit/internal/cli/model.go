@@ -90,9 +90,8 @@ func MachineOf(src trace.Source) string {
 	return ""
 }
 
-// WarnOfProfile says on standard error in what a profile and the trace to be analyzed were
-// not made alike, and if a quantile is asked for that it does not hold. It is not an error: two machines may be equal under different
-// names.
+// WarnOfProfile says on standard error in what a profile and the trace to be analyzed were not made alike. It also says if the profile does
+// not hold the quantile that is asked for. It is not an error: two machines may be equal under different names.
 func WarnOfProfile(io *Streams, p *fit.Profile, src trace.Source, quantile float64) {
 	if p == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"tracekit/trace"
 )
 
-// Watch does work under a bar with rate and remaining time on standard error, if that is a terminal and the user did not ask for
+// Watch does work under a bar with rate and remaining time on standard error. There is none if that is no terminal or the user asked for
 // silence. The work counts events.
 func Watch[T any](io *Streams, quiet bool, what string, work func(*engine.Progress) (T, error)) (T, error) {
 	bar := startProgress(io, quiet, what)

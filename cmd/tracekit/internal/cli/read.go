@@ -101,8 +101,7 @@ type Input struct {
 	cut   uint64 // names
 }
 
-// Findings are those of the source. A rebuilt trace, in whatever format it comes, says in
-// what it is not the recorded one, and a reduced one what was cut from it.
+// Findings are those of the source. A rebuilt trace of any format says in what it is not the recorded one; a reduced one says what was cut.
 func (in *Input) Findings() []trace.Finding {
 	var l trace.Ledger
 	l.Merge(in.Source.Findings())

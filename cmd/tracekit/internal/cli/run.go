@@ -44,9 +44,13 @@ func Execute(ctx context.Context, io *Streams, args []string, newRoot func(*Stre
 	root := newRoot(&own)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if _, _, unknown := root.Find(args); unknown != nil {
-		inLine := strings.NewReplacer("\n\nDid you mean this?\n\t", "; did you mean ", "\n\t", " or ")
-		err = Usagef("%s", inLine.Replace(strings.TrimSpace(unknown.Error())))
+	command, _, unknown := root.Find(args)
+	if unknown != nil {
+		what, meant, near := strings.Cut(strings.TrimSpace(unknown.Error()), "\n\nDid you mean this?\n\t")
+		if near {
+			what += "; did you mean '" + strings.ReplaceAll(meant, "\n\t", "' or '") + "'?"
+		}
+		command, err = root, Usagef("%s", what)
 	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing results: %w", out.err)
@@ -64,6 +68,6 @@ func Execute(ctx context.Context, io *Streams, args []string, newRoot func(*Stre
 	if code := exitCode(err); code != codeUsage {
 		return code
 	}
-	fmt.Fprintln(own.Err, "See 'tracekit help' and 'tracekit COMMAND --help'.")
+	fmt.Fprintf(own.Err, "See '%s --help'.\n", command.CommandPath())
 	return codeUsage
 }

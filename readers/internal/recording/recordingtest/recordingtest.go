@@ -144,7 +144,7 @@ func Count(src trace.Source, code trace.Code) (n uint64) {
 	return n
 }
 
-// Damage states that a file that is cut gives a part of its trace and a finding, and that bits which are flipped break no promise.
+// Damage states that a file that is cut gives a part of its trace and a finding. Flipped bits must break no promise.
 func (open Opener) Damage(t *testing.T, name string, whole []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
