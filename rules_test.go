@@ -77,7 +77,7 @@ func (p pkg) imports() []string {
 // layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
 var layers = [][]string{
 	{"tempfile"},
-	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output",
+	{"spill", "plots", "scripts/attack/worker", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output",
 		"readers/internal/protobuf", "readers/internal/protobuf/protobuftest", "stats/fit",
 		"trace/tracetest/mutate"},
 	{"trace", "codec", "readers/internal/sqlite"},
