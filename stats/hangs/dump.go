@@ -115,13 +115,7 @@ func files(path string) []string {
 
 // finding says something about a file.
 func finding(code trace.Code, file string, what any) document.Finding {
-	for _, c := range trace.Codes() {
-		if c.Code == code {
-			return document.Finding{Code: string(code), Severity: c.Severity.String(), Count: 1,
-				Text: fmt.Sprintf("%s: %v", filepath.Base(file), what)}
-		}
-	}
-	panic("unknown code " + code)
+	return document.Finding{Code: string(code), Severity: code.Severity().String(), Count: 1, Text: fmt.Sprintf("%s: %v", filepath.Base(file), what)}
 }
 
 // read reads the dumps of files and directories, by rank. What cannot be read is a finding; an error is that nothing could be.
