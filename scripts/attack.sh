@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Damages copies of the samples in every format, runs every command on them, and judges the
 # answers: docs/internals/ATTACK.md. It prints a table, and fails if a run is bad.
-#   scripts/attack.sh 100000                     # as many runs; a quarter of an hour on two cores
+#   scripts/attack.sh 100000                     # as many runs
 #   scripts/attack.sh 1000 --seed 7 --jobs 1     # others, one at a time
 #   scripts/attack.sh 1 --seed 7 --run 123       # run 123 of them alone, which is kept
 #   scripts/attack.sh 100000 --log FILE          # may be ended with Ctrl-C, and taken up again by the same line
