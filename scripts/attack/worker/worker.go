@@ -112,7 +112,7 @@ func (w *Worker) Run(ctx context.Context, limit time.Duration, r Request) (a Ans
 		w.Stop()
 		usage := w.cmd.ProcessState
 		if usage.Success() {
-			return a, true, fmt.Errorf("%s is no worker: it has ended without an answer", w.cmd.Path)
+			return a, true, errors.New("the program is no worker: build it with -tags attack")
 		}
 		a = Answer{Code: usage.ExitCode(), Spent: max(0, usage.UserTime()+usage.SystemTime()-w.before)}
 		if r, ok := usage.SysUsage().(*syscall.Rusage); ok {
