@@ -2,11 +2,13 @@
 package rules_test
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -14,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tracekit/trace/tracetest"
 )
 
 const module = "tracekit/"
@@ -77,7 +81,7 @@ func (p pkg) imports() []string {
 // layers are the packages from the ground up: each imports packages of lower layers only, never one of its own layer.
 var layers = [][]string{
 	{"tempfile"},
-	{"spill", "plots", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output",
+	{"spill", "plots", "scripts/attack/worker", "formulae/internal/coder", "formulae/sequence", "readers/internal/wire", "readers/internal/output",
 		"readers/internal/protobuf", "readers/internal/protobuf/protobuftest", "stats/fit",
 		"trace/tracetest/mutate"},
 	{"trace", "codec", "readers/internal/sqlite"},
@@ -144,6 +148,7 @@ func TestLeaves(t *testing.T) {
 	const sources = "readers/internal/recording/recordingtest"
 	forTests := map[string][]string{"readers/internal/protobuf/protobuftest": nil,
 		"trace/tracetest": {"samples/oracle", sources}, "stats/statstest": {"samples/oracle"}, sources: nil,
+		"scripts/attack/worker": {"scripts/attack", "cmd/tracekit"}, // of the latter what is built with the tag attack
 		"trace/tracetest/mutate": {"codec/codectest", "scripts/attack", sources}} // and tools that are tests themselves
 	for _, p := range packages(t) {
 		allowed, leaf := only[p.dir]
@@ -337,5 +342,56 @@ func TestSentences(t *testing.T) {
 				return true
 			})
 		}
+	}
+}
+
+// executable returns the format of a built program by its first bytes, "" of another file.
+func executable(head []byte) string {
+	for start, format := range map[string]string{
+		"\x7fELF": "ELF", "MZ\x90\x00": "PE",
+		"\xfe\xed\xfa\xce": "Mach-O", "\xfe\xed\xfa\xcf": "Mach-O", "\xce\xfa\xed\xfe": "Mach-O", "\xcf\xfa\xed\xfe": "Mach-O", "\xca\xfe\xba\xbe": "Mach-O",
+	} {
+		if bytes.HasPrefix(head, []byte(start)) {
+			return format
+		}
+	}
+	return ""
+}
+
+// TestNothingBuilt states that no tracked file is a built program, or so large that only one can be meant.
+func TestNothingBuilt(t *testing.T) {
+	const mostBytes = 2 << 20
+	_, _ = os.Stat(filepath.Join(".git", "index")) // so that a result from before it changed is not used again
+	list, err := exec.Command(tracetest.Program(t, "git", "git"), "ls-files", "-z").Output()
+	if err != nil {
+		tracetest.Need(t, "a clone of the repository")
+	}
+	seen := 0
+	for name := range strings.SplitSeq(string(list), "\x00") {
+		info, err := os.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() { // it is removed, and that is not committed yet
+			continue
+		}
+		seen++
+		if info.Size() > mostBytes {
+			t.Errorf("%s has %d bytes, more than %d", name, info.Size(), mostBytes)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := make([]byte, 4)
+		n, _ := f.Read(head)
+		f.Close()
+		if format := executable(head[:n]); format != "" {
+			t.Errorf("%s is a built program (%s)", name, format)
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("%d tracked files, want 1000 or more", seen)
+	}
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil || executable(self) == "" {
+		t.Errorf("the built program %s is not recognized: %v", os.Args[0], err)
 	}
 }

@@ -139,8 +139,7 @@ func LossesOf(findings []document.Finding) string {
 		if f.Severity == "info" {
 			continue
 		}
-		what, _, _ := strings.Cut(f.Text, ";")
-		what, _, _ = strings.Cut(what, ":")
+		what := trace.Code(f.Code).Brief()
 		if f.Count > 1 {
 			what += fmt.Sprintf(" (%s times)", words.Count(f.Count))
 		}

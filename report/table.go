@@ -134,14 +134,19 @@ func (r Row) Below(path string) (out []Row) {
 	return out
 }
 
-// longest sorts rows by a time, the longest first.
+// longest sorts rows by a time or a slowdown, the longest first.
 func longest(rows []Row, key string) []Row {
-	ns := func(r Row) int64 {
+	of := func(r Row) float64 {
 		v, _ := r.Value(key)
-		x, _ := v.(int64)
-		return x
+		switch x := v.(type) {
+		case int64:
+			return float64(x)
+		case float64:
+			return x
+		}
+		return 0
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(ns(b), ns(a)) })
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(of(b), of(a)) })
 	return rows
 }
 

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"tracekit/document"
@@ -62,8 +60,8 @@ type evidence struct {
 	Evidence string `json:"evidence"`
 }
 
-// SlowEvidence says how a worker is slow, "" if it is not.
-func SlowEvidence(w *document.Worker, steps int) string {
+// slowEvidence says how a worker is slow, "" if it is not.
+func slowEvidence(w *document.Worker, steps int) string {
 	switch w.Pattern {
 	case document.SlowAlways:
 		return "always slow"
@@ -79,10 +77,10 @@ func SlowEvidence(w *document.Worker, steps int) string {
 
 // trainingFacts are sentences on what the job loses, the most important first.
 func trainingFacts(t *document.Training) (facts []string) {
-	if *orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
+	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}
-	if *orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
+	if orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}
@@ -97,11 +95,11 @@ func trainingFacts(t *document.Training) (facts []string) {
 	return facts
 }
 
-func orZero(x *float64) *float64 {
+func orZero(x *float64) float64 {
 	if x == nil {
-		return new(float64)
+		return 0
 	}
-	return x
+	return *x
 }
 
 // shareOfLoss writes a share of a loss, which may seem to be more than all of it.
@@ -137,7 +135,7 @@ func (r *Sections) Training() {
 	}
 	rows := RowsOf(t.ByWorker)
 	for i := range rows {
-		rows[i] = append(rows[i], &evidence{SlowEvidence(&t.ByWorker[i], t.Steps)})
+		rows[i] = append(rows[i], &evidence{slowEvidence(&t.ByWorker[i], t.Steps)})
 	}
 	r.Table(trainingWorkers, rows)
 	for _, g := range []struct {
@@ -146,11 +144,11 @@ func (r *Sections) Training() {
 	}{{"Slowdown by data-parallel rank", t.ByDP}, {"Slowdown by stage", t.ByStage}} {
 		table := *trainingGroups
 		table.Title, table.What = g.title, "rows"
-		r.Table(&table, RowsOf(bySlowdown(g.rows)))
+		r.Table(&table, longest(RowsOf(g.rows), "slowdown"))
 	}
 	r.Table(trainingTypes, RowsOf(t.ByType))
 	r.Table(trainingBubbles, RowsOf(t.Bubbles))
-	r.Table(trainingSteps, RowsOf(slowestSteps(t.ByStep)))
+	r.Table(trainingSteps, longest(RowsOf(t.ByStep), "step_ns"))
 }
 
 // trainingLoss is the part of the first screen about what a training job loses.
@@ -170,7 +168,7 @@ func (o *Overview) trainingLoss() *block {
 	b.add(o.row("lost to unequal workers", words.Share(lost), &lost, ""))
 	for i := range t.ByWorker[:min(3, len(t.ByWorker))] {
 		w := &t.ByWorker[i]
-		if said := SlowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
+		if said := slowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
 			b.add(o.row(fmt.Sprintf("rank %s (dp %d, stage %d)", words.Rank(w.Rank), w.DP, w.Stage), fmt.Sprintf("%.2f ×", w.Slowdown), nil, said))
 		}
 	}
@@ -178,18 +176,4 @@ func (o *Overview) trainingLoss() *block {
 		b.add(o.wrapped(fact, 2, 2)...)
 	}
 	return b
-}
-
-// bySlowdown returns groups, the slowest first.
-func bySlowdown(rows []document.GroupSlow) []document.GroupSlow {
-	out := slices.Clone(rows)
-	slices.SortStableFunc(out, func(a, b document.GroupSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
-	return out
-}
-
-// slowestSteps returns steps, the longest first.
-func slowestSteps(rows []document.StepSlow) []document.StepSlow {
-	out := slices.Clone(rows)
-	slices.SortStableFunc(out, func(a, b document.StepSlow) int { return cmp.Compare(b.StepNs, a.StepNs) })
-	return out
 }

@@ -144,12 +144,8 @@ func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.In
 		"training, %d × %d × %d GPUs, %d micro-batches, %s, %d steps, seed %d", o.DP, o.PP, o.TP, o.MicroBatches, o.Schedule, o.Steps, o.Seed)}
 	defs := g.defs()
 	dry := *g
-	random := rand.NewPCG(0, 0)
-	state, _ := g.source.MarshalBinary() // which never fails
-	if err := random.UnmarshalBinary(state); err != nil {
-		return nil, err
-	}
-	dry.random = rand.New(random)
+	source := *g.source // which goes on from where it is, twice
+	dry.random = rand.New(&source)
 	if err := dry.run(ctx, nowhere{}, o.truth()); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Severity says what a finding means for the results.
@@ -192,6 +193,18 @@ func Codes() []CodeInfo {
 
 // Severity returns the severity of a code, SeverityError for one that is not in the list.
 func (c Code) Severity() Severity { return c.info().Severity }
+
+// Text returns what a code means, the code itself of one that is not in the list.
+func (c Code) Text() string { return cmp.Or(c.info().Text, string(c)) }
+
+// Brief returns the first clause of what a code means.
+func (c Code) Brief() string {
+	brief := c.Text()
+	if end := strings.IndexAny(brief, ";:"); end >= 0 {
+		brief = brief[:end]
+	}
+	return brief
+}
 
 // Try returns what to do about findings of a code, "" if nothing is known.
 func (c Code) Try() string { return c.info().Try }

@@ -17,8 +17,15 @@ func TestCodesAreClosed(t *testing.T) {
 			t.Errorf("%s has severity %s", i.Code, i.Code.Severity())
 		}
 	}
-	if Code("no such").Severity() != SeverityError {
-		t.Error("an unknown code is no error")
+	unknown := Code("no such")
+	if unknown.Severity() != SeverityError || unknown.Text() != "no such" || unknown.Brief() != "no such" {
+		t.Errorf("an unknown code is %s: %s, %s", unknown.Severity(), unknown.Text(), unknown.Brief())
+	}
+	for code, want := range map[Code]string{CodeFarTimes: "times do not fit into 64 bits", CodeReduced: "the trace was reduced",
+		CodeStepCut: CodeStepCut.Text()} {
+		if got := code.Brief(); got != want {
+			t.Errorf("%s in brief: %q, want %q", code, got, want)
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ func runAnalyze(ctx context.Context, io *cli.Streams, opts *analyzeOptions) erro
 	if opts.Dir != "" {
 		opts.beside = drawBeside(&drawing, page.DefaultSize)
 	}
-	t, a, err := opts.Analyze(ctx, io)
+	t, a, err := opts.analyze(ctx, io)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func runAnalyze(ctx context.Context, io *cli.Streams, opts *analyzeOptions) erro
 }
 
 // analyze opens the trace and analyses it as the flags say. The caller closes its source.
-func (o *analyzeOptions) Analyze(ctx context.Context, io *cli.Streams) (t *trace.Trace, a *analysis.Result, err error) {
+func (o *analyzeOptions) analyze(ctx context.Context, io *cli.Streams) (t *trace.Trace, a *analysis.Result, err error) {
 	profile, err := cli.ReadProfile(o.profile)
 	if err != nil {
 		return nil, nil, err

@@ -23,7 +23,9 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 			"nowhere"}, "generate": {"ring", "--ranks", "2", "--iterations", "1"},
 		"report": {"nowhere", "-o", "x.html"},
 	}
-	for _, c := range newRoot(&cli.Streams{}).Commands() {
+	root := newRoot(&cli.Streams{})
+	cli.Complete(root)
+	for _, c := range root.Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			complete, ok := c.GetFlagCompletionFunc(f.Name)
 			if !ok {

@@ -22,8 +22,14 @@ import (
 
 // curves are the flags of curves of the run time over the network.
 type curves struct {
-	latency, bandwidth string // how far; "": not asked for
+	latency, bandwidth far
 	format             plots.Format
+}
+
+// A far says how far a curve goes.
+type far struct {
+	asked bool
+	to    float64 // ns that a message or a byte takes longer; 0: until the run is a tenth longer
 }
 
 // untilSlower is the value of a curve that ends where the run is a tenth longer.
@@ -39,25 +45,30 @@ func (c *curves) add(set *pflag.FlagSet) {
 	}
 }
 
-func farLatency() cli.Kind[string] {
-	return cli.Parsed(func(text string) (string, error) {
-		if d, err := time.ParseDuration(text); text != untilSlower && (err != nil || d <= 0 || d > time.Hour) {
-			return "", errors.New("want a time from 1ns to 1h")
+func farLatency() cli.Kind[far] {
+	return cli.Parsed(func(text string) (far, error) {
+		d, err := time.ParseDuration(text)
+		if text != untilSlower && (err != nil || d <= 0 || d > time.Hour) {
+			return far{}, errors.New("want a time from 1ns to 1h")
 		}
-		return text, nil
+		return far{true, float64(d.Nanoseconds())}, nil
 	})
 }
 
-func farBandwidth() cli.Kind[string] {
-	return cli.Parsed(func(text string) (string, error) {
-		if n, err := cli.ParseSize(strings.TrimSuffix(text, "/s")); text != untilSlower && (err != nil || n < 1) {
-			return "", errors.New("want a size per second such as 1GB")
+func farBandwidth() cli.Kind[far] {
+	return cli.Parsed(func(text string) (far, error) {
+		if text == untilSlower {
+			return far{asked: true}, nil
 		}
-		return text, nil
+		n, err := cli.ParseSize(strings.TrimSuffix(text, "/s"))
+		if err != nil || n < 1 {
+			return far{}, errors.New("want a size per second such as 1GB")
+		}
+		return far{true, 1e9 / float64(n)}, nil
 	})
 }
 
-func (c *curves) asked() bool { return c.latency != "" || c.bandwidth != "" }
+func (c *curves) asked() bool { return c.latency.asked || c.bandwidth.asked }
 
 // check refuses what does not go together, and finds out whether -o is a picture of the curve.
 func (c *curves) check(paths []string, out *cli.OutFlags) error {
@@ -70,7 +81,7 @@ func (c *curves) check(paths []string, out *cli.OutFlags) error {
 	if err != nil {
 		return nil
 	}
-	if c.latency == "" == (c.bandwidth == "") {
+	if c.latency.asked == c.bandwidth.asked {
 		return cli.Usagef("-o %s draws one curve: give --latency-curve or --bandwidth-curve", out.Out)
 	}
 	c.format = format
@@ -84,18 +95,13 @@ func picture(out *cli.OutFlags) *cli.FileFlags {
 
 // find finds the curves that are asked for, and draws one if -o asks for it.
 func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []whatif.Change, doc *outcome.Whatif, out *cli.OutFlags) (err error) {
-	if c.latency != "" {
-		to, _ := time.ParseDuration(c.latency)
-		if doc.Latency, err = m.LatencyCurve(ctx, float64(to.Nanoseconds()), changes...); err != nil {
+	if c.latency.asked {
+		if doc.Latency, err = m.LatencyCurve(ctx, c.latency.to, changes...); err != nil {
 			return err
 		}
 	}
-	if c.bandwidth != "" {
-		to := 0.0
-		if n, err := cli.ParseSize(strings.TrimSuffix(c.bandwidth, "/s")); err == nil {
-			to = 1e9 / float64(n)
-		}
-		if doc.Bandwidth, err = m.BandwidthCurve(ctx, to, changes...); err != nil {
+	if c.bandwidth.asked {
+		if doc.Bandwidth, err = m.BandwidthCurve(ctx, c.bandwidth.to, changes...); err != nil {
 			return err
 		}
 	}
@@ -115,11 +121,15 @@ func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []wha
 
 // otherwise notes how long the run is at the ends of the curves if sends of which it does not tell behave the other way.
 func otherwise(ctx context.Context, doc *outcome.Whatif, other *whatif.Model, changes []whatif.Change) error {
-	for c, perByte := range map[*whatif.Curve]float64{doc.Latency: 0, doc.Bandwidth: 1} {
+	for _, end := range []struct {
+		curve            *whatif.Curve
+		latency, perByte float64 // of one ns more
+	}{{doc.Latency, 1, 0}, {doc.Bandwidth, 0, 1}} {
+		c := end.curve
 		if c == nil || other == nil {
 			continue
 		}
-		p, err := other.Predict(ctx, append(slices.Clone(changes), other.Slower(c.To*(1-perByte), c.To*perByte))...)
+		p, err := other.Predict(ctx, append(slices.Clone(changes), other.Slower(c.To*end.latency, c.To*end.perByte))...)
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func runExplain(ctx context.Context, io *cli.Streams, opts *explainOptions) erro
 		return err
 	}
 	doc := &outcome.Explain{Schema: explainSchema, Trace: a.Trace, Chain: []delays.Link{}, Findings: a.Findings}
-	l, call, ok, err := opts.Choose(t, a)
+	l, call, ok, err := opts.choose(t, a)
 	if ok {
 		doc.Chain, err = delays.Explain(ctx, t, a.Waits, a.Delegated, l, call, opts.Jobs)
 	}
@@ -102,7 +102,7 @@ func runExplain(ctx context.Context, io *cli.Streams, opts *explainOptions) erro
 }
 
 // choose returns the call whose wait is to be explained; ok is false if none waits.
-func (o *explainOptions) Choose(t *trace.Trace, a *analysis.Result) (l trace.LocationID, call uint32, ok bool, err error) {
+func (o *explainOptions) choose(t *trace.Trace, a *analysis.Result) (l trace.LocationID, call uint32, ok bool, err error) {
 	switch {
 	case o.timed:
 		if n := len(t.World); int(o.rank) >= n {

@@ -117,6 +117,30 @@ func (s watchedSink) Write(b *trace.Batch) error {
 	return s.Sink.Write(b)
 }
 
+// An opener makes what a generated trace is written to.
+type opener = func(trace.Info, *trace.Defs) (trace.Sink, error)
+
+// written generates a trace and writes it, under a bar. What was written before an error is discarded.
+func written[T any](ctx context.Context, io *cli.Streams, opts *generateOptions, generate func(opener) (T, error)) (T, error) {
+	var out readers.Writer
+	begun := false
+	truth, err := cli.Watch(io, opts.quiet, "generating", func(p *engine.Progress) (T, error) {
+		return generate(func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
+			begun = true
+			out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
+			return watchedSink{out, p}, err
+		})
+	})
+	switch {
+	case err == nil || errors.Is(err, context.Canceled) && !begun:
+	case !begun, errors.Is(err, fs.ErrExist):
+		err = cli.Usagef("%w", err)
+	case out != nil:
+		err = errors.Join(err, out.Discard())
+	}
+	return truth, err
+}
+
 func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) error {
 	if opts.Growth == "constant" {
 		opts.Growth = samples.GrowthConstant
@@ -127,23 +151,10 @@ func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 	if opts.Program == trainingProgram {
 		return runTraining(ctx, io, opts)
 	}
-	var out readers.Writer
-	begun := false
-	truth, err := cli.Watch(io, opts.quiet, "generating", func(p *engine.Progress) (*samples.Truth, error) {
-		return samples.Generate(ctx, opts.Options, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
-			begun = true
-			out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
-			return watchedSink{out, p}, err
-		})
+	truth, err := written(ctx, io, opts, func(create opener) (*samples.Truth, error) {
+		return samples.Generate(ctx, opts.Options, create)
 	})
-	switch {
-	case errors.Is(err, context.Canceled) && !begun:
-		return err
-	case err != nil && !begun, errors.Is(err, fs.ErrExist):
-		return cli.Usagef("%w", err)
-	case err != nil && out != nil:
-		return errors.Join(err, out.Discard())
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	if opts.json {

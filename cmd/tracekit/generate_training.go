@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 
@@ -12,11 +11,8 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
-	"tracekit/engine"
-	"tracekit/readers"
 	"tracekit/report/text"
 	"tracekit/samples"
-	"tracekit/trace"
 )
 
 // trainingProgram is the program whose trace is that of a training job.
@@ -67,20 +63,11 @@ func parseSlowWorker(value string) (w samples.SlowWorker, err error) {
 func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) error {
 	o := opts.training
 	o.Steps, o.Seed, o.Compute, o.Skew = opts.Iterations, opts.Seed, opts.Compute, opts.Plant.Skew
-	var out readers.Writer
-	truth, err := cli.Watch(io, opts.quiet, "generating", func(p *engine.Progress) (*samples.TrainingTruth, error) {
-		return samples.GenerateTraining(ctx, o, func(info trace.Info, defs *trace.Defs) (_ trace.Sink, err error) {
-			out, err = readers.Create(opts.output, info, defs, readers.CreateOptions{Force: opts.force, Context: ctx})
-			return watchedSink{out, p}, err
-		})
+	truth, err := written(ctx, io, opts, func(create opener) (*samples.TrainingTruth, error) {
+		return samples.GenerateTraining(ctx, o, create)
 	})
-	switch {
-	case err != nil && out != nil:
-		return errors.Join(err, out.Discard())
-	case errors.Is(err, context.Canceled):
+	if err != nil {
 		return err
-	case err != nil && (out == nil || errors.Is(err, fs.ErrExist)):
-		return cli.Usagef("%w", err)
 	}
 	if opts.json {
 		return cli.PrintJSON(io.Out, truth)

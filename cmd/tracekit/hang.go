@@ -18,7 +18,6 @@ const hangSchema = "tracekit.hang/1"
 type hangOptions struct {
 	reading cli.ReadFlags // of which --json and --strict are flags
 	cli.GateFlags
-	paths []string
 }
 
 func newHang(io *cli.Streams) *cobra.Command {
@@ -47,12 +46,12 @@ func (o *hangOptions) Add(set *pflag.FlagSet) {
 }
 
 // Keep takes the dumps.
-func (o *hangOptions) Keep(args []string) { o.paths = args }
+func (o *hangOptions) Keep(args []string) { o.reading.Keep(args) }
 
 func (o *hangOptions) Validate() error { return nil }
 
 func runHang(_ context.Context, io *cli.Streams, opts *hangOptions) error {
-	found, findings, err := hangs.Find(opts.paths...)
+	found, findings, err := hangs.Find(opts.reading.Paths...)
 	if err != nil {
 		return cli.NotReadable(err)
 	}

@@ -17,8 +17,6 @@ import (
 	"tracekit/readers"
 )
 
-func main() { os.Exit(cli.Main(cli.OSStreams(), os.Args[1:], newRoot)) }
-
 // helpWidth is the width of help texts, in columns.
 const helpWidth = 90
 
@@ -63,7 +61,6 @@ or a --fail-if condition holds; 128 plus the number of a signal.`,
 	}
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
-		cli.Complete(c)
 	}
 	return root
 }

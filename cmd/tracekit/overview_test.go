@@ -93,7 +93,7 @@ func screenOf(t *testing.T, path string) (*analysis.Result, *analyzeOptions) {
 	if err := opts.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	tr, a, err := opts.Analyze(t.Context(), &cli.Streams{Out: io.Discard, Err: io.Discard})
+	tr, a, err := opts.analyze(t.Context(), &cli.Streams{Out: io.Discard, Err: io.Discard})
 	switch {
 	case errors.Is(err, trace.ErrNotATrace):
 		return nil, nil

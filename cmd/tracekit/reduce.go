@@ -295,7 +295,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 		Bytes: outcome.Change[*int64]{Before: &about.Bytes}, Findings: analysis.FindingRows(t.Findings)}
 	var full *analysis.Result
 	if opts.certificate || len(rules) == 0 {
-		if full, err = opts.Analyze(ctx, io, t); err != nil {
+		if full, err = opts.analyze(ctx, io, t); err != nil {
 			return err
 		}
 	}
@@ -323,7 +323,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 		}
 	}
 	if opts.Out != "" {
-		if err := opts.Write(ctx, io, t, r, doc); err != nil {
+		if err := opts.write(ctx, io, t, r, doc); err != nil {
 			return err
 		}
 	}
@@ -344,7 +344,7 @@ func (o *reduceOptions) apply(ctx context.Context, io *cli.Streams, t *trace.Tra
 
 // write writes what is left, at the times of a copy: as recorded, but for formats that know
 // one time only.
-func (o *reduceOptions) Write(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction, doc *outcome.Reduce) error {
+func (o *reduceOptions) write(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction, doc *outcome.Reduce) error {
 	from := t.Source
 	if readers.Foreign(o.Format) {
 		from = merge.Corrected(t)
@@ -392,7 +392,7 @@ func sizeOf(ctx context.Context, path string) (size int64, err error) {
 }
 
 // analyze makes the analysis whose figures are certified: that of analyze.
-func (o *reduceOptions) Analyze(ctx context.Context, io *cli.Streams, t *trace.Trace) (*analysis.Result, error) {
+func (o *reduceOptions) analyze(ctx context.Context, io *cli.Streams, t *trace.Trace) (*analysis.Result, error) {
 	return analyzeTrace(ctx, io, &analyzeOptions{MergeFlags: o.MergeFlags, overhead: o.overhead, diagnose: o.diagnose, top: 1}, t, nil)
 }
 
@@ -407,7 +407,7 @@ func (o *reduceOptions) analyzeSource(ctx context.Context, io *cli.Streams, t *t
 		return nil, err
 	}
 	defer left.Release()
-	return o.Analyze(ctx, io, left)
+	return o.analyze(ctx, io, left)
 }
 
 // certify compares the analysis of the full trace with that of what is left.

@@ -84,7 +84,7 @@ func analyzeRuns(ctx context.Context, io *cli.Streams, opts analyzeOptions, runs
 		opts.Paths = paths
 		r := &shownRun{}
 		opts.beside = beside(r)
-		if r.t, r.a, err = opts.Analyze(ctx, io); err != nil {
+		if r.t, r.a, err = opts.analyze(ctx, io); err != nil {
 			return out, err
 		}
 		out = append(out, r)

@@ -100,7 +100,7 @@ func (o *stragglersOptions) program(ctx context.Context, io *cli.Streams, in *cl
 		return err
 	}
 	doc.Trace, doc.Findings = a.Trace, a.Findings
-	doc.Program, err = m.Equal(ctx, a, whatif.SlowestShare)
+	doc.Program, err = m.Equal(ctx, a, stragglers.SlowestShare)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"tracekit/merge"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/numbers"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/stragglers"
@@ -280,10 +281,7 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		doc.ZeroCost = e.ZeroCostRuntimeNs
 	}
 	doc.Baseline, doc.Predicted, doc.Gain, doc.Ranks = p.Baseline, p.RunTime, p.Gain(), p.Ranks
-	if p.Baseline > 0 {
-		share := float64(doc.Gain) / float64(doc.Baseline)
-		doc.Share = &share
-	}
+	doc.Share = numbers.Ratio(doc.Gain, doc.Baseline)
 	if opts.gains {
 		if doc.Gains, err = m.Gains(ctx, a); err != nil {
 			return err

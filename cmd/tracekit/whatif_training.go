@@ -13,6 +13,7 @@ import (
 	"tracekit/document/outcome"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/numbers"
 	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
@@ -91,21 +92,13 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 	doc.Changes = append(doc.Changes, texts...)
 	doc.Predicted = m.Predict(o.equal.Change)
 	doc.Gain = doc.Baseline - doc.Predicted
-	share := func(gain int64) *float64 {
-		if doc.Baseline == 0 {
-			return nil
-		}
-		x := float64(gain) / float64(doc.Baseline)
-		return &x
-	}
-	doc.Share = share(doc.Gain)
+	doc.Share = numbers.Ratio(doc.Gain, doc.Baseline)
 	if len(texts) == 0 {
-		const usual = 0.03
-		each := equalFlags{stragglers.Change{Equalize: true, Replace: usual, Rebalance: true}}
+		each := equalFlags{stragglers.Change{Equalize: true, Replace: stragglers.SlowestShare, Rebalance: true}}
 		texts, alone := each.list()
 		for i, c := range alone {
 			gain := doc.Baseline - m.Predict(c)
-			doc.Gains = append(doc.Gains, whatif.Gain{Place: "training steps", Change: texts[i], GainNs: gain, Share: share(gain)})
+			doc.Gains = append(doc.Gains, whatif.Gain{Place: "training steps", Change: texts[i], GainNs: gain, Share: numbers.Ratio(gain, doc.Baseline)})
 		}
 		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return int(min(1, max(-1, b.GainNs-a.GainNs))) })
 	}

@@ -143,12 +143,15 @@ func (c *Cells) take(a arrow.Array, kind CellKind, at, n int) error {
 		index = func(i int) int { return d.GetValueIndex(i) }
 	}
 	for i := at; i < at+n; i++ {
-		if a.IsNull(i) || index(i) >= values.Len() || values.IsNull(index(i)) {
+		k := -1
+		if !a.IsNull(i) {
+			k = index(i)
+		}
+		if k < 0 || k >= values.Len() || values.IsNull(k) {
 			c.none(kind, 1)
 			continue
 		}
 		c.Valid = append(c.Valid, true)
-		k := index(i)
 		switch v := values.(type) {
 		case *array.Int8:
 			c.Ints = append(c.Ints, int64(v.Value(k)))

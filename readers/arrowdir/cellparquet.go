@@ -426,10 +426,13 @@ func (r *cellReader) second(data []byte, size, n, encoding, def, rep, compressed
 	return r.begin(n, encoding, levels, values)
 }
 
+// pageValues bounds the values of a page: a run of equal ones takes a few bytes, however many they are.
+const pageValues = 1 << 26
+
 // begin begins a page of n values.
 func (r *cellReader) begin(n, encoding int64, levels, data []byte) error {
-	if n < 0 || n > r.left {
-		return fmt.Errorf("a page of %d values where %d are left", n, r.left)
+	if most := min(r.left, pageValues); n < 0 || n > most {
+		return fmt.Errorf("a page of %d values where at most %d can be", n, most)
 	}
 	r.left -= n
 	r.page = cellPage{left: n, data: data}

@@ -266,3 +266,13 @@ func TestShrinking(t *testing.T) {
 		}
 	})
 }
+
+// TestPageValues states that a page of few bytes does not stand for any number of values.
+func TestPageValues(t *testing.T) {
+	for n, want := range map[int64]bool{-1: false, 0: true, pageValues: true, pageValues + 1: false, math.MaxInt64: false} {
+		r := &cellReader{left: math.MaxInt64}
+		if err := r.begin(n, encodingPlain, nil, nil); (err == nil) != want {
+			t.Errorf("%d values: %v", n, err)
+		}
+	}
+}

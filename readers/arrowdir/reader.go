@@ -45,6 +45,12 @@ func (s *Source) openTable(name string, schema *arrow.Schema, perRow int64) (tab
 	if err != nil {
 		return nil, err
 	}
+	kept := false
+	defer func() {
+		if !kept { // also where a library has panicked
+			f.Close()
+		}
+	}()
 	var t tableFile
 	switch right := sum == want; {
 	case s.manifest.Format == Parquet && (right || s.manifest.Schema != manifestBefore):
@@ -62,8 +68,9 @@ func (s *Source) openTable(name string, schema *arrow.Schema, perRow int64) (tab
 		err = fmt.Errorf("%w: its checksum is %08x, not %08x", err, sum, want)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
+	kept = true
 	return t, nil
 }
 

@@ -79,7 +79,8 @@ func (in *input) next() ([]byte, found) {
 		if n < 0 {
 			return nil, in.short(b)
 		}
-		if tag>>3 == 0 {
+		const packets = uint64(packetTag >> 3)
+		if tag>>3 == 0 || tag>>3 == packets && tag != uint64(packetTag) {
 			return nil, foundBroken
 		}
 		if protowire.Type(tag&7) != protowire.BytesType { // a field that is newer than this program

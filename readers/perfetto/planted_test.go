@@ -324,6 +324,7 @@ func TestDamage(t *testing.T) {
 		"noise":     {bytes.Join([][]byte{part(0, 5), bytes.Repeat([]byte{0x0A, 0xFF, 0x07}, 100), part(5, 10)}, nil), all, "corrupt"},
 		"cut":       {part(0, 10)[:len(part(0, 10))-3], all, "truncated"},
 		"new field": {bytes.Join([][]byte{part(0, 5), message(7, "new", 9, 3), part(5, 10)}, nil), all, ""},
+		"no packet": {bytes.Join([][]byte{part(0, 5), {0x08, 0x0D}, part(5, 10)}, nil), all, "corrupt"},
 		"large":     {bytes.Join([][]byte{part(0, 10), message(1, make([]byte, packetLimit+1)), part(5, 10)[:0]}, nil), all, "limit_exceeded"},
 		"huge":      {append(part(0, 10), 0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F), all, "corrupt"},
 		"zip cut":   {tracetest.Gzip(part(0, 100_000))[:60_000], all, "truncated"},

@@ -118,6 +118,15 @@ func TestJSONDamagedNames(t *testing.T) {
 	}
 }
 
+// What is gone over ends where its bracket is closed by one of its own kind; else the file is damaged.
+func TestJSONBrackets(t *testing.T) {
+	data := bytes.Replace(jsonData(t), []byte(`"buffer_records":{`), []byte(`"buffer_records":{"other":{"kind":[{},"start":1}],`), 1)
+	s := jsonOpener.Bytes(t, "a.json", data)
+	if recordingtest.Count(s, trace.CodeCorrupt) == 0 {
+		t.Errorf("findings %v", s.Findings())
+	}
+}
+
 // A value that is longer than is kept in memory ends the trace with a finding.
 func TestJSONPortion(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), portionBytes+1<<20)

@@ -31,7 +31,8 @@ type stream struct {
 	pos  int
 	base int64
 	eof  bool
-	err  error // why the text ended, if not at its end
+	err  error  // why the text ended, if not at its end
+	open []byte // brackets that skip waits for
 }
 
 func newStream(r io.Reader) *stream { return &stream{r: r, buf: make([]byte, 0, windowBytes)} }
@@ -154,7 +155,7 @@ func closing(b []byte, i int) int {
 	}
 }
 
-// skip goes over the next value, however long it is. What is in it may be no JSON.
+// skip goes over the next value, however long it is. What is in it may be no JSON, but its brackets fit together.
 func (s *stream) skip() error {
 	c, err := s.peek()
 	if err != nil {
@@ -164,7 +165,7 @@ func (s *stream) skip() error {
 		_, err := s.value()
 		return err
 	}
-	for depth := 0; ; {
+	for open := s.open[:0]; ; s.open = open {
 		b := s.buf[s.pos:]
 		i := 0
 	window:
@@ -177,17 +178,21 @@ func (s *stream) skip() error {
 				}
 				i = end
 			case '{', '[':
-				depth++
+				if open = append(open, b[i]+2); len(open) > depthLimit { // the bracket that closes it
+					return errSyntax
+				}
 			case '}', ']':
-				depth--
+				last := len(open) - 1
+				if b[i] != open[last] {
+					s.pos += i
+					return errSyntax
+				}
+				open = open[:last]
 			}
-			if i++; depth == 0 {
+			if i++; len(open) == 0 {
 				s.pos += i
 				return nil
 			}
-		}
-		if depth > depthLimit {
-			return errSyntax
 		}
 		s.pos += i
 		if err := s.more(); err != nil {

@@ -70,7 +70,6 @@ type table struct {
 	file    *os.File
 	size    int64
 	version string
-	kinds   []arrowdir.CellKind
 	want    []int         // columns with a meaning
 	at      [fields]int   // by field: where its cells are among those; -1: nowhere
 	scale   [fields]scale // of times
@@ -121,7 +120,6 @@ func open(path string, o Options) (_ *table, err error) {
 		if c >= 0 {
 			t.at[f] = len(t.want)
 			t.want = append(t.want, c)
-			t.kinds = append(t.kinds, columns[c].Kind)
 		}
 	}
 	for _, f := range []field{fieldStart, fieldEnd, fieldDuration} {
@@ -226,10 +224,10 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:- "
 // wrong returns the name of a column of numbers of which the row has another value, "" if there is none.
 func (r *row) wrong() string {
 	for f := fieldRank; f <= fieldPeer; f++ {
-		if f == fieldStream || f == fieldThread || r.at[f] < 0 || len(bytes.TrimSpace(r.text(f))) == 0 {
+		if f == fieldStream || f == fieldThread {
 			continue
 		}
-		if _, ok := r.integer(f); !ok {
+		if _, ok := r.integer(f); !ok && len(bytes.TrimSpace(r.text(f))) > 0 {
 			return synonyms[f][0]
 		}
 	}

@@ -3,6 +3,7 @@ package spans
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"tracekit/readers/internal/nest"
@@ -19,7 +20,7 @@ type reader struct {
 	processes map[processKey]*process
 	only      *process // where neither rank, dp rank nor stage is known
 	lost      uint64   // spans without room for their track
-	texts     map[string]uint32
+	key       []byte   // of the region at hand
 }
 
 // A processKey names a process: by rank, or by dp rank and stage.
@@ -64,7 +65,7 @@ func read(ctx context.Context, f *recording.File, o Options, starts map[int64]in
 	if starts != nil {
 		f.Describe("TABLE::STEPS", []byte("placed one behind the other"))
 	}
-	r := &reader{table: t, f: f, starts: starts, processes: make(map[processKey]*process), texts: make(map[string]uint32)}
+	r := &reader{table: t, f: f, starts: starts, processes: make(map[processKey]*process)}
 	err = t.rows(ctx, nil, r.row, func(number int64, err error) { r.bad(number, err, codeOf(err)) })
 	f.Changed(changed())
 	f.Ledger.AddN(trace.CodeLimitExceeded, r.lost, f.Place(-1), "ranks or threads; spans of the last ones are left out")
@@ -171,12 +172,14 @@ func (r *reader) region(p *process, row *row, name []byte) region {
 	_, onDevice := row.integer(fieldDevice)
 	key := name
 	if len(category) > 0 || onDevice || row.at[fieldPeer] >= 0 {
-		key = fmt.Appendf(nil, "%s\x00%s\x00%v", name, category, onDevice)
+		r.key = append(append(append(append(r.key[:0], name...), 0), category...), 0)
+		r.key = strconv.AppendBool(r.key, onDevice)
+		key = r.key
 	}
 	if reg, ok := p.regions[string(key)]; ok {
 		return reg
 	}
-	text := string(name)
+	text := wire.CutName(string(name))
 	reg := region{lane: laneOf(text)}
 	what := recording.Function
 	what.Category = strings.ToValidUTF8(wire.CutName(string(category)), "\uFFFD")
@@ -196,7 +199,7 @@ func (r *reader) region(p *process, row *row, name []byte) region {
 	} else {
 		reg.id = r.f.Region(text, what)
 	}
-	if len(p.regions) < regionsKept {
+	if len(p.regions) < regionsKept && len(key) <= wire.NameLimit {
 		p.regions[string(key)] = reg
 	}
 	return reg
@@ -234,12 +237,12 @@ func (r *reader) track(p *process, row *row, reg region) *recording.Track {
 	order := int64(1)
 	switch {
 	case onDevice && device >= 0:
-		k = trackKey{device, string(stream)}
+		k = trackKey{device, wire.CutName(string(stream))}
 	case thread != nil:
-		k.name = "thread " + string(thread)
+		k.name = "thread " + wire.CutName(string(thread))
 		order, _ = row.integer(fieldThread)
 	case stream != nil:
-		k.name = "stream " + string(stream)
+		k.name = "stream " + wire.CutName(string(stream))
 		order, _ = row.integer(fieldStream)
 	case row.at[fieldStep] >= 0:
 		k.name = reg.lane
@@ -250,7 +253,7 @@ func (r *reader) track(p *process, row *row, reg region) *recording.Track {
 	if ok {
 		return track
 	}
-	name := strings.ToValidUTF8(wire.CutName(k.name), "\uFFFD")
+	name := strings.ToValidUTF8(k.name, "\uFFFD")
 	if k.device >= 0 {
 		d := p.devices[device]
 		if d == nil {

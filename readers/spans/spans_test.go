@@ -15,6 +15,7 @@ import (
 
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/recording/recordingtest"
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -166,6 +167,24 @@ func TestBadRows(t *testing.T) {
 	f := s.Findings()
 	if len(f) != 1 || f[0].Code != trace.CodeBadValue || f[0].Count != 8 || !strings.Contains(f[0].Text, "row 2: no start") {
 		t.Errorf("findings: %+v", f)
+	}
+}
+
+// TestLongNames states that long names of threads and spans are cut, and still told apart.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("x", 20*wire.NameLimit)
+	src, err := openText(t, fmt.Sprintf("rank,start,dur,name,thread,cat\n0,1,1,%[1]sa,%[1]sa,%[1]s\n0,1,1,%[1]sb,%[1]sb,%[1]s\n", long), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs := src.Defs()
+	if len(defs.Locations) != 2 || len(defs.Regions) != 2 {
+		t.Errorf("%d locations and %d regions, want 2 and 2", len(defs.Locations), len(defs.Regions))
+	}
+	for _, name := range defs.Strings {
+		if len(name) > wire.NameLimit+100 {
+			t.Errorf("a name of %d bytes", len(name))
+		}
 	}
 }
 

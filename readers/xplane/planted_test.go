@@ -241,6 +241,7 @@ func TestDamage(t *testing.T) {
 		"cut":      {data[:len(data)*2/3], 6, "truncated 1"},
 		"event":    {slices.Concat(h.plane(), data), all + 2, "corrupt 1"},
 		"broken":   {append(slices.Clone(data), 0x0F, 0x01), all, "corrupt 1"},
+		"no plane": {append(slices.Clone(data), 0x08, 0x0D), all, "corrupt 1"},
 		"in lines": {data[:60], 0, "truncated 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

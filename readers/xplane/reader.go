@@ -154,6 +154,9 @@ func (r *reader) all(ctx context.Context, data []byte) error {
 	for m.Next() {
 		switch {
 		case m.IsNumber():
+			if m.Number == spacePlane {
+				r.broken(int64(m.At()))
+			}
 		case m.Number == spacePlane && len(parts) < 1<<16:
 			parts = append(parts, part{m.Data, int64(m.At() - len(m.Data))})
 		case m.Number == spaceError || m.Number == spaceWarning:

@@ -60,10 +60,9 @@ func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) err
 	statements := []string{"PRAGMA temp_store = MEMORY", "PRAGMA trusted_schema = ON"}
 	for i, s := range sources {
 		schemas := []string{"main"}
-		if len(sources) > 1 {
-			schema := Schema(i)
-			statements = append(statements, "ATTACH ':memory:' AS "+schema)
-			if schemas = append(schemas, schema); i > 0 {
+		if own := schemaOf(i); len(sources) > 1 {
+			statements = append(statements, "ATTACH ':memory:' AS "+own)
+			if schemas = append(schemas, own); i > 0 {
 				schemas = schemas[1:]
 			}
 		}
@@ -100,8 +99,8 @@ func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) err
 // Names returns the names of tables, columns and views, for completion.
 func (d *Database) Names() []string { return d.names }
 
-// Schema returns the name of the tables' schema of a trace, by its place among several.
-func Schema(i int) string { return string(rune('a' + i)) }
+// schemaOf returns the name of the tables' schema of a trace, by its place among several.
+func schemaOf(i int) string { return string(rune('a' + i)) }
 
 // readOnly lets statements read tables and call functions.
 func readOnly(action sqlite.AuthorizerActionCode, argument, name, _, _ string) sqlite.AuthorizerReturnCode {

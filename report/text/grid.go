@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Grid is a table for people: a heading, notes on what stands in it, columns, rows of
+// A Grid is a table for people: a heading, if it has one, notes on what stands in it, columns, rows of
 // text. Columns whose title starts with "<" are names: aligned left, and shortened where
 // the table is wider than the terminal; "<" alone is for labels, which are never cut. The
 // others are figures, aligned right and never cut either. Columns that do not fit even so are left out, the last
@@ -61,7 +61,9 @@ func (g *Grid) Print(w io.Writer, width int) {
 			row[i] = Plain(row[i])
 		}
 	}
-	fmt.Fprintf(w, "\n%s\n", Wrap(g.Heading, width, 0))
+	if g.Heading != "" {
+		fmt.Fprintf(w, "\n%s\n", Wrap(g.Heading, width, 0))
+	}
 	for _, note := range g.notes {
 		fmt.Fprintln(w, Wrap(note, width, 0))
 	}

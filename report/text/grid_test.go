@@ -62,3 +62,13 @@ func TestNamesThatLookAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestGridWithoutHeading states that a table without a heading begins with its titles.
+func TestGridWithoutHeading(t *testing.T) {
+	g := Grid{Titles: []string{"<name", "n"}}
+	g.Add("a", "1")
+	var b strings.Builder
+	if g.Print(&b, 80); !strings.HasPrefix(b.String(), "name") {
+		t.Errorf("%q", b.String())
+	}
+}

@@ -193,7 +193,7 @@ func TestVerdicts(t *testing.T) {
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {
 		text := sampleOf(t)[3]
-		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending,
+		j := judgement{campaign: &campaign{self: &program{path: "false"}}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending,
 			files: c.files,
 			plan:  plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.
@@ -235,7 +235,7 @@ func TestBeside(t *testing.T) {
 	for want, makers := range map[outcome][]command{natural: nil, bad: {{args: []string{"fit"}}}} {
 		s := *sampleOf(t)[2]
 		s.makers = makers
-		j := judgement{campaign: &campaign{self: "false"}, dir: t.TempDir(), baseline: &baseline{answer: answer},
+		j := judgement{campaign: &campaign{self: &program{path: "false"}}, dir: t.TempDir(), baseline: &baseline{answer: answer},
 			ending: ending{stdout: []byte(`{"x":2}`)},
 			plan:   plan{sample: &s, document: true}, mutants: []mutant{{first, []byte("[]")}}}
 		j.campaign.sound.Store(soundKey{&s, "census", false}, func() (*baseline, error) { return new(baseline), nil })

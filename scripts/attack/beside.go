@@ -78,7 +78,7 @@ func secondPass(ext string) []command {
 }
 
 // leftovers returns what commands leave behind of the repository's archives.
-func leftovers(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
+func leftovers(ctx context.Context, root string, tracekit *program, work string) ([]*sample, error) {
 	archives, err := filepath.Glob(filepath.Join(root, "samples", "archives", "*"))
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func leftovers(ctx context.Context, root, tracekit, work string) ([]*sample, err
 }
 
 // profiles returns the profile of MPI calls that the repository holds.
-func profiles(_ context.Context, root, _, _ string) ([]*sample, error) {
+func profiles(_ context.Context, root string, _ *program, _ string) ([]*sample, error) {
 	files, err := readFiles(filepath.Join(root, "samples", "profiles"))
 	if err != nil {
 		return nil, err

@@ -20,10 +20,10 @@ import (
 // A campaign damages samples and judges what commands say about them.
 type campaign struct {
 	seed     uint64
-	tracekit string // path of the program
-	self     string // path of this one
-	work     string // directory for the runs
-	kept     string // directory for the mutants of bad runs
+	tracekit *program
+	self     *program // which counts records
+	work     string   // directory for the runs
+	kept     string   // directory for the mutants of bad runs
 	keepAll  bool
 	samples  []*sample
 	commands []command
@@ -210,7 +210,10 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 				return nil, err
 			}
 		}
-		e, files, err := c.call(ctx, dir, p, 5*time.Minute)
+		e, files, err := c.call(ctx, dir, p, mostWait, false)
+		if err == nil && (2*e.peak > leastMemory || hang(e.spent) > leastHang) { // the limits of others follow from it
+			e, files, err = c.call(ctx, dir, p, mostWait, true)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +242,7 @@ func (c *campaign) lay(ctx context.Context, s *sample, dir, name string) error {
 		return err
 	}
 	for _, m := range s.makers {
-		e, err := start(ctx, dir, mostWait, c.tracekit, append(slices.Clone(m.args), "--quiet"), m.serves)
+		e, err := c.tracekit.run(ctx, dir, mostWait, append(slices.Clone(m.args), "--quiet"), m.serves, false)
 		if err != nil {
 			return err
 		}
@@ -250,15 +253,15 @@ func (c *campaign) lay(ctx context.Context, s *sample, dir, name string) error {
 	return nil
 }
 
-// call runs a plan's command in a directory whose t is the trace, and returns what it wrote.
-func (c *campaign) call(ctx context.Context, dir string, p plan, limit time.Duration) (ending, []file, error) {
+// call runs a plan's command in a directory whose t is the trace, in a process of its own if it is to be alone, and returns what it wrote.
+func (c *campaign) call(ctx context.Context, dir string, p plan, limit time.Duration, alone bool) (ending, []file, error) {
 	for _, name := range []string{"out", "tmp"} {
 		name = filepath.Join(dir, name)
 		if err := errors.Join(os.RemoveAll(name), os.Mkdir(name, 0o777)); err != nil {
 			return ending{}, nil, err
 		}
 	}
-	e, err := start(ctx, dir, limit, c.tracekit, p.command.line(p.sample, p.document, p.jobs), p.command.serves)
+	e, err := c.tracekit.run(ctx, dir, limit, p.command.line(p.sample, p.document, p.jobs), p.command.serves, alone)
 	if err != nil {
 		return e, nil, err
 	}
@@ -276,6 +279,9 @@ type result struct {
 	Spent   time.Duration `json:"spent_ns"`
 	Peak    int64         `json:"peak"`
 }
+
+// mostAlone is how many runs there are to one that always has a process of its own.
+const mostAlone = 50
 
 // run makes run k. A bad one is kept and told at once.
 func (c *campaign) run(ctx context.Context, k int) (result, error) {
@@ -300,15 +306,31 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 			return result{}, fmt.Errorf("run %d: %w", k, err)
 		}
 	}
-	e, files, err := c.call(ctx, dir, p, hang(b.spent)+5*time.Second)
-	for again := 0; err == nil && e.ended > mostEnding && again < 2; again++ {
-		e, files, err = c.call(ctx, dir, p, hang(b.spent)+5*time.Second) // the machine may have been busy
+	var e ending
+	judged := func(alone bool) (outcome, string, error) {
+		var files []file
+		e, files, err = c.call(ctx, dir, p, hang(b.spent)+5*time.Second, alone)
+		for again := 0; err == nil && e.ended > mostEnding && again < 2; again++ {
+			e, files, err = c.call(ctx, dir, p, hang(b.spent)+5*time.Second, alone) // the machine may have been busy
+		}
+		if err != nil {
+			return bad, "", err
+		}
+		j := judgement{campaign: c, plan: p, dir: dir, baseline: b, ending: e, files: files, mutants: mutants}
+		verdict, why := j.judge(ctx)
+		return verdict, why, nil
+	}
+	alone := c.keepAll || k%mostAlone == 0
+	verdict, why, err := judged(alone)
+	if err == nil && verdict == bad && !alone {
+		shared := why
+		if verdict, why, err = judged(true); verdict != bad && !strings.HasPrefix(shared, memory) && !strings.HasPrefix(shared, slow) {
+			verdict, why = bad, "behind other commands in one process: "+shared
+		}
 	}
 	if err != nil {
 		return result{}, err
 	}
-	j := judgement{campaign: c, plan: p, dir: dir, baseline: b, ending: e, files: files, mutants: mutants}
-	verdict, why := j.judge(ctx)
 	if verdict == bad || c.keepAll {
 		fmt.Fprintf(os.Stderr, "run %d: %s: %s; %s; %s\n", k, verdict, p.command.name, p, why)
 		if err := c.keep(k, dir, p, e); err != nil {

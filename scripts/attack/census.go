@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
 
 	"tracekit/readers"
 	"tracekit/trace"
@@ -45,14 +45,16 @@ func kindOf(b *trace.Batch, row trace.Row) trace.Kind {
 	return trace.KindMetric
 }
 
-// printCensus prints the census of a trace that lies in files.
-func printCensus(ctx context.Context, paths []string) error {
+// printCensus prints the census of a trace that lies in files, and returns an exit code.
+func printCensus(paths []string, stdout, stderr io.Writer) int {
+	ctx := context.Background()
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: 1})
+	if err == nil {
+		err = errors.Join(census(ctx, stdout, src), src.Close())
+	}
 	if err != nil {
-		return err
+		fmt.Fprintln(stderr, err)
+		return 1
 	}
-	if err := census(ctx, os.Stdout, src); err != nil {
-		return err
-	}
-	return src.Close()
+	return 0
 }

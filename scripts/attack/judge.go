@@ -54,6 +54,12 @@ type judgement struct {
 	mutants  []mutant
 }
 
+// How the reasons begin that depend on how much a process has done before.
+const (
+	slow   = "hang: "
+	memory = "memory: "
+)
+
 // crashes are words that a program writes that did not expect what it met.
 var crashes = []string{"panic:", "runtime error", "fatal error:", "\ngoroutine ", "SIGSEGV"}
 
@@ -66,10 +72,10 @@ func (j *judgement) judge(ctx context.Context) (outcome, string) {
 		}
 	}
 	if limit := hang(j.baseline.spent); e.killed || e.spent > limit {
-		return bad, fmt.Sprintf("hang: %v of the processors", e.spent)
+		return bad, fmt.Sprintf("%s%v of the processors", slow, e.spent)
 	}
 	if limit := max(leastMemory, 2*j.baseline.peak); e.peak > limit {
-		return bad, fmt.Sprintf("memory: %d MB", e.peak>>20)
+		return bad, fmt.Sprintf("%s%d MB", memory, e.peak>>20)
 	}
 	documented := []int{0, 1, 3}
 	if slices.Contains(j.plan.command.args, "--strict") {
@@ -94,6 +100,9 @@ func (j *judgement) judge(ctx context.Context) (outcome, string) {
 	}
 	if left, _ := os.ReadDir(filepath.Join(j.dir, "tmp")); len(left) > 0 {
 		return bad, "left behind: tmp/" + left[0].Name()
+	}
+	if e.left != "" {
+		return bad, "left behind: " + e.left
 	}
 	if e.code >= 1 && e.code <= 3 {
 		if len(j.files) > 0 {
@@ -178,7 +187,7 @@ func (j *judgement) census(ctx context.Context, dir string) (counts, error) {
 				return nil, err
 			}
 		}
-		e, err := start(ctx, j.dir, leastHang, j.campaign.self, append([]string{"census"}, under(dir, j.plan.sample.trace())...), false)
+		e, err := j.campaign.self.run(ctx, j.dir, leastHang, under(dir, j.plan.sample.trace()), false, false)
 		if err == nil && e.code != 0 {
 			err = fmt.Errorf("counting the records of %s: %s", dir, e.stderr)
 		}

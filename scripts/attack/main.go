@@ -1,10 +1,9 @@
 // Attack is the campaign of scripts/attack.sh: it damages copies of sound traces, runs
-// tracekit on each as a process of its own, and judges what comes of it. docs/internals/ATTACK.md has
-// the rules.
+// tracekit on each, and judges what comes of it. docs/internals/ATTACK.md has the rules.
 //
-// Everything about run K follows from the seed and K (plan.go), so that it can be repeated
+// Everything about run K follows from the seed and K (campaign.go), so that it can be repeated
 // alone. Samples, mutations, commands, and the judgement know nothing of each other but
-// for what plan.go and judge.go put together.
+// for what campaign.go and judge.go put together.
 package main
 
 import (
@@ -19,9 +18,11 @@ import (
 	"slices"
 
 	"tracekit/engine"
+	"tracekit/scripts/attack/worker"
 )
 
 func main() {
+	worker.Serve(printCensus) // what a campaign asks of itself
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
@@ -30,20 +31,16 @@ func main() {
 	}
 }
 
-// run is the campaign, or with census as its first argument what a campaign asks of itself in a
-// process of its own.
+// run is the campaign.
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "census" {
-		return printCensus(ctx, args[1:])
-	}
 	var c campaign
 	flags := flag.NewFlagSet("attack", flag.ContinueOnError)
 	runs := flags.Int("n", 1000, "number of runs")
 	first := flags.Int("first", 0, "number of the first run")
 	one := flags.Int("run", -1, "only the run of this number, which is kept whatever comes of it")
-	jobs := flags.Int("jobs", 2, "processes at a time")
+	jobs := flags.Int("jobs", 2, "runs at a time")
 	flags.Uint64Var(&c.seed, "seed", 1, "seed of the mutations")
-	flags.StringVar(&c.tracekit, "tracekit", "", "the built `tracekit`")
+	tracekit := flags.String("tracekit", "", "the `tracekit` that is built with the tag attack")
 	flags.StringVar(&c.kept, "keep", filepath.Join(os.TempDir(), "attack-kept"), "`directory` for the mutants of bad runs")
 	formats := flags.String("formats", "", "only samples of these formats, a comma-separated `list`")
 	names := flags.String("commands", "", "only these commands, a comma-separated `list`")
@@ -58,13 +55,16 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if c.tracekit, err = filepath.Abs(c.tracekit); err != nil {
+	self, err := os.Executable()
+	if err != nil {
 		return err
 	}
-	if c.self, err = os.Executable(); err != nil {
+	if *tracekit, err = filepath.Abs(*tracekit); err != nil {
 		return err
 	}
-	c.work = work
+	c.work, c.self, c.tracekit = work, &program{path: self, work: work}, &program{path: *tracekit, work: work}
+	defer c.self.stop()
+	defer c.tracekit.stop()
 	if c.samples, err = findSamples(ctx, *root, c.tracekit, filepath.Join(work, "samples")); err != nil {
 		return err
 	}

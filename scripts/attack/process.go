@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"tracekit/scripts/attack/worker"
 )
 
 // Hard limits of a process, so that the machine survives it: they are far above what is
@@ -16,7 +17,6 @@ import (
 const (
 	maxAddresses = 10 << 30 // bytes of address space, of which the language of rules reserves 4 GiB
 	maxFile      = 1 << 30  // bytes of a file that it writes
-	maxOutput    = 64 << 20
 )
 
 // An ending is how a process ended and what it said.
@@ -26,6 +26,7 @@ type ending struct {
 	stdout, stderr []byte
 	spent          time.Duration // by the processors
 	peak           int64         // resident, in bytes; at least what the campaign itself holds
+	left           string        // what a worker still holds of it; ""
 	visited
 }
 
@@ -41,13 +42,12 @@ const mostWait = 5 * time.Minute
 func start(ctx context.Context, dir string, limit time.Duration, program string, args []string, serves bool) (ending, error) {
 	timed, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
-	limits := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ulimit -t %d && exec \"$0\" \"$@\"", maxAddresses>>10, maxFile>>9,
-		limit/time.Second)
-	cmd := exec.CommandContext(timed, "sh", append([]string{"-c", limits, program}, args...)...)
+	line := append(limited(program, limit), args...)
+	cmd := exec.CommandContext(timed, line[0], line[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir+"/tmp", "LC_ALL=C.UTF-8", "TRACEKIT="+program)
 	cmd.WaitDelay = time.Second
-	stdout, stderr := output{}, output{}
+	stdout, stderr := worker.Output{}, worker.Output{}
 	cmd.Stderr = &stderr
 	var v visited
 	var err error
@@ -70,10 +70,11 @@ func start(ctx context.Context, dir string, limit time.Duration, program string,
 	return e, nil
 }
 
-// output keeps the first bytes that are written to it.
-type output struct{ bytes.Buffer }
-
-func (o *output) Write(p []byte) (int, error) {
-	o.Buffer.Write(p[:min(len(p), maxOutput-o.Len())])
-	return len(p), nil
+// limited returns the command line of a program within the hard limits; no limit of time is 0.
+func limited(program string, limit time.Duration) []string {
+	script := fmt.Sprintf("ulimit -v %d && ulimit -f %d && ", maxAddresses>>10, maxFile>>9)
+	if limit > 0 {
+		script += fmt.Sprintf("ulimit -t %d && ", limit/time.Second)
+	}
+	return []string{"sh", "-c", script + `exec "$0" "$@"`, program}
 }

@@ -70,7 +70,7 @@ var recorded = []struct{ format, dir, open string }{
 
 // findSamples returns the samples of the repository: its archives in every format, and the
 // traces of the readers' goldens that are sound. It makes copies below work.
-func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
+func findSamples(ctx context.Context, root string, tracekit *program, work string) ([]*sample, error) {
 	archives, err := filepath.Glob(filepath.Join(root, "samples", "archives", "*"))
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 			}
 			args := slices.Concat(m.args, []string{filepath.Join(dir, m.name), "--quiet"})
 			args = slices.Insert(args, 1, archive)
-			if text, err := exec.CommandContext(ctx, tracekit, args...).CombinedOutput(); err != nil {
+			if text, err := exec.CommandContext(ctx, tracekit.path, args...).CombinedOutput(); err != nil {
 				return nil, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
 			}
 			if err := add(name, m.format, dir, m.name); err != nil {
@@ -117,7 +117,7 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 			return nil, err
 		}
 	}
-	for _, more := range []func(context.Context, string, string, string) ([]*sample, error){goldens, profiles, leftovers} {
+	for _, more := range []func(context.Context, string, *program, string) ([]*sample, error){goldens, profiles, leftovers} {
 		found, err := more(ctx, root, tracekit, work)
 		if err != nil {
 			return nil, err
@@ -128,13 +128,13 @@ func findSamples(ctx context.Context, root, tracekit, work string) ([]*sample, e
 }
 
 // writeParts writes a trace in two parts.
-func writeParts(ctx context.Context, tracekit, trace, out string) error {
+func writeParts(ctx context.Context, tracekit *program, trace, out string) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"convert", "--shard", "1/2", trace, out}, {"convert", "--shard", "2/2", trace, out},
 		{"combine", out}} {
-		if text, err := exec.CommandContext(ctx, tracekit, append(args, "--quiet")...).CombinedOutput(); err != nil {
+		if text, err := exec.CommandContext(ctx, tracekit.path, append(args, "--quiet")...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
 		}
 	}
@@ -142,7 +142,7 @@ func writeParts(ctx context.Context, tracekit, trace, out string) error {
 }
 
 // goldens returns the traces in the goldens of the readers of text that lose nothing.
-func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error) {
+func goldens(ctx context.Context, root string, tracekit *program, work string) ([]*sample, error) {
 	var out []*sample
 	for _, pattern := range []string{"paraver/testdata/*.txtar", "jsontrace/testdata/goldens/*.txtar"} {
 		paths, err := filepath.Glob(filepath.Join(root, "readers", filepath.FromSlash(pattern)))
@@ -169,7 +169,7 @@ func goldens(ctx context.Context, root, tracekit, work string) ([]*sample, error
 			if err := writeFiles(dir, s.files); err != nil {
 				return nil, err
 			}
-			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit, append([]string{"info", "--counts", "--strict"},
+			if len(s.open) > 0 && exec.CommandContext(ctx, tracekit.path, append([]string{"info", "--counts", "--strict"},
 				under(dir, s.open)...)...).Run() == nil {
 				out = append(out, s)
 			}

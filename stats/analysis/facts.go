@@ -81,7 +81,7 @@ func aboveOne(ledger *trace.Ledger, r *document.Ratios, of string) {
 
 // finding spells a finding out. One without a location and a file is about the trace.
 func finding(f trace.Finding) document.Finding {
-	out := document.Finding{Code: string(f.Code), Severity: f.Code.Severity().String(), Count: f.Count, Text: textOf(f.Code)}
+	out := document.Finding{Code: string(f.Code), Severity: f.Code.Severity().String(), Count: f.Count, Text: f.Code.Text()}
 	if f.Text != "" {
 		out.Text += ": " + f.Text
 	}
@@ -96,16 +96,6 @@ func finding(f trace.Finding) document.Finding {
 		out.First.Offset = &o
 	}
 	return out
-}
-
-// textOf returns what a code means.
-func textOf(c trace.Code) string {
-	for _, i := range trace.Codes() {
-		if i.Code == c {
-			return i.Text
-		}
-	}
-	return string(c)
 }
 
 // FindingRows returns findings as documents show them.

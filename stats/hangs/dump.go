@@ -51,7 +51,7 @@ type entry struct {
 	state    state
 	created  int64 // ns since 1970
 	in, out  tensors
-	frames   any
+	frames   any // of its rank's last entry: where it was called
 }
 
 // tensors are what an operation is called with.
@@ -115,13 +115,7 @@ func files(path string) []string {
 
 // finding says something about a file.
 func finding(code trace.Code, file string, what any) document.Finding {
-	for _, c := range trace.Codes() {
-		if c.Code == code {
-			return document.Finding{Code: string(code), Severity: c.Severity.String(), Count: 1,
-				Text: fmt.Sprintf("%s: %v", filepath.Base(file), what)}
-		}
-	}
-	panic("unknown code " + code)
+	return document.Finding{Code: string(code), Severity: code.Severity().String(), Count: 1, Text: fmt.Sprintf("%s: %v", filepath.Base(file), what)}
 }
 
 // read reads the dumps of files and directories, by rank. What cannot be read is a finding; an error is that nothing could be.
@@ -165,14 +159,7 @@ func readFile(name string) (*dump, []document.Finding, error) {
 	if err != nil {
 		return nil, nil, errors.New("its name does not end in the number of a rank")
 	}
-	info, err := os.Stat(name)
-	if err == nil && info.Size() > largest {
-		err = fmt.Errorf("it has more than %d bytes", largest)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	data, err := os.ReadFile(name)
+	data, err := content(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,6 +182,25 @@ func readFile(name string) (*dump, []document.Finding, error) {
 		findings = append(findings, f)
 	}
 	return d, findings, nil
+}
+
+// content reads a file, which is not a pipe or a device that may never end.
+func content(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errors.New("it is a directory, pipe or device: write its content into a file")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, largest+1))
+	if err == nil && len(data) > largest {
+		err = fmt.Errorf("it has more than %d bytes", largest)
+	}
+	return data, err
 }
 
 // parse returns the dump in a file, how many operations were left out, and what is wrong with the file.
@@ -229,6 +235,9 @@ func parse(data []byte) (d *dump, left uint64, broken error) {
 	}
 	slices.SortStableFunc(d.entries, func(a, b *entry) int { return cmp.Compare(a.record, b.record) })
 	d.entries = coalesce(d.entries)
+	for _, e := range d.entries[:max(0, len(d.entries)-1)] {
+		e.frames = nil
+	}
 	return d, left, broken
 }
 

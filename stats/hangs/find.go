@@ -71,14 +71,15 @@ func Find(paths ...string) (*Result, []document.Finding, error) {
 	return find(dumps), findings, nil
 }
 
-// mostCauses bounds what is looked at.
+// mostCauses bounds the causes that are looked at, and those that are found among them.
 const mostCauses = 4096
 
 // A finder holds the dumps by rank, and the operations of each group.
 type finder struct {
 	dumps  map[int]*dump
 	ranks  []int
-	groups map[string]*members
+	groups map[string]*members // by name and ranks
+	of     map[*group]*members // the same, by the groups of each dump
 }
 
 // members are the ranks of a group, and what they have called.
@@ -89,7 +90,7 @@ type members struct {
 }
 
 func find(dumps []*dump) *Result {
-	f := &finder{dumps: make(map[int]*dump), groups: make(map[string]*members)}
+	f := &finder{dumps: make(map[int]*dump), groups: make(map[string]*members), of: make(map[*group]*members)}
 	out := &Result{Ranks: []int{}, Causes: []Cause{}, Last: []LastOp{}}
 	for _, d := range dumps {
 		f.dumps[d.rank] = d
@@ -142,12 +143,16 @@ func find(dumps []*dump) *Result {
 
 // members returns a group, which groups of other ranks may share its name with.
 func (f *finder) members(g *group) *members {
+	if m := f.of[g]; m != nil {
+		return m
+	}
 	key := fmt.Sprint(g.name, g.ranks)
 	m := f.groups[key]
 	if m == nil {
 		m = &members{g, make(map[int][]*entry), make(map[int][]*entry)}
 		f.groups[key] = m
 	}
+	f.of[g] = m
 	return m
 }
 
@@ -466,7 +471,9 @@ func orders(causes []Cause) (out []Cause) {
 			c.Sentence = fmt.Sprintf("%s %s of %s before %s of %s, %s it after.", capital(rankList(ab, "calls", "call")), a.Operation, a.Group,
 				b.Operation, b.Group, rankList(ba, "calls", "call"))
 			a.Follows, b.Follows = true, true
-			out = append(out, c)
+			if out = append(out, c); len(out) == mostCauses {
+				return out
+			}
 		}
 	}
 	return out

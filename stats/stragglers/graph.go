@@ -8,7 +8,7 @@ import (
 
 // A graph says what depends on what in a step.
 //
-//	units are what ends together begun: an operation that depends on nobody else's, or operations that communicate together
+//	units are the operations that wait for each other: a computation alone, those of a collective, a send with its receive
 //	order is an order of units in which each comes after what its operations follow
 //	follows[n] are the nodes that node n follows
 type graph struct {
@@ -19,7 +19,7 @@ type graph struct {
 // slack is how far, in ns, a receive may start behind the last computation, or a send end before the first one, to be real.
 const slack = 50_000
 
-// A stage is the nodes of one stage of the template, by kind in order.
+// stageNodes are the nodes of one stage of the template: by kind, in order of start.
 type stageNodes [kinds][]int
 
 // newGraph finds the dependences of a step of a job.

@@ -66,6 +66,7 @@ type op struct {
 	numbered   bool // seq is recorded
 }
 
+// none stands for a number that is not recorded.
 const none = trace.None
 
 // ErrNoJob says that a trace is not one of a training job whose operations are recorded.
@@ -217,7 +218,7 @@ type node struct {
 	start, end float64 // in the first step
 }
 
-// most bounds the workers of a job.
+// mostWorkers bounds the workers of a job: data-parallel ranks times stages.
 const mostWorkers = 1 << 20
 
 // newJob sorts operations into steps.

@@ -104,8 +104,8 @@ func (r *replayer) types(slowdown func(func(int) bool) float64) (out []document.
 	return out
 }
 
-// slowestShare is the share of workers that M_W takes for the slowest.
-const slowestShare = 0.03
+// SlowestShare is the share of workers, at least one, that M_W takes for the slowest.
+const SlowestShare = 0.03
 
 // workers describes the workers, the slowest first.
 func (r *replayer) workers(doc *document.Training) {
@@ -118,7 +118,7 @@ func (r *replayer) workers(doc *document.Training) {
 	slices.SortStableFunc(doc.ByWorker, func(a, b document.Worker) int {
 		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(a.Rank, b.Rank))
 	})
-	for _, w := range doc.ByWorker[:Slowest(len(doc.ByWorker), slowestShare)] {
+	for _, w := range doc.ByWorker[:Slowest(len(doc.ByWorker), SlowestShare)] {
 		doc.Slowest = append(doc.Slowest, w.Rank)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/stats/analysis"
+	"tracekit/stats/numbers"
+	"tracekit/stats/stragglers"
 	"tracekit/trace"
 )
 
@@ -23,9 +25,6 @@ const equalPlaces = 12
 // equalRanks is how many ranks, those with most time of their own, have a slowdown.
 const equalRanks = 64
 
-// SlowestShare is the share of ranks, at least one, that usually count as the slowest.
-const SlowestShare = 0.03
-
 // Equal says how much slower a run is because its ranks are unequal (DEFINITIONS 2.19); a share of them are the slowest.
 func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*document.Unequal, error) {
 	size := len(m.t.World)
@@ -33,14 +32,8 @@ func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*
 		return nil, errors.New("the trace has a single rank, which no other can be compared with")
 	}
 	names, places := m.equalPlaces(a)
-	on := func(ranks ...uint32) (list []Change) {
-		for _, p := range places {
-			list = append(list, BalanceOn(p, ranks...))
-		}
-		return list
-	}
-	lists := [][]Change{on()}
-	ranks := m.longest()
+	lists := [][]Change{balanced(places)}
+	ranks := m.busiest()
 	for _, r := range ranks {
 		var others []uint32
 		for k := range uint32(size) {
@@ -48,10 +41,10 @@ func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*
 				others = append(others, k)
 			}
 		}
-		lists = append(lists, on(others...))
+		lists = append(lists, balanced(places, others...))
 	}
 	for i := range names {
-		lists = append(lists, slices.Delete(on(), i, i+1))
+		lists = append(lists, slices.Delete(balanced(places), i, i+1))
 	}
 	all, err := m.PredictAll(ctx, lists)
 	if err != nil {
@@ -70,20 +63,24 @@ func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*
 	}
 	slices.SortStableFunc(doc.ByPlace, func(a, b document.PlaceSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	slowest := make([]uint32, 0, size)
-	for _, r := range doc.ByRank[:min(len(doc.ByRank), max(1, int(share*float64(size))))] {
+	for _, r := range doc.ByRank[:min(len(doc.ByRank), stragglers.Slowest(size, share))] {
 		doc.Slowest, slowest = append(doc.Slowest, r.Rank), append(slowest, uint32(r.Rank))
 	}
-	p, err := m.Predict(ctx, on(slowest...)...)
-	if err == nil && doc.RuntimeNs != equal {
-		x := float64(doc.RuntimeNs-p.RunTime) / float64(doc.RuntimeNs-equal)
-		doc.MW = &x
+	p, err := m.Predict(ctx, balanced(places, slowest...)...)
+	if err == nil {
+		doc.MW = numbers.Ratio(doc.RuntimeNs-p.RunTime, doc.RuntimeNs-equal)
 	}
 	return doc, err
 }
 
 // Equalized are the changes by which all ranks, or some, take the means at all places.
-func (m *Model) Equalized(a *analysis.Result, ranks ...uint32) (list []Change) {
+func (m *Model) Equalized(a *analysis.Result, ranks ...uint32) []Change {
 	_, places := m.equalPlaces(a)
+	return balanced(places, ranks...)
+}
+
+// balanced are the changes by which all ranks, or some, take the means at places.
+func balanced(places []Place, ranks ...uint32) (list []Change) {
 	for _, p := range places {
 		list = append(list, BalanceOn(p, ranks...))
 	}
@@ -112,8 +109,8 @@ func (m *Model) equalPlaces(a *analysis.Result) (names []string, places []Place)
 	})
 }
 
-// longest returns the ranks with most time of their own, in order of rank.
-func (m *Model) longest() []uint32 {
+// busiest returns the ranks with most time of their own, in order of rank.
+func (m *Model) busiest() []uint32 {
 	times := make([]int64, len(m.t.World))
 	slots := make([]bool, m.slots())
 	for s := range slots {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tracekit/stats/analysis"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -111,10 +112,7 @@ func (m *Model) try(ctx context.Context, rows []Gain) error {
 	}
 	for i, p := range predictions {
 		rows[i].GainNs = p.Gain()
-		if p.Baseline > 0 {
-			share := float64(p.Gain()) / float64(p.Baseline)
-			rows[i].Share = &share
-		}
+		rows[i].Share = numbers.Ratio(p.Gain(), p.Baseline)
 	}
 	sortGains(rows)
 	return nil

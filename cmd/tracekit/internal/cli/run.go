@@ -43,6 +43,9 @@ func Execute(ctx context.Context, io *Streams, args []string, newRoot func(*Stre
 	}
 	root := newRoot(&own)
 	root.SetArgs(args)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		Complete(root)
+	}
 	err := root.ExecuteContext(ctx)
 	command, _, unknown := root.Find(args)
 	if unknown != nil {

@@ -66,25 +66,29 @@ func (v *flagValue[T]) Set(text string) error {
 
 func (v *flagValue[T]) completion() cobra.CompletionFunc { return v.kind.complete }
 
-// Complete makes a shell complete the flags of a command by their kinds.
-func Complete(c *cobra.Command) {
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		complete := cobra.CompletionFunc(cobra.NoFileCompletions)
-		switch v := f.Value.(type) {
-		case interface{ completion() cobra.CompletionFunc }:
-			complete = v.completion()
-		default:
-			if f.Value.Type() == "string" {
-				return // a file
-			}
+// Complete makes a shell complete the flags of all commands by their kinds. It is for completing only: what is registered is never freed.
+func Complete(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) { complete(c, f) })
+	}
+}
+
+func complete(c *cobra.Command, f *pflag.Flag) {
+	by := cobra.CompletionFunc(cobra.NoFileCompletions)
+	switch v := f.Value.(type) {
+	case interface{ completion() cobra.CompletionFunc }:
+		by = v.completion()
+	default:
+		if f.Value.Type() == "string" {
+			return // a file
 		}
-		if f.Value.Type() == "bool" || complete == nil {
-			return
-		}
-		if err := c.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
-			panic("tracekit: " + err.Error()) // it was registered before
-		}
-	})
+	}
+	if f.Value.Type() == "bool" || by == nil {
+		return
+	}
+	if err := c.RegisterFlagCompletionFunc(f.Name, by); err != nil {
+		panic("tracekit: " + err.Error()) // it was registered before
+	}
 }
 
 // A boundsError is about a value that was read and lies outside of what is allowed.

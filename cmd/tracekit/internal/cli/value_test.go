@@ -32,7 +32,9 @@ func TestFlags(t *testing.T) {
 	Var(set, &got.memory, Size(), "memory", "", "")
 	Var(set, &got.names, Repeated(Text()), "name", "", "")
 	Var(set, &got.pairs, List(Int(0, math.MaxInt)), "pairs", "", "")
-	Complete(c)
+	root := &cobra.Command{}
+	root.AddCommand(c)
+	Complete(root)
 	if err := c.ParseFlags([]string{"--clock", "clc", "--layout=96", "--alpha=0.5", "--latency=1ms", "--memory=2K",
 		"--name=a,b", "--name=c", "--pairs=1,2",
 		"--pairs=3"}); err != nil {

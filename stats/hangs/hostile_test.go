@@ -1,0 +1,55 @@
+package hangs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tracekit/trace/tracetest/mutate"
+)
+
+// TestSpecialFiles states that what may never end, or never begin, is not read.
+func TestSpecialFiles(t *testing.T) {
+	for _, kind := range mutate.Special {
+		name := filepath.Join(t.TempDir(), "rank_0")
+		if err := errors.Join(os.WriteFile(name, nil, 0o666), kind.Replace(name)); err != nil {
+			t.Fatal(kind.Name, err)
+		}
+		if _, _, err := Find(name); err == nil || strings.Contains(err.Error(), "bytes") {
+			t.Errorf("%s: %v", kind.Name, err)
+		}
+	}
+}
+
+// TestOrdersAreBounded states that operations of very many groups, each pair of which is called in different orders, are not all listed.
+func TestOrdersAreBounded(t *testing.T) {
+	const groups = 100 // 4950 pairs
+	var causes []Cause
+	for g := range groups {
+		causes = append(causes, Cause{Kind: Stuck, Operation: "all_reduce", Group: fmt.Sprint(g), Waiting: []int{0, 1},
+			entries: map[int]*entry{0: {record: int64(g)}, 1: {record: int64(-g)}}})
+	}
+	if got := len(orders(causes)); got != mostCauses {
+		t.Errorf("%d causes, want %d", got, mostCauses)
+	}
+}
+
+// TestFramesAreDropped states that only the operation that a rank has called last keeps where it was called.
+func TestFramesAreDropped(t *testing.T) {
+	j := newJob(map[string][]int{"0": {0}})
+	for range 3 {
+		j.call(0, "0", "all_reduce", "completed", 1)
+	}
+	d, _, err := parse(pickled(j.value(0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range d.entries {
+		if kept := e.frames != nil; kept != (i == 2) {
+			t.Errorf("operation %d: frames are kept: %t", i, kept)
+		}
+	}
+}
