@@ -6,7 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
+	stdio "io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,13 +21,15 @@ import (
 	"tracekit/report/query"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/trace"
 )
 
 type sqlOptions struct {
 	cli.MergeFlags
 	cli.FileFlags
-	csv   bool
-	query string
+	format   string // text, csv or arrow
+	requests bool
+	query    string
 }
 
 func newSQL(io *cli.Streams) *cobra.Command {
@@ -50,8 +52,9 @@ Queries only read. docs/reference/sql.md lists tables, columns and views.`,
 
 func (o *sqlOptions) Add(set *pflag.FlagSet) {
 	o.MergeFlags.Add(set)
-	set.BoolVar(&o.csv, "csv", false, "print rows as CSV instead of text")
-	o.AddFile(set, "write the rows to this `file`, .parquet or .csv", "parquet", "csv")
+	cli.Var(set, &o.format, cli.Choice("text", "csv", "arrow"), "format", "text", "print rows as text, csv or arrow: an Arrow IPC stream")
+	set.BoolVar(&o.requests, "requests", false, "read requests of programs from standard input, a line of JSON each, and answer with lines")
+	o.AddFile(set, "write the rows to this `file`, .parquet, .arrow or .csv", "parquet", "arrow", "csv")
 }
 
 // Keep takes the last argument for the query if it is no file.
@@ -66,8 +69,11 @@ func (o *sqlOptions) Keep(args []string) {
 }
 
 func (o *sqlOptions) Validate() error {
-	if o.csv && o.JSON {
-		return cli.Usagef("--csv cannot be combined with --json")
+	if o.format != "text" && (o.JSON || o.requests) {
+		return cli.Usagef("--format %s cannot be combined with --json or --requests", o.format)
+	}
+	if o.requests && (o.query != "" || o.Output != "") {
+		return cli.Usagef("--requests takes queries from standard input, and no -o")
 	}
 	if o.query == "" && o.Output != "" {
 		return cli.Usagef("-o needs a query behind the traces")
@@ -77,6 +83,7 @@ func (o *sqlOptions) Validate() error {
 
 func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 	var sources []query.Source
+	var traces []*trace.Trace
 	findings := []document.Finding{}
 	for _, path := range opts.Paths {
 		t, err := opts.Open(ctx, io, path)
@@ -88,6 +95,7 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 		if err != nil {
 			return err
 		}
+		traces = append(traces, t)
 		sources, findings = append(sources, query.SourceOf(ctx, t, a)), append(findings, a.Findings...)
 	}
 	db, err := query.Open(ctx, sources)
@@ -95,10 +103,13 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 		return err
 	}
 	defer db.Close()
-	if opts.query == "" {
+	switch {
+	case opts.requests:
+		return opts.answer(ctx, io, db, traces)
+	case opts.query == "":
 		return opts.converse(ctx, io, db)
 	}
-	doc, err := opts.ask(ctx, db, opts.query)
+	doc, err := opts.ask(ctx, io, db, opts.query, opts.Output)
 	if err != nil {
 		return err
 	}
@@ -106,32 +117,46 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 	return opts.Finish(io, doc, func() { opts.print(io, doc) }, findings)
 }
 
-// ask answers a query, into the file if there is one.
-func (o *sqlOptions) ask(ctx context.Context, db *query.Database, statement string) (*outcome.SQL, error) {
-	doc := &outcome.SQL{Schema: outcome.SQLSchema, Query: statement, Rows: [][]any{}, Findings: []document.Finding{}}
-	err := db.Query(ctx, statement, func(columns []string) error {
+// ask answers a query, into a file if it has a name, or else onto standard output if that is to be a stream of Arrow IPC.
+func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Database, statement, file string) (*outcome.SQL, error) {
+	doc := &outcome.SQL{Schema: outcome.SQLSchema, Query: statement, Rows: [][]any{}, Out: file, Findings: []document.Finding{}}
+	kind := strings.ToLower(filepath.Ext(file))
+	var err error
+	switch {
+	case kind == ".arrow":
+		err = cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error {
+			doc.Columns, err = db.WriteArrow(ctx, statement, w, false)
+			return err
+		})
+		return doc, err
+	case file == "" && o.format == "arrow":
+		doc.Columns, err = db.WriteArrow(ctx, statement, io.Bytes, true)
+		return doc, err
+	}
+	err = db.Query(ctx, statement, func(columns []string) error {
 		doc.Columns = columns
 		return nil
 	}, func(row []any) error {
 		doc.Rows = append(doc.Rows, append([]any(nil), row...))
 		return nil
 	})
-	if err != nil || o.Output == "" {
+	if err != nil || file == "" {
 		return doc, err
 	}
-	if strings.EqualFold(filepath.Ext(o.Output), ".csv") {
-		err = o.Write(ctx, func(w io.Writer) error { return writeCSV(w, doc) })
-	} else {
-		err = o.Write(ctx, func(w io.Writer) error { return o.writeParquet(ctx, w, doc) })
-	}
-	doc.Out, doc.Rows = o.Output, [][]any{}
+	err = cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error {
+		if kind == ".csv" {
+			return writeCSV(w, doc)
+		}
+		return o.writeParquet(ctx, w, doc)
+	})
+	doc.Rows = [][]any{}
 	return doc, err
 }
 
 func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
 	switch {
-	case doc.Out != "":
-	case o.csv:
+	case doc.Out != "" || o.format == "arrow":
+	case o.format == "csv":
 		writeCSV(io.Out, doc) // whose errors the stream keeps
 	default:
 		show.SQL(io.Sections(0), doc)
@@ -139,7 +164,7 @@ func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
 }
 
 // writeParquet writes the rows by way of a file beside others, which is gone then.
-func (o *sqlOptions) writeParquet(ctx context.Context, w io.Writer, doc *outcome.SQL) error {
+func (o *sqlOptions) writeParquet(ctx context.Context, w stdio.Writer, doc *outcome.SQL) error {
 	dir, err := os.MkdirTemp("", "tracekit-")
 	if err != nil {
 		return err
@@ -154,12 +179,12 @@ func (o *sqlOptions) writeParquet(ctx context.Context, w io.Writer, doc *outcome
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(w, f)
+	_, err = stdio.Copy(w, f)
 	return err
 }
 
 // writeCSV writes the rows with a line of titles; what is null is empty.
-func writeCSV(w io.Writer, doc *outcome.SQL) error {
+func writeCSV(w stdio.Writer, doc *outcome.SQL) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(doc.Columns); err != nil {
 		return err
@@ -196,7 +221,7 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 			}
 			return endOf(err)
 		}
-		doc, failed := o.ask(ctx, db, statement)
+		doc, failed := o.ask(ctx, io, db, statement, o.Output)
 		switch {
 		case failed == nil && o.JSON:
 			failed = cli.PrintJSON(io.Out, doc)
@@ -216,7 +241,7 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 }
 
 func endOf(err error) error {
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, stdio.EOF) {
 		return nil
 	}
 	return err
@@ -241,7 +266,7 @@ func (s *statements) statement() (string, error) {
 }
 
 // lines reads from what is no terminal.
-func lines(r io.Reader) *statements {
+func lines(r stdio.Reader) *statements {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, 1<<20)
 	return &statements{line: func(bool) (string, error) {
@@ -251,6 +276,6 @@ func lines(r io.Reader) *statements {
 		if err := scanner.Err(); err != nil {
 			return "", err
 		}
-		return "", io.EOF
+		return "", stdio.EOF
 	}}
 }

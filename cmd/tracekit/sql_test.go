@@ -23,7 +23,7 @@ func TestSQLForms(t *testing.T) {
 	if len(doc.Rows) != 4 || strings.Join(doc.Columns, " ") != "rank n us first" {
 		t.Fatalf("%+v", doc)
 	}
-	csv := succeed(t, dir, "sql", "--csv", archive, q)
+	csv := succeed(t, dir, "sql", "--format", "csv", archive, q)
 	if n := strings.Count(csv, "\n"); n != 5 || !strings.HasPrefix(csv, "rank,n,us,first\n0,") {
 		t.Errorf("CSV:\n%s", csv)
 	}
@@ -44,7 +44,7 @@ func TestSQLReadsQueries(t *testing.T) {
 	ask := func(text string) (string, string, int) {
 		var out, errs bytes.Buffer
 		io := &cli.Streams{In: strings.NewReader(text), Out: &out, Err: &errs, Width: 100}
-		code := cli.Main(io, []string{"sql", "-q", "--csv", archive}, newRoot)
+		code := cli.Main(io, []string{"sql", "-q", "--format", "csv", archive}, newRoot)
 		return out.String(), errs.String(), code
 	}
 	if out, errs, code := ask("select 1 as a;\n\nselect\n 2 as b\n;\nselect 3 as c"); code != 0 || out != "a\n1\nb\n2\nc\n3\n" {

@@ -20,9 +20,11 @@ type Streams struct {
 	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
 	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
 	Terminal io.Writer // standard output as it is, if it is a terminal; set by run
+	Bytes    io.Writer // standard output as it is, for what is no text; set by run
 	OutTTY   bool      // standard output is a terminal
 	Colors   bool      // of it may be used
 	ErrTTY   bool      // standard error is a terminal: progress may be drawn
+	Progress bool      // is written to standard error as lines of JSON instead
 	Width    int       // of the terminal, in columns
 }
 
@@ -49,6 +51,8 @@ func OSStreams() *Streams {
 		Colors: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		Width:  terminalWidth(),
+
+		Progress: os.Getenv("TRACEKIT_PROGRESS") == "json",
 	}
 }
 
