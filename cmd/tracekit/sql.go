@@ -60,7 +60,7 @@ func (o *sqlOptions) Add(set *pflag.FlagSet) {
 // Keep takes the last argument for the query if it is no file.
 func (o *sqlOptions) Keep(args []string) {
 	o.Paths = args
-	if last := len(args) - 1; last > 0 {
+	if last := len(args) - 1; last > 0 && !o.requests {
 		if _, err := os.Stat(args[last]); err != nil {
 			o.Paths, o.query = args[:last], args[last]
 		}

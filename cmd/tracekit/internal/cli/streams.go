@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
 
+	"tracekit/document"
 	"tracekit/readers"
 	"tracekit/report"
 )
@@ -26,6 +27,9 @@ type Streams struct {
 	ErrTTY   bool      // standard error is a terminal: progress may be drawn
 	Progress bool      // is written to standard error as lines of JSON instead
 	Width    int       // of the terminal, in columns
+
+	// Found is called with what a command has found before that is printed; nil: nobody asks.
+	Found func(document any, findings []document.Finding)
 }
 
 // A sticky writer keeps its first error, so that a print needs not check each of its lines.
