@@ -121,19 +121,17 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Database, statement, file string) (*outcome.SQL, error) {
 	doc := &outcome.SQL{Schema: outcome.SQLSchema, Query: statement, Rows: [][]any{}, Out: file, Findings: []document.Finding{}}
 	kind := strings.ToLower(filepath.Ext(file))
-	var err error
-	switch {
-	case kind == ".arrow":
-		err = cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error {
-			doc.Columns, err = db.WriteArrow(ctx, statement, w, false)
-			return err
-		})
-		return doc, err
-	case file == "" && o.format == "arrow":
-		doc.Columns, err = db.WriteArrow(ctx, statement, io.Bytes, true)
-		return doc, err
+	if kind == ".arrow" || file == "" && o.format == "arrow" {
+		a, err := db.Answer(ctx, statement)
+		if err != nil {
+			return nil, err
+		}
+		if doc.Columns = a.Columns; file == "" {
+			return doc, a.WriteArrow(ctx, io.Bytes, true)
+		}
+		return doc, cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error { return a.WriteArrow(ctx, w, false) })
 	}
-	err = db.Query(ctx, statement, func(columns []string) error {
+	err := db.Query(ctx, statement, func(columns []string) error {
 		doc.Columns = columns
 		return nil
 	}, func(row []any) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -62,5 +63,72 @@ func TestPromptCompletes(t *testing.T) {
 		if got := completion(names, text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestSQLRequests states that a program gets a line for each request, also for one that fails, and the document that analyze prints.
+func TestSQLRequests(t *testing.T) {
+	archive, file := sampleArchive(t, "ring-4-plain"), filepath.Join(t.TempDir(), "x.arrow")
+	requests := `{"query":"select rank, 'a' as t from calls where rank < 0 or rank = 1 limit 2"}
+{"query":"select nowhere from calls"}
+nothing
+{"query":"select * from calls","out":"` + file + `"}
+{"analysis":["--ranks","0-1"]}
+{"analysis":["--nonsense"]}
+{"analysis":["--fail-if","trace.events>1"]}
+`
+	var out, errs bytes.Buffer
+	code := cli.Main(&cli.Streams{In: strings.NewReader(requests), Out: &out, Err: &errs, Width: 100}, []string{"sql", "-q", "--requests", archive}, newRoot)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	var replies []struct {
+		Answer map[string]any `json:"answer"`
+		Error  string         `json:"error"`
+		Code   int            `json:"exit_code"`
+	}
+	for dec := json.NewDecoder(&out); dec.More(); {
+		replies = append(replies, struct {
+			Answer map[string]any `json:"answer"`
+			Error  string         `json:"error"`
+			Code   int            `json:"exit_code"`
+		}{})
+		if err := dec.Decode(&replies[len(replies)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []int{0, 0, 1, 1, 0, 0, 2, 4} {
+		if r := replies[i]; r.Code != want || (r.Error == "") != (want == 0) || (r.Answer == nil) != (i == 0 || want == 1 || want == 2) {
+			t.Errorf("reply %d is %.200v", i, r)
+		}
+	}
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(succeed(t, t.TempDir(), "analyze", "--json", "--ranks", "0-1", archive)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(doc, replies[5].Answer) {
+		t.Error("the analysis is not the document of analyze")
+	}
+	if head, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(head), "ARROW1") {
+		t.Errorf("the file: %v", err)
+	}
+}
+
+// TestProgressForPrograms states that each stage ends with a line of JSON.
+func TestProgressForPrograms(t *testing.T) {
+	var out, errs bytes.Buffer
+	cli.Main(&cli.Streams{Out: &out, Err: &errs, Width: 100, Progress: true}, []string{"sql", sampleArchive(t, "ring-4-plain"), "select 1"}, newRoot)
+	var last struct {
+		Progress    string
+		Done, Total int
+		Ended       bool
+	}
+	for line := range strings.Lines(errs.String()) {
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	if last.Progress != "analyzing" || !last.Ended || last.Done == 0 || last.Done != last.Total {
+		t.Errorf("the last line is %+v", last)
 	}
 }

@@ -183,7 +183,8 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<li><b>{html.escape(c['text'])}</b> {html.escape(c.get('evidence', ''))}</li>" for c in self.document.get("causes") or []
+            f"<li><b>{html.escape(c.headline)}</b><br>{html.escape(' '.join(filter(None, [c.text, c.change, c['try']])))}</li>"
+            for c in self.document.get("diagnosis") or []
         )
         return f"<p>{html.escape(repr(self.trace))}</p><ol>{rows}</ol>"
 

@@ -10,32 +10,42 @@ import (
 	"tracekit/readers/arrowdir"
 )
 
-// WriteArrow writes the answer to a query in Arrow IPC, as a file or as a stream, and returns its columns. A query for columns of a
-// whole table is answered by that table, without SQLite between.
-func (d *Database) WriteArrow(ctx context.Context, statement string, w io.Writer, stream bool) (columns []string, err error) {
-	table, wanted, whole := d.whole(statement)
-	if !whole {
-		var rows [][]any
-		err := d.Query(ctx, statement, func(names []string) error {
-			columns = names
-			return nil
-		}, func(row []any) error {
-			rows = append(rows, slices.Clone(row))
-			return nil
-		})
-		if err != nil {
-			return columns, err
+// An Answer is the rows of a query, to be written.
+type Answer struct {
+	Columns []string
+	table   arrowdir.Table
+	wanted  []int
+}
+
+// Answer answers a query. One for columns of a whole table is answered by that table, without SQLite between, while it is written.
+func (d *Database) Answer(ctx context.Context, statement string) (*Answer, error) {
+	a := new(Answer)
+	var whole bool
+	if a.table, a.wanted, whole = d.whole(statement); whole {
+		for _, i := range a.wanted {
+			a.Columns = append(a.Columns, a.table.Columns[i].Name)
 		}
-		table = TableOf("rows", columns, rows)
-		for i := range columns {
-			wanted = append(wanted, i)
-		}
-		return columns, table.WriteArrow(w, stream, wanted)
+		return a, nil
 	}
-	for _, i := range wanted {
-		columns = append(columns, table.Columns[i].Name)
+	a.wanted = nil
+	var rows [][]any
+	err := d.Query(ctx, statement, func(names []string) error {
+		a.Columns = names
+		return nil
+	}, func(row []any) error {
+		rows = append(rows, slices.Clone(row))
+		return nil
+	})
+	a.table = TableOf("rows", a.Columns, rows)
+	for i := range a.Columns {
+		a.wanted = append(a.wanted, i)
 	}
-	return columns, table.WriteArrow(ended{ctx, w}, stream, wanted)
+	return a, err
+}
+
+// WriteArrow writes the rows in Arrow IPC, as a file or as a stream. It fails once the context has ended.
+func (a *Answer) WriteArrow(ctx context.Context, w io.Writer, stream bool) error {
+	return a.table.WriteArrow(ended{ctx, w}, stream, a.wanted)
 }
 
 // An ended writer fails once its context has ended.
