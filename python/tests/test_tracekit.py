@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -145,6 +146,25 @@ class Frames(unittest.TestCase):
     def test_without(self) -> None:
         with self.assertRaisesRegex(ImportError, r"pip install 'tracekit\[pandas\]'"):
             self.analysis.calls.to_pandas()
+
+
+class Documentation(unittest.TestCase):
+    @needs("pandas", "polars", "pyarrow")
+    def test_pages(self) -> None:
+        """The Python of the documentation runs."""
+        before = os.getcwd()
+        os.chdir(SAMPLES.parent)
+        try:
+            text = (SAMPLES.parent / "docs/howto/python.md").read_text()
+            names: dict[str, object] = {}
+            for block in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
+                exec(block, names)
+            names["halo"].close()
+            line = re.search(r"`(import tracekit as tk; .*?)`", (SAMPLES.parent / "docs/tutorial.md").read_text())
+            exec(line[1].replace("; tk", "; frame = tk"), names)
+            self.assertEqual(names["frame"].iloc[0].to_dict()["most_rank"], 2)
+        finally:
+            os.chdir(before)
 
 
 class Notebook(unittest.TestCase):
