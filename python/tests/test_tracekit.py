@@ -97,7 +97,8 @@ class Basics(unittest.TestCase):
 
     def test_files_go(self) -> None:
         analysis = tk.open(RING).analyze()
-        folder = analysis._session._files
+        analysis.calls.columns
+        folder = analysis._session._files[0]
         table = analysis.sql("select * from calls")
         self.assertTrue(os.listdir(folder))
         del table

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
-import shutil
 import subprocess
 import sys
-import sysconfig
 import threading
 from typing import IO, Any, Optional, Sequence, Union
 
@@ -51,10 +48,14 @@ def find() -> str:
         return given
     name = "tracekit.exe" if os.name == "nt" else "tracekit"
     user = "nt_user" if os.name == "nt" else "posix_user"
-    places = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", user), os.path.dirname(sys.executable)]
-    target = pathlib.Path(__file__).resolve().parent.parent  # pip install --target
-    places.append(str(target / "bin"))
-    for place in places:
+    beside = os.path.join(os.path.dirname(sys.executable), name)  # in a virtual environment
+    if os.path.isfile(beside):
+        return beside
+    import shutil
+    import sysconfig
+
+    target = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # pip install --target
+    for place in (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", user), os.path.join(target, "bin")):
         path = os.path.join(place, name)
         if os.path.isfile(path):
             return path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import importlib
 import sys
 import time
 from typing import Any
@@ -31,6 +29,8 @@ class Progress:
         share = f" of {total:,}" if total else ""
         text = f"{what}: {done:,}{share} events"
         if in_notebook():
+            import html
+
             bar = f'<progress value="{done}" max="{max(done, total)}"></progress> ' if total else ""
             self._display(f"<div>{bar}{html.escape(text)}</div>")
         elif sys.stderr.isatty():
@@ -39,6 +39,8 @@ class Progress:
             sys.stderr.flush()
 
     def _display(self, shown: str) -> None:
+        import importlib
+
         ipython: Any = importlib.import_module("IPython.display")
         if self._handle is None:
             self._handle = ipython.display(ipython.HTML(shown), display_id=True)

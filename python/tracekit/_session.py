@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 import threading
 import weakref
 from typing import Any, Sequence
@@ -17,7 +15,7 @@ class Session:
     def __init__(self, paths: Sequence[str], options: Sequence[str]) -> None:
         self._process = Process(["sql", "--requests", *options, "--", *paths], stdin=True)
         self._lock = threading.Lock()
-        self._files = tempfile.mkdtemp(prefix="tracekit-")
+        self._files: list[str] = []  # the folder of the files, once there is one
         self._made = 0
         self._end = weakref.finalize(self, _close, self._process, self._files)
         self._reply()  # that the traces are read
@@ -55,15 +53,19 @@ class Session:
 
     def file(self) -> str:
         """Returns the path of a file for an answer."""
+        if not self._files:
+            import tempfile
+
+            self._files.append(tempfile.mkdtemp(prefix="tracekit-"))
         self._made += 1
-        return os.path.join(self._files, f"{self._made}.arrow")
+        return os.path.join(self._files[0], f"{self._made}.arrow")
 
     def close(self) -> None:
         """Ends the command and removes its files."""
         self._end()
 
 
-def _close(process: Process, files: str) -> None:
+def _close(process: Process, files: list[str]) -> None:
     for stream in (process.process.stdin, process.process.stdout):
         if stream is not None:
             try:
@@ -71,4 +73,7 @@ def _close(process: Process, files: str) -> None:
             except BrokenPipeError:
                 pass
     process.end()
-    shutil.rmtree(files, ignore_errors=True)
+    for folder in files:
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)

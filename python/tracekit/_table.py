@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import weakref
 from typing import TYPE_CHECKING, Any, Iterator, Optional
@@ -92,6 +91,8 @@ class Table:
         return f"tracekit.Table({self.query!r})"
 
     def _repr_html_(self) -> str:
+        import html
+
         answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}) limit {SHOWN + 1}")
         head = "".join(f"<th>{html.escape(c)}</th>" for c in answer["columns"])
         rows = "".join(

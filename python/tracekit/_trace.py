@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import html
+import builtins
 import json
 import os
-import pathlib
-import tempfile
 from typing import Any, Optional, Sequence
 
 from ._command import Flag, Path, flags, run
@@ -49,9 +46,12 @@ class Page:
 
     def save(self, path: Path) -> None:
         """Writes the page."""
-        pathlib.Path(path).write_text(self.html, encoding="utf-8")
+        with builtins.open(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
 
     def _repr_html_(self) -> str:
+        import html
+
         return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:48em;border:0"></iframe>'
 
 
@@ -64,7 +64,8 @@ class Picture:
 
     def save(self, path: Path) -> None:
         """Writes the picture."""
-        pathlib.Path(path).write_bytes(self.content)
+        with builtins.open(path, "wb") as file:
+            file.write(self.content)
 
     def _repr_png_(self) -> Optional[bytes]:
         return self.content if self.format == "png" else None
@@ -75,10 +76,13 @@ class Picture:
 
 def _written(suffix: str, arguments: Sequence[str], paths: Sequence[str]) -> bytes:
     """Runs a command that writes a file, and returns what is in it."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="tracekit-") as folder:
         path = os.path.join(folder, "out." + suffix)
         run(*arguments, "-o", path, "--", *paths)
-        return pathlib.Path(path).read_bytes()
+        with builtins.open(path, "rb") as file:
+            return file.read()
 
 
 class Trace:
@@ -174,6 +178,8 @@ class Analysis:
             raise AttributeError(name)
         if name in self.tables:
             return Table(self._session, f'select * from "{name}"')
+        import difflib
+
         close = difflib.get_close_matches(name, self.tables, n=1)
         hint = f"; did you mean {close[0]}" if close else ""
         raise AttributeError(f"the analysis has no table {name}{hint}; it has {', '.join(self.tables)}")
@@ -182,6 +188,8 @@ class Analysis:
         return [*super().__dir__(), *self.tables]
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f"<li><b>{html.escape(c.headline)}</b><br>{html.escape(' '.join(filter(None, [c.text, c.change, c['try']])))}</li>"
             for c in self.document.get("diagnosis") or []
