@@ -17,9 +17,11 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
+	"tracekit/engine"
 	"tracekit/readers/arrowdir"
 	"tracekit/report/query"
 	"tracekit/report/show"
+	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
@@ -91,7 +93,9 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 			return err
 		}
 		defer t.Source.Close()
-		a, err := opts.Analyze(ctx, io, t, analysis.Options{})
+		a, err := cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
+			return stats.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Progress: p}, false)
+		})
 		if err != nil {
 			return err
 		}
