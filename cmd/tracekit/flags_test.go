@@ -21,6 +21,7 @@ var differing = map[string]string{
 	"shard":  "each stage leaves its share for the next one in a way of its own",
 	"clock":  "commands that copy a trace leave its times as they are by default",
 	"ranks":  "generate has no trace to select from: it makes this number of ranks",
+	"format": "of rows for sql, of a trace else",
 	"top":    "fit shows all rows by default, and draws as many histograms",
 }
 

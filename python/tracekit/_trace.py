@@ -190,9 +190,10 @@ class Analysis:
     def _repr_html_(self) -> str:
         import html
 
+        causes = sorted(self.document.get("diagnosis") or [], key=lambda c: c.kind == "startup")  # last, as the first screen has them
         rows = "".join(
-            f"<li><b>{html.escape(c.headline)}</b><br>{html.escape(' '.join(filter(None, [c.text, c.change, c['try']])))}</li>"
-            for c in self.document.get("diagnosis") or []
+            f"<li><b>{html.escape(c.headline)}</b><br>{html.escape(' '.join([c.text, c.change, c['try'] and 'Try: ' + c['try']]))}</li>"
+            for c in causes
         )
         return f"<p>{html.escape(repr(self.trace))}</p><ol>{rows}</ol>"
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"tracekit/document"
 	"tracekit/readers"
@@ -72,11 +72,11 @@ func terminalWidth() int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return max(n, leastWidth)
 	}
-	ws, err := unix.IoctlGetWinsize(int(os.Stdout.Fd()), unix.TIOCGWINSZ)
-	if err != nil || ws.Col == 0 {
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil || width <= 0 {
 		return defaultWidth
 	}
-	return max(int(ws.Col), leastWidth)
+	return max(width, leastWidth)
 }
 
 // WrittenBy names a format and the program that wrote the trace, if that is known.
