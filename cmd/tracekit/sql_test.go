@@ -132,3 +132,18 @@ func TestProgressForPrograms(t *testing.T) {
 		t.Errorf("the last line is %+v", last)
 	}
 }
+
+// TestSQLOnDevices states that a trace with accelerators has their tables, and those of several traces are found by their names.
+func TestSQLOnDevices(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run.json")
+	if err := os.WriteFile(path, []byte(`{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":10,"dur":20,"args":{"device":0,"stream":7,"correlation":1}}]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got := succeed(t, dir, "sql", "-q", "--format", "csv", path, path, "select a.devices.busy_ns, b.kernels.call from a.devices, b.kernels")
+	if got != "busy_ns,call\n20000,cudaLaunchKernel\n" {
+		t.Errorf("got %q", got)
+	}
+}
