@@ -241,6 +241,18 @@ func (o *Overview) portions(heading string, s *Split) *block {
 	return b
 }
 
+// Listed returns the causes that the first screen numbers, and those that it leaves out because they are of startup.
+func Listed(causes []cause.Cause, withStartup bool) (listed, startup []cause.Cause) {
+	for _, c := range causes {
+		if !withStartup && c.Kind == cause.Startup {
+			startup = append(startup, c)
+		} else {
+			listed = append(listed, c)
+		}
+	}
+	return listed, startup
+}
+
 // fix lists what to fix.
 func (o *Overview) fix() *block {
 	if o.Analysis.Diagnosis == nil {
@@ -248,13 +260,9 @@ func (o *Overview) fix() *block {
 	}
 	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WHAT TO FIX", least: 1}
 	var startup []string
-	var causes []cause.Cause
-	for _, c := range o.Analysis.Diagnosis {
-		if !o.WithStartup && c.Kind == cause.Startup {
-			startup = append(startup, startupPart(&c))
-		} else {
-			causes = append(causes, c)
-		}
+	causes, left := Listed(o.Analysis.Diagnosis, o.WithStartup)
+	for _, c := range left {
+		startup = append(startup, startupPart(&c))
 	}
 	const shown = 3
 	for i, c := range causes[:min(shown, len(causes))] {

@@ -6,7 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
+	stdio "io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,17 +17,21 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
+	"tracekit/engine"
 	"tracekit/readers/arrowdir"
 	"tracekit/report/query"
 	"tracekit/report/show"
+	"tracekit/stats"
 	"tracekit/stats/analysis"
+	"tracekit/trace"
 )
 
 type sqlOptions struct {
 	cli.MergeFlags
 	cli.FileFlags
-	csv   bool
-	query string
+	format   string // text, csv or arrow
+	requests bool
+	query    string
 }
 
 func newSQL(io *cli.Streams) *cobra.Command {
@@ -50,14 +54,15 @@ Queries only read. docs/reference/sql.md lists tables, columns and views.`,
 
 func (o *sqlOptions) Add(set *pflag.FlagSet) {
 	o.MergeFlags.Add(set)
-	set.BoolVar(&o.csv, "csv", false, "print rows as CSV instead of text")
-	o.AddFile(set, "write the rows to this `file`, .parquet or .csv", "parquet", "csv")
+	cli.Var(set, &o.format, cli.Choice("text", "csv", "arrow"), "format", "text", "print rows as text, csv or arrow: an Arrow IPC stream")
+	set.BoolVar(&o.requests, "requests", false, "read requests of programs from standard input, a line of JSON each, and answer with lines")
+	o.AddFile(set, "write the rows to this `file`, .parquet, .arrow or .csv", "parquet", "arrow", "csv")
 }
 
 // Keep takes the last argument for the query if it is no file.
 func (o *sqlOptions) Keep(args []string) {
 	o.Paths = args
-	if last := len(args) - 1; last > 0 {
+	if last := len(args) - 1; last > 0 && !o.requests {
 		if _, err := os.Stat(args[last]); err != nil {
 			o.Paths, o.query = args[:last], args[last]
 		}
@@ -66,8 +71,11 @@ func (o *sqlOptions) Keep(args []string) {
 }
 
 func (o *sqlOptions) Validate() error {
-	if o.csv && o.JSON {
-		return cli.Usagef("--csv cannot be combined with --json")
+	if o.format != "text" && (o.JSON || o.requests) {
+		return cli.Usagef("--format %s cannot be combined with --json or --requests", o.format)
+	}
+	if o.requests && (o.query != "" || o.Output != "") {
+		return cli.Usagef("--requests takes queries from standard input, and no -o")
 	}
 	if o.query == "" && o.Output != "" {
 		return cli.Usagef("-o needs a query behind the traces")
@@ -77,6 +85,7 @@ func (o *sqlOptions) Validate() error {
 
 func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 	var sources []query.Source
+	var traces []*trace.Trace
 	findings := []document.Finding{}
 	for _, path := range opts.Paths {
 		t, err := opts.Open(ctx, io, path)
@@ -84,10 +93,13 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 			return err
 		}
 		defer t.Source.Close()
-		a, err := opts.Analyze(ctx, io, t, analysis.Options{})
+		a, err := cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
+			return stats.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Progress: p}, false)
+		})
 		if err != nil {
 			return err
 		}
+		traces = append(traces, t)
 		sources, findings = append(sources, query.SourceOf(ctx, t, a)), append(findings, a.Findings...)
 	}
 	db, err := query.Open(ctx, sources)
@@ -95,10 +107,13 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 		return err
 	}
 	defer db.Close()
-	if opts.query == "" {
+	switch {
+	case opts.requests:
+		return opts.answer(ctx, io, db, traces)
+	case opts.query == "":
 		return opts.converse(ctx, io, db)
 	}
-	doc, err := opts.ask(ctx, db, opts.query)
+	doc, err := opts.ask(ctx, io, db, opts.query, opts.Output)
 	if err != nil {
 		return err
 	}
@@ -106,9 +121,20 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 	return opts.Finish(io, doc, func() { opts.print(io, doc) }, findings)
 }
 
-// ask answers a query, into the file if there is one.
-func (o *sqlOptions) ask(ctx context.Context, db *query.Database, statement string) (*outcome.SQL, error) {
-	doc := &outcome.SQL{Schema: outcome.SQLSchema, Query: statement, Rows: [][]any{}, Findings: []document.Finding{}}
+// ask answers a query, into a file if it has a name, or else onto standard output if that is to be a stream of Arrow IPC.
+func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Database, statement, file string) (*outcome.SQL, error) {
+	doc := &outcome.SQL{Schema: outcome.SQLSchema, Query: statement, Rows: [][]any{}, Out: file, Findings: []document.Finding{}}
+	kind := strings.ToLower(filepath.Ext(file))
+	if kind == ".arrow" || file == "" && o.format == "arrow" {
+		a, err := db.Answer(ctx, statement)
+		if err != nil {
+			return nil, err
+		}
+		if doc.Columns = a.Columns; file == "" {
+			return doc, a.WriteArrow(ctx, io.Bytes, true)
+		}
+		return doc, cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error { return a.WriteArrow(ctx, w, false) })
+	}
 	err := db.Query(ctx, statement, func(columns []string) error {
 		doc.Columns = columns
 		return nil
@@ -116,22 +142,23 @@ func (o *sqlOptions) ask(ctx context.Context, db *query.Database, statement stri
 		doc.Rows = append(doc.Rows, append([]any(nil), row...))
 		return nil
 	})
-	if err != nil || o.Output == "" {
+	if err != nil || file == "" {
 		return doc, err
 	}
-	if strings.EqualFold(filepath.Ext(o.Output), ".csv") {
-		err = o.Write(ctx, func(w io.Writer) error { return writeCSV(w, doc) })
-	} else {
-		err = o.Write(ctx, func(w io.Writer) error { return o.writeParquet(ctx, w, doc) })
-	}
-	doc.Out, doc.Rows = o.Output, [][]any{}
+	err = cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error {
+		if kind == ".csv" {
+			return writeCSV(w, doc)
+		}
+		return o.writeParquet(ctx, w, doc)
+	})
+	doc.Rows = [][]any{}
 	return doc, err
 }
 
 func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
 	switch {
-	case doc.Out != "":
-	case o.csv:
+	case doc.Out != "" || o.format == "arrow":
+	case o.format == "csv":
 		writeCSV(io.Out, doc) // whose errors the stream keeps
 	default:
 		show.SQL(io.Sections(0), doc)
@@ -139,7 +166,7 @@ func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
 }
 
 // writeParquet writes the rows by way of a file beside others, which is gone then.
-func (o *sqlOptions) writeParquet(ctx context.Context, w io.Writer, doc *outcome.SQL) error {
+func (o *sqlOptions) writeParquet(ctx context.Context, w stdio.Writer, doc *outcome.SQL) error {
 	dir, err := os.MkdirTemp("", "tracekit-")
 	if err != nil {
 		return err
@@ -154,12 +181,12 @@ func (o *sqlOptions) writeParquet(ctx context.Context, w io.Writer, doc *outcome
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(w, f)
+	_, err = stdio.Copy(w, f)
 	return err
 }
 
 // writeCSV writes the rows with a line of titles; what is null is empty.
-func writeCSV(w io.Writer, doc *outcome.SQL) error {
+func writeCSV(w stdio.Writer, doc *outcome.SQL) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(doc.Columns); err != nil {
 		return err
@@ -196,7 +223,7 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 			}
 			return endOf(err)
 		}
-		doc, failed := o.ask(ctx, db, statement)
+		doc, failed := o.ask(ctx, io, db, statement, o.Output)
 		switch {
 		case failed == nil && o.JSON:
 			failed = cli.PrintJSON(io.Out, doc)
@@ -216,7 +243,7 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 }
 
 func endOf(err error) error {
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, stdio.EOF) {
 		return nil
 	}
 	return err
@@ -241,7 +268,7 @@ func (s *statements) statement() (string, error) {
 }
 
 // lines reads from what is no terminal.
-func lines(r io.Reader) *statements {
+func lines(r stdio.Reader) *statements {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, 1<<20)
 	return &statements{line: func(bool) (string, error) {
@@ -251,6 +278,6 @@ func lines(r io.Reader) *statements {
 		if err := scanner.Err(); err != nil {
 			return "", err
 		}
-		return "", io.EOF
+		return "", stdio.EOF
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestSQLForms(t *testing.T) {
 	if len(doc.Rows) != 4 || strings.Join(doc.Columns, " ") != "rank n us first" {
 		t.Fatalf("%+v", doc)
 	}
-	csv := succeed(t, dir, "sql", "--csv", archive, q)
+	csv := succeed(t, dir, "sql", "--format", "csv", archive, q)
 	if n := strings.Count(csv, "\n"); n != 5 || !strings.HasPrefix(csv, "rank,n,us,first\n0,") {
 		t.Errorf("CSV:\n%s", csv)
 	}
@@ -44,7 +45,7 @@ func TestSQLReadsQueries(t *testing.T) {
 	ask := func(text string) (string, string, int) {
 		var out, errs bytes.Buffer
 		io := &cli.Streams{In: strings.NewReader(text), Out: &out, Err: &errs, Width: 100}
-		code := cli.Main(io, []string{"sql", "-q", "--csv", archive}, newRoot)
+		code := cli.Main(io, []string{"sql", "-q", "--format", "csv", archive}, newRoot)
 		return out.String(), errs.String(), code
 	}
 	if out, errs, code := ask("select 1 as a;\n\nselect\n 2 as b\n;\nselect 3 as c"); code != 0 || out != "a\n1\nb\n2\nc\n3\n" {
@@ -62,5 +63,87 @@ func TestPromptCompletes(t *testing.T) {
 		if got := completion(names, text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestSQLRequests states that a program gets a line for each request, also for one that fails, and the document that analyze prints.
+func TestSQLRequests(t *testing.T) {
+	archive, file := sampleArchive(t, "ring-4-plain"), filepath.Join(t.TempDir(), "x.arrow")
+	requests := `{"query":"select rank, 'a' as t from calls where rank < 0 or rank = 1 limit 2"}
+{"query":"select nowhere from calls"}
+nothing
+{"query":"select * from calls","out":"` + file + `"}
+{"analysis":["--ranks","0-1"]}
+{"analysis":["--nonsense"]}
+{"analysis":["--fail-if","trace.events>1"]}
+`
+	var out, errs bytes.Buffer
+	code := cli.Main(&cli.Streams{In: strings.NewReader(requests), Out: &out, Err: &errs, Width: 100}, []string{"sql", "-q", "--requests", archive}, newRoot)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	var replies []struct {
+		Answer map[string]any `json:"answer"`
+		Error  string         `json:"error"`
+		Code   int            `json:"exit_code"`
+	}
+	for dec := json.NewDecoder(&out); dec.More(); {
+		replies = append(replies, struct {
+			Answer map[string]any `json:"answer"`
+			Error  string         `json:"error"`
+			Code   int            `json:"exit_code"`
+		}{})
+		if err := dec.Decode(&replies[len(replies)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []int{0, 0, 1, 1, 0, 0, 2, 4} {
+		if r := replies[i]; r.Code != want || (r.Error == "") != (want == 0) || (r.Answer == nil) != (i == 0 || want == 1 || want == 2) {
+			t.Errorf("reply %d is %.200v", i, r)
+		}
+	}
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(succeed(t, t.TempDir(), "analyze", "--json", "--ranks", "0-1", archive)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(doc, replies[5].Answer) {
+		t.Error("the analysis is not the document of analyze")
+	}
+	if head, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(head), "ARROW1") {
+		t.Errorf("the file: %v", err)
+	}
+}
+
+// TestProgressForPrograms states that each stage ends with a line of JSON.
+func TestProgressForPrograms(t *testing.T) {
+	var out, errs bytes.Buffer
+	cli.Main(&cli.Streams{Out: &out, Err: &errs, Width: 100, Progress: true}, []string{"sql", sampleArchive(t, "ring-4-plain"), "select 1"}, newRoot)
+	var last struct {
+		Progress    string
+		Done, Total int
+		Ended       bool
+	}
+	for line := range strings.Lines(errs.String()) {
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+	}
+	if last.Progress != "analyzing" || !last.Ended || last.Done == 0 || last.Done != last.Total {
+		t.Errorf("the last line is %+v", last)
+	}
+}
+
+// TestSQLOnDevices states that a trace with accelerators has their tables, and those of several traces are found by their names.
+func TestSQLOnDevices(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run.json")
+	if err := os.WriteFile(path, []byte(`{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":10,"dur":20,"args":{"device":0,"stream":7,"correlation":1}}]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got := succeed(t, dir, "sql", "-q", "--format", "csv", path, path, "select a.devices.busy_ns, b.kernels.call from a.devices, b.kernels")
+	if got != "busy_ns,call\n20000,cudaLaunchKernel\n" {
+		t.Errorf("got %q", got)
 	}
 }

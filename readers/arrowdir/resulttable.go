@@ -54,7 +54,7 @@ type resultGroup struct {
 // Rows takes the rows of a table, value by value in the order of the columns.
 type Rows struct {
 	line  *output.Line[*resultGroup] // nil: take takes groups
-	take  func([]Column) error
+	take  func([]resultColumn) error
 	group *resultGroup // that is being filled
 	next  int          // column of the next value
 	err   error
@@ -152,12 +152,7 @@ func (r *Rows) end() {
 		r.err = r.line.Put(r.group.table.queue)
 		return
 	}
-	columns := make([]Column, len(r.group.columns))
-	for i := range columns {
-		c := &r.group.columns[i]
-		columns[i] = Column{c.values, c.index, c.valid}
-	}
-	r.err = r.take(columns)
+	r.err = r.take(r.group.columns)
 }
 
 // A Column is some rows of a column of a table: integers, the bits of numbers or, of a column with names, their indices. Bit i%8 of Valid[i/8] says whether
@@ -170,9 +165,19 @@ type Column struct {
 
 // Groups calls take with the rows of a table, group by group, each valid until take returns, and returns its first error.
 func (t Table) Groups(take func([]Column) error) error {
+	columns := make([]Column, len(t.Columns))
+	return t.groups(make([]resultColumn, len(t.Columns)), func(group []resultColumn) error {
+		for i := range group {
+			columns[i] = Column{group[i].values, group[i].index, group[i].valid}
+		}
+		return take(columns)
+	})
+}
+
+// groups calls take with rows in columns such as these, group by group.
+func (t Table) groups(columns []resultColumn, take func([]resultColumn) error) error {
 	rows := &Rows{take: take, group: new(resultGroup)}
-	table := &resultTable{columns: make([]resultColumn, len(t.Columns))}
-	rows.begin(table)
+	rows.begin(&resultTable{columns: columns})
 	t.Fill(rows)
 	if rows.err == nil {
 		rows.end()
@@ -270,16 +275,20 @@ func WriteParquet(ctx context.Context, dir string, jobs int, tables ...Table) er
 
 func newResultTable(ctx context.Context, name string, columns []TableColumn) (*resultTable, error) {
 	t := &resultTable{}
-	var fields []arrow.Field
-	for _, c := range columns {
-		column := newResultColumn(c)
-		t.columns = append(t.columns, column)
-		fields = append(fields, arrow.Field{Name: c.Name, Type: column.dtype, Nullable: true})
-	}
-	t.schema = arrow.NewSchema(fields, nil)
+	t.columns, t.schema = resultColumns(columns)
 	var err error
 	if t.out, err = newParquetWriter(name, t.schema); err == nil {
 		t.out.ended = ctx.Err
 	}
 	return t, err
+}
+
+func resultColumns(of []TableColumn) (columns []resultColumn, schema *arrow.Schema) {
+	var fields []arrow.Field
+	for _, c := range of {
+		column := newResultColumn(c)
+		columns = append(columns, column)
+		fields = append(fields, arrow.Field{Name: c.Name, Type: column.dtype, Nullable: true})
+	}
+	return columns, arrow.NewSchema(fields, nil)
 }

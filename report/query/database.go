@@ -28,6 +28,8 @@ type Database struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	names []string
+
+	tables map[string]arrowdir.Table // by their names in queries
 }
 
 // module is the name of the module whose tables are those of traces.
@@ -41,7 +43,7 @@ func Open(ctx context.Context, sources []Source) (*Database, error) {
 		return nil, fmt.Errorf("there are %d traces: at most %d can be queried together", len(sources), most)
 	}
 	m := tables{}
-	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)})}
+	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)}), tables: make(map[string]arrowdir.Table)}
 	err := vtab.RegisterModule(d.db, module, &m)
 	if err == nil {
 		d.conn, err = d.db.Conn(ctx)
@@ -78,6 +80,9 @@ func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) err
 		}
 		for _, schema := range schemas {
 			for k, t := range s.Tables {
+				if d.tables[schema+"."+t.Name] = t; schema == "main" {
+					d.tables[t.Name] = t
+				}
 				statements = append(statements, fmt.Sprintf("CREATE VIRTUAL TABLE %s.%s USING %s(%d)", schema, t.Name, module, first+k))
 			}
 			for _, v := range Views() {
@@ -167,7 +172,7 @@ func plain(err error) error {
 	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
 		text = text[:at]
 	}
-	if text == "not authorized" {
+	if strings.HasSuffix(text, "not authorized") {
 		text = "queries may only read the tables of traces"
 	}
 	return errors.New(text)

@@ -1,12 +1,15 @@
 package query
 
 import (
+	"bytes"
 	"database/sql"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"tracekit/document/outcome"
 	"tracekit/readers/arrowdir"
@@ -157,6 +160,43 @@ func TestEqualsSQLite(t *testing.T) {
 		found.Close()
 		if !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %.300q\nwant %.300q", q, got, want)
+		}
+	}
+}
+
+// TestWholeTables states which queries a table answers itself, and that Arrow has the rows that SQLite gives.
+func TestWholeTables(t *testing.T) {
+	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))), sourceOf(t, tableOfRows("t", rowsOf(20, 1))))
+	for q, whole := range map[string]bool{"select * from t": true, "SELECT i, \"n\" FROM a.t ;": true, "select *, i from\nb.t": true, "select I from main.t": true,
+		"select distinct i from t": false, "select i as j from t": false, "select count(*) from t": false, "select i from t where i > 3": false,
+		"select i from t limit 3": false, "select rowid from t": false, "select i from t order by i": false, "select i from t, b.t": false,
+		"select i from u": false, "select 'i' from t": false} {
+		if _, _, ok := d.whole(q); ok != whole {
+			t.Errorf("%s: a table answers: %t", q, ok)
+		}
+		var columns []string
+		rows := 0
+		err := d.Query(t.Context(), q, func(c []string) error { columns = c; return nil }, func([]any) error { rows++; return nil })
+		if err != nil {
+			continue
+		}
+		var b bytes.Buffer
+		a, err := d.Answer(t.Context(), q)
+		if err == nil {
+			err = a.WriteArrow(t.Context(), &b, true)
+		}
+		if err != nil || !slices.Equal(a.Columns, columns) {
+			t.Errorf("%s: Arrow has columns %v, SQLite %v: %v", q, a.Columns, columns, err)
+		}
+		in, err := ipc.NewReader(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for in.Next() {
+			rows -= int(in.Record().NumRows())
+		}
+		if rows != 0 {
+			t.Errorf("%s: Arrow has %d rows less", q, rows)
 		}
 	}
 }

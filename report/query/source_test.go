@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -110,4 +111,25 @@ func TestReferenceNamesAll(t *testing.T) {
 			t.Errorf("the page lacks the row | `%s` | %s |", v.Name, v.About)
 		}
 	}
+}
+
+// BenchmarkCalls writes all columns of calls in Arrow IPC.
+func BenchmarkCalls(b *testing.B) {
+	src := statstest.Generated(b, samples.Options{Program: "halo", Ranks: 16, Iterations: 2000, Threads: 1, Seed: 1})
+	tr, a := statstest.Analyzed(b, src, merge.Options{Clock: merge.ClockAuto}, analysis.Options{})
+	d := opened(b, SourceOf(b.Context(), tr, a))
+	rows := 0
+	for _, calls := range tr.Calls {
+		rows += calls.Len()
+	}
+	for b.Loop() {
+		answer, err := d.Answer(b.Context(), "select * from calls")
+		if err == nil {
+			err = answer.WriteArrow(b.Context(), io.Discard, true)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 }

@@ -64,6 +64,9 @@ func exitCode(err error) int {
 	return codeFailed
 }
 
+// Said returns what a command that fails says, and its exit code.
+func Said(err error) (string, int) { return inWords(err), exitCode(err) }
+
 // unreadableError is a trace that does not exist, may not be read, or has a path that leads
 // nowhere.
 type unreadableError struct{ err error }

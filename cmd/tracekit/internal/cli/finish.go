@@ -16,6 +16,9 @@ import (
 // Finish prints what a command has found, and then fails if --strict refuses the findings
 // or a gate has reasons to.
 func (f *ReadFlags) Finish(io *Streams, document any, print func(), findings []document.Finding, gates ...func() ([]string, error)) error {
+	if io.Found != nil {
+		io.Found(document, findings)
+	}
 	if f.JSON {
 		if err := PrintJSON(io.Out, document); err != nil {
 			return err

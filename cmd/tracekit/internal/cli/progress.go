@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -28,13 +30,19 @@ type progress struct {
 }
 
 // startProgress begins to draw; the caller ends it.
-func startProgress(io *Streams, quiet bool, what string) *progress {
+func startProgress(streams *Streams, quiet bool, what string) *progress {
 	p := &progress{stop: make(chan struct{})}
-	if quiet || !io.ErrTTY {
+	switch {
+	case quiet:
+		return p
+	case streams.Progress:
+		p.wait.Go(func() { p.write(streams.Bar, what) })
+		return p
+	case !streams.ErrTTY:
 		return p
 	}
 	bar := progressbar.NewOptions64(-1,
-		progressbar.OptionSetWriter(io.Bar),
+		progressbar.OptionSetWriter(streams.Bar),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),
@@ -70,6 +78,24 @@ func (p *progress) draw(bar *progressbar.ProgressBar) {
 				bar.ChangeMax64(int64(max(done, total)))
 			}
 			_ = bar.Set64(int64(done))
+		}
+	}
+}
+
+// write writes the counters ten times a second, a line of JSON each, and the last line once the stage has ended.
+func (p *progress) write(w io.Writer, what string) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	line := func(ended bool) {
+		fmt.Fprintf(w, `{"progress":%q,"done":%d,"total":%d,"ended":%t}`+"\n", what, p.Done.Load(), p.Total.Load(), ended)
+	}
+	for {
+		select {
+		case <-p.stop:
+			line(true)
+			return
+		case <-tick.C:
+			line(false)
 		}
 	}
 }

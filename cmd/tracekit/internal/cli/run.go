@@ -38,6 +38,7 @@ func Main(io *Streams, args []string, newRoot func(*Streams) *cobra.Command) int
 func Execute(ctx context.Context, io *Streams, args []string, newRoot func(*Streams) *cobra.Command) int {
 	own, out := *io, &sticky{w: io.Out}
 	own.Out, own.Err, own.Bar = text.Writer{W: out}, text.Writer{W: io.Err}, io.Err
+	own.Bytes = out
 	if own.OutTTY {
 		own.Terminal = out
 	}

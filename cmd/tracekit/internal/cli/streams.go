@@ -10,6 +10,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
+	"tracekit/document"
 	"tracekit/readers"
 	"tracekit/report"
 )
@@ -20,10 +21,15 @@ type Streams struct {
 	Out, Err io.Writer // to which a command's run writes plain text: see plainWriter
 	Bar      io.Writer // standard error as it is, for what moves the cursor; set by run
 	Terminal io.Writer // standard output as it is, if it is a terminal; set by run
+	Bytes    io.Writer // standard output as it is, for what is no text; set by run
 	OutTTY   bool      // standard output is a terminal
 	Colors   bool      // of it may be used
 	ErrTTY   bool      // standard error is a terminal: progress may be drawn
+	Progress bool      // is written to standard error as lines of JSON instead
 	Width    int       // of the terminal, in columns
+
+	// Found is called with what a command has found before that is printed; nil: nobody asks.
+	Found func(document any, findings []document.Finding)
 }
 
 // A sticky writer keeps its first error, so that a print needs not check each of its lines.
@@ -49,6 +55,8 @@ func OSStreams() *Streams {
 		Colors: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 		ErrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		Width:  terminalWidth(),
+
+		Progress: os.Getenv("TRACEKIT_PROGRESS") == "json",
 	}
 }
 
@@ -65,7 +73,7 @@ func terminalWidth() int {
 		return max(n, leastWidth)
 	}
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
-	if err != nil || width == 0 {
+	if err != nil || width <= 0 {
 		return defaultWidth
 	}
 	return max(width, leastWidth)

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	stdio "io"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/words"
+	"tracekit/report"
+	"tracekit/stats/analysis"
+	"tracekit/trace"
+)
+
+func newMCP(io *cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Answer the questions of agents",
+		Long: `Mcp is a server of the Model Context Protocol on standard input and output. Its tools are info,
+analyze, explain, whatif, compare and sql. Answers have at most 2,000 tokens: a longer one has
+further pages, and analyze has sections. Each answer ends with what it rests on, and with what the
+trace lacks.
+
+The server reads only files that a call names. It writes none but temporary data.`,
+		Example: `  claude mcp add tracekit -- tracekit mcp`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if io.In == nil {
+				return cli.Usagef("mcp: there is no standard input")
+			}
+			in := struct {
+				stdio.Reader
+				stdio.Closer
+			}{io.In, stdio.NopCloser(nil)}
+			err := newAgentServer().Run(c.Context(), &mcp.IOTransport{Reader: in, Writer: unclosed{io.Bytes}})
+			if errors.Is(err, stdio.EOF) {
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// An unclosed writer is closed by whoever opened it.
+type unclosed struct{ stdio.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// What the tools take.
+type (
+	agentInfo struct {
+		Trace  []string `json:"trace" jsonschema:"paths of the files of one trace, mostly one"`
+		Counts bool     `json:"counts,omitempty" jsonschema:"also count all events by kind"`
+		Page   int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+	agentAnalyze struct {
+		Trace    []string `json:"trace" jsonschema:"paths of the files of one trace, mostly one"`
+		Sections []string `json:"sections,omitempty" jsonschema:"details instead of the first screen, by the names that its DETAILS list"`
+		Ranks    string   `json:"ranks,omitempty" jsonschema:"only these ranks, such as 0-3,8"`
+		From     string   `json:"from,omitempty" jsonschema:"start of the part to analyze, such as 10% or 1.5s"`
+		To       string   `json:"to,omitempty" jsonschema:"end of the part to analyze"`
+		Page     int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+	agentExplain struct {
+		Term  string   `json:"term,omitempty" jsonschema:"a word of a report; no trace is needed"`
+		Trace []string `json:"trace,omitempty" jsonschema:"paths of the files of one trace"`
+		Cause int      `json:"cause,omitempty" jsonschema:"number of a cause under WHAT TO FIX: its evidence"`
+		Wait  string   `json:"wait,omitempty" jsonschema:"a wait to follow to its origin: RANK@TIME or a place; default: the longest"`
+		Page  int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+	agentWhatif struct {
+		Trace       []string `json:"trace" jsonschema:"paths of the files of one trace"`
+		Scale       []string `json:"scale,omitempty" jsonschema:"multiply the time at a place: PLACE=FACTOR[@RANKS]"`
+		Balance     []string `json:"balance,omitempty" jsonschema:"places where each rank gets the mean time; a place is a region, an operation such as MPI_Recv, or a line such as halo.c:80"`
+		Cap         []string `json:"cap,omitempty" jsonschema:"places whose calls take their necessary time at most"`
+		Network     string   `json:"network,omitempty" jsonschema:"ideal, or latency=1us,bandwidth=25GB"`
+		RankSpeed   []string `json:"rank_speed,omitempty" jsonschema:"speed of computation: RANKS=FACTOR, where 2 is twice as fast"`
+		Nonblocking []string `json:"nonblocking,omitempty" jsonschema:"places where blocking calls overlap with the work behind them"`
+		Order       []string `json:"order,omitempty" jsonschema:"places that receive in the order of arrival"`
+		Page        int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+	agentCompare struct {
+		A    []string `json:"a" jsonschema:"paths of runs before the change; a trace each"`
+		B    []string `json:"b" jsonschema:"paths of runs after the change; a trace each"`
+		Page int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+	agentSQL struct {
+		Traces []string `json:"traces" jsonschema:"paths of traces; tables of several are a.calls, b.calls, ..."`
+		Query  string   `json:"query" jsonschema:"one SELECT in the SQL of SQLite; select name from sqlite_schema lists tables and views"`
+		Page   int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+)
+
+// newAgentServer returns the server, whose tools are commands.
+func newAgentServer() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "tracekit", Title: "tracekit", Version: version()}, &mcp.ServerOptions{
+		Instructions: `Analyzes traces of MPI and multi-GPU programs. Begin with analyze: its first screen names what to fix and who makes others wait. ` +
+			`Go on with its sections, explain for evidence, whatif before advising a change, sql for figures that no section has. ` +
+			`Savings are upper limits. Repeat what an answer says under "Evidence lacks".`,
+	})
+	a := new(agent)
+	add(s, "info", "Show what a trace contains: format, ranks, threads, time span, notes.", func(ctx context.Context, in agentInfo) (string, error) {
+		return a.run(ctx, in.Page, with("info").flag("counts", in.Counts).paths(in.Trace))
+	})
+	add(s, "analyze", "Show where the time goes, what to fix, which place or rank makes others wait, and what a fix would save.",
+		func(ctx context.Context, in agentAnalyze) (string, error) {
+			return a.run(ctx, in.Page, with("analyze").text("section", strings.Join(in.Sections, ",")).text("ranks", in.Ranks).
+				text("from", in.From).text("to", in.To).paths(in.Trace))
+		})
+	add(s, "explain", "Explain a term of the reports, the evidence of a cause, or one wait back to its origin.", a.explain)
+	add(s, "whatif", "Predict the run time after a change by replay; without a change, list what saves most.",
+		func(ctx context.Context, in agentWhatif) (string, error) {
+			return a.run(ctx, in.Page, with("whatif").text("scale", in.Scale...).text("balance", in.Balance...).text("cap", in.Cap...).
+				text("network", in.Network).text("rank-speed", in.RankSpeed...).text("nonblocking", in.Nonblocking...).
+				text("order", in.Order...).paths(in.Trace))
+		})
+	add(s, "compare", "Show what changed between runs, and whether it is noise.", func(ctx context.Context, in agentCompare) (string, error) {
+		return a.run(ctx, in.Page, with("compare").text("runs", fmt.Sprint(len(in.A))).paths(append(slices.Clone(in.A), in.B...)))
+	})
+	add(s, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as late_ranks.",
+		func(ctx context.Context, in agentSQL) (string, error) {
+			return a.run(ctx, in.Page, with("sql").text("format", "csv").paths(in.Traces, in.Query))
+		})
+	return s
+}
+
+func add[In any](s *mcp.Server, name, about string, call func(context.Context, In) (string, error)) {
+	closed := false
+	tool := &mcp.Tool{Name: name, Description: about,
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
+	mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+		text, err := call(ctx, in)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+	})
+}
+
+// A commandLine is a command with its flags, and behind them, so that none is taken for a flag, its arguments.
+type commandLine []string
+
+func with(command string) commandLine { return commandLine{command, "--quiet"} }
+
+func (c commandLine) flag(name string, set bool) commandLine {
+	if set {
+		c = append(c, "--"+name)
+	}
+	return c
+}
+
+func (c commandLine) text(name string, values ...string) commandLine {
+	for _, v := range values {
+		if v != "" {
+			c = append(c, "--"+name+"="+v)
+		}
+	}
+	return c
+}
+
+func (c commandLine) paths(paths []string, more ...string) commandLine {
+	return append(append(append(c, "--"), paths...), more...)
+}
+
+// An agent asks one command at a time.
+type agent struct{ mu sync.Mutex }
+
+// found is what a command has found.
+type found struct {
+	document any
+	findings []document.Finding
+}
+
+// do runs a command and returns what it prints and has found.
+func (a *agent) do(ctx context.Context, line commandLine) (string, found, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	const width = 100
+	var out, errs bytes.Buffer
+	var f found
+	streams := &cli.Streams{Out: &out, Err: &errs, Width: width, Found: func(d any, findings []document.Finding) { f = found{d, findings} }}
+	if code := cli.Execute(ctx, streams, line, newRoot); code != 0 {
+		said, _, _ := strings.Cut(errs.String(), "\nSee 'tracekit help'")
+		return "", f, errors.New(strings.TrimPrefix(strings.TrimSpace(said), "tracekit: "))
+	}
+	return out.String(), f, nil
+}
+
+// run answers with a page of what a command prints.
+func (a *agent) run(ctx context.Context, page int, line commandLine) (string, error) {
+	text, f, err := a.do(ctx, line)
+	if err != nil {
+		return "", err
+	}
+	return paged(text, evidence(f.findings), page)
+}
+
+func (a *agent) explain(ctx context.Context, in agentExplain) (string, error) {
+	switch {
+	case in.Term != "":
+		return explainTerm(in.Term, in.Page)
+	case in.Cause == 0:
+		line := with("explain").paths(in.Trace)
+		if in.Wait != "" {
+			line = append(line, in.Wait)
+		}
+		return a.run(ctx, in.Page, line)
+	}
+	_, f, err := a.do(ctx, with("analyze").paths(in.Trace))
+	if err != nil {
+		return "", err
+	}
+	var causes []cause.Cause
+	if result, ok := f.document.(*analysis.Result); ok {
+		causes, _ = report.Listed(result.Diagnosis, false)
+	}
+	if in.Cause < 1 || in.Cause > len(causes) {
+		return "", fmt.Errorf("there is no cause %d: the first screen of analyze lists %d", in.Cause, len(causes))
+	}
+	rows, err := json.MarshalIndent(causes[in.Cause-1], "", " ")
+	if err != nil {
+		return "", err
+	}
+	return paged(string(rows), evidence(f.findings), in.Page)
+}
+
+// explainTerm says what the terms mean that have a word in them.
+func explainTerm(word string, page int) (string, error) {
+	var b strings.Builder
+	for _, t := range report.Terms() {
+		if strings.Contains(strings.ToLower(t.Word), strings.ToLower(word)) {
+			fmt.Fprintf(&b, "%s: %s", t.Word, t.Meaning)
+			if t.Section != "" {
+				fmt.Fprintf(&b, " (docs/DEFINITIONS.md %s)", t.Section)
+			}
+			b.WriteString("\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "", fmt.Errorf("the reports have no term %q", word)
+	}
+	return paged(b.String(), "", page)
+}
+
+// evidence says what of the trace makes answers doubtful.
+func evidence(findings []document.Finding) string {
+	const most = 5
+	var b strings.Builder
+	shown := 0
+	for _, f := range findings {
+		if f.Severity == trace.SeverityInfo.String() {
+			continue
+		}
+		if shown++; shown == 1 {
+			b.WriteString("\nEvidence lacks:\n")
+		}
+		if shown <= most {
+			fmt.Fprintf(&b, "* %s (%s): %s\n", f.Code, words.Count(f.Count), f.Text)
+		}
+	}
+	switch {
+	case shown == 0:
+		return "\nEvidence: no record of the trace is missing or contradicts another.\n"
+	case shown > most:
+		fmt.Fprintf(&b, "* %d further findings: analyze with sections notes\n", shown-most)
+	}
+	return b.String()
+}
+
+// pageBytes is how long a page is at most: 2,000 tokens, of which one has 2.5 bytes or more in tables of figures.
+const pageBytes = 5000
+
+// paged returns a page of an answer, with its end behind it, and says how to get the others.
+func paged(text, end string, page int) (string, error) {
+	page = max(1, page)
+	room := pageBytes - len(end) - 200
+	for number := 1; ; number++ {
+		cut := len(text)
+		if cut > room {
+			if cut = strings.LastIndexByte(text[:room], '\n') + 1; cut == 0 {
+				for cut = room; !utf8.RuneStart(text[cut]); cut-- {
+				}
+			}
+		}
+		if number < page && cut == len(text) {
+			return "", fmt.Errorf("the answer has %d pages", number)
+		}
+		if number < page {
+			text = text[cut:]
+			continue
+		}
+		rest := ""
+		if cut < len(text) {
+			rest = fmt.Sprintf("\n%d more lines: page %d has the next ones.\n", strings.Count(text[cut:], "\n"), page+1)
+		}
+		return text[:cut] + rest + end, nil
+	}
+}

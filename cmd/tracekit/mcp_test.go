@@ -1,0 +1,148 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// connected returns a client of the server that a transport leads to.
+func connected(t *testing.T, to mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), to, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func inMemory(t *testing.T) *mcp.ClientSession {
+	t.Helper()
+	client, server := mcp.NewInMemoryTransports()
+	if _, err := newAgentServer().Connect(t.Context(), server, nil); err != nil {
+		t.Fatal(err)
+	}
+	return connected(t, client)
+}
+
+// call returns what a tool answers, and whether that is an error.
+func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (string, bool) {
+	t.Helper()
+	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return err.Error(), true
+	}
+	text := r.Content[0].(*mcp.TextContent).Text
+	if len(text) > pageBytes {
+		t.Errorf("%s %v: the answer has %d bytes", tool, arguments, len(text))
+	}
+	return text, r.IsError
+}
+
+// TestAgentsAskWhoMakesOthersWait states that one call answers it, with the evidence, from a server in memory and from the program.
+func TestAgentsAskWhoMakesOthersWait(t *testing.T) {
+	program := exec.Command(os.Args[0], "mcp")
+	program.Env = append(os.Environ(), asProgram+"=1")
+	for name, s := range map[string]*mcp.ClientSession{"memory": inMemory(t), "program": connected(t, &mcp.CommandTransport{Command: program})} {
+		text, failed := call(t, s, "analyze", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}})
+		for _, want := range []string{"Rank 2 is slow in work (ring.c:31)", "98 % caused by rank 2", "no record of the trace is missing"} {
+			if failed || !strings.Contains(text, want) {
+				t.Errorf("%s: %q is not in\n%s", name, want, text)
+			}
+		}
+	}
+}
+
+// TestAgentsTools states what each tool answers, and that each answer is short.
+func TestAgentsTools(t *testing.T) {
+	s := inMemory(t)
+	ring, missing := []string{sampleArchive(t, "ring-4")}, []string{"missing"}
+	type arguments = map[string]any
+	for _, c := range []struct {
+		tool      string
+		arguments arguments
+		want      string
+		fails     bool
+	}{
+		{"info", arguments{"trace": ring}, "4", false},
+		{"info", arguments{"trace": missing}, "missing: no such file", true},
+		{"analyze", arguments{"trace": ring, "sections": []string{"waits"}}, "late sender", false},
+		{"analyze", arguments{"trace": ring, "sections": []string{"nothing"}}, "causes", true},
+		{"analyze", arguments{"trace": ring, "sections": []string{"all"}}, "page 2 has the next ones", false},
+		{"analyze", arguments{"trace": ring, "sections": []string{"all"}, "page": 2}, "Evidence", false},
+		{"analyze", arguments{"trace": ring, "sections": []string{"waits"}, "page": 99}, "pages", true},
+		{"analyze", arguments{"trace": []string{"--output=x"}}, "no such file", true},
+		{"analyze", arguments{"trace": ring, "ranks": "0 --output=x"}, "ranks", true},
+		{"explain", arguments{"term": "late sender"}, "the message is sent later", false},
+		{"explain", arguments{"term": "flux"}, "no term", true},
+		{"explain", arguments{"trace": ring}, "Origin: rank 2 in work", false},
+		{"explain", arguments{"trace": ring, "wait": "nowhere"}, "nowhere", true},
+		{"explain", arguments{"trace": ring, "cause": 1}, `"mean_of_others_ns"`, false},
+		{"explain", arguments{"trace": ring, "cause": 7}, "no cause 7", true},
+		{"whatif", arguments{"trace": ring, "scale": []string{"work=0.125@2"}}, "With scale work=0.125@2: 339 ms", false},
+		{"compare", arguments{"a": ring, "b": ring}, "take as long in both", false},
+		{"sql", arguments{"traces": ring, "query": "select rank, count(*) as n from calls group by rank limit 1"}, "rank,n\n0,", false},
+		{"sql", arguments{"traces": ring, "query": "select * from visits"}, "page 2", false},
+		{"sql", arguments{"traces": ring, "query": "delete from calls"}, "may only read", true},
+	} {
+		text, failed := call(t, s, c.tool, c.arguments)
+		if failed != c.fails || !strings.Contains(text, c.want) {
+			t.Errorf("%s %v: want %q, failed %t:\n%s", c.tool, c.arguments, c.want, failed, text)
+		}
+	}
+}
+
+// TestAgentsPages states that the pages of an answer are the answer.
+func TestAgentsPages(t *testing.T) {
+	text := strings.Repeat("äöü 1234\n", 2000) + strings.Repeat("é", 9000)
+	all := ""
+	for page := 1; ; page++ {
+		part, err := paged(text, "END", page)
+		if err != nil {
+			break
+		}
+		if len(part) > pageBytes || !strings.HasSuffix(part, "END") {
+			t.Fatalf("page %d has %d bytes", page, len(part))
+		}
+		part = strings.TrimSuffix(part, "END")
+		if at := strings.Index(part, " more lines: page "); at >= 0 {
+			part = part[:strings.LastIndexByte(part[:at], '\n')]
+		}
+		all += part
+	}
+	if all != text {
+		t.Errorf("the pages have %d bytes, the answer %d", len(all), len(text))
+	}
+}
+
+// TestAgentsHearOfDoubts states that what a trace lacks stands in the answers about it, and that the tools write nothing.
+func TestAgentsHearOfDoubts(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "cut"), os.DirFS(sampleArchive(t, "ring-4"))); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "cut", "traces", "*.evt"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	info, _ := os.Stat(files[0])
+	if err := os.Truncate(files[0], info.Size()/2); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	s := inMemory(t)
+	for _, tool := range []string{"analyze", "explain", "whatif"} {
+		text, failed := call(t, s, tool, map[string]any{"trace": []string{"cut"}})
+		if failed || !strings.Contains(text, "Evidence lacks:\n* ") {
+			t.Errorf("%s:\n%s", tool, text)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("files are left: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/report/query"
+	"tracekit/trace"
+)
+
+// A sqlRequest is a line that a program writes to sql --requests: a query, with the file that gets the rows, or flags of analyze.
+type sqlRequest struct {
+	Query    string   `json:"query"`
+	Out      string   `json:"out"`
+	Analysis []string `json:"analysis"` // nil: none is wanted
+}
+
+// mostRequest is how long a request may be, in bytes.
+const mostRequest = 16 << 20
+
+// A sqlReply is the line that answers a request. An error does not end the answering.
+type sqlReply struct {
+	Answer any    `json:"answer,omitempty"` // a document
+	Error  string `json:"error,omitempty"`
+	Code   int    `json:"exit_code"` // that the command would end with
+}
+
+// answer answers requests, a line each, after an empty reply that says that the traces are read.
+func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, db *query.Database, traces []*trace.Trace) error {
+	o.Force = true // files that the program has made itself
+	lines := bufio.NewScanner(io.In)
+	lines.Buffer(nil, mostRequest)
+	out := json.NewEncoder(io.Out)
+	for err := out.Encode(sqlReply{}); err == nil && lines.Scan(); {
+		var reply sqlReply
+		var failed error
+		if reply.Answer, failed = o.request(ctx, io, db, traces, lines.Bytes()); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if failed != nil {
+			reply.Error, reply.Code = cli.Said(failed)
+		}
+		if err = out.Encode(reply); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, db *query.Database, traces []*trace.Trace, line []byte) (any, error) {
+	var r sqlRequest
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, fmt.Errorf("the request is no JSON object with query, out or analysis: %w", err)
+	}
+	if r.Analysis != nil {
+		return o.analysis(ctx, io, traces, r.Analysis)
+	}
+	doc, err := o.ask(ctx, io, db, r.Query, r.Out)
+	if err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+// analysis analyses the first trace again, which is not read anew, as flags of analyze say, of which those that open a trace or write
+// have no effect.
+func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, traces []*trace.Trace, flags []string) (any, error) {
+	var with analyzeOptions
+	set := pflag.NewFlagSet("analyze", pflag.ContinueOnError)
+	with.addAnalysis(set)
+	if err := set.Parse(flags); err != nil {
+		return nil, cli.Usagef("%w", cli.FlagError(err))
+	}
+	if err := with.Validate(); err != nil {
+		return nil, err
+	}
+	profile, err := cli.ReadProfile(with.profile)
+	if err != nil {
+		return nil, err
+	}
+	t := traces[0]
+	if err := with.Choose(ctx, t, o.Jobs); err != nil {
+		return nil, err
+	}
+	with.Jobs, with.Quiet = o.Jobs, o.Quiet
+	a, err := analyzeTrace(ctx, io, &with, t, profile)
+	if err != nil {
+		return nil, err
+	}
+	return &a.Analysis, with.Finish(io, nil, func() {}, a.Findings, with.Gate(a))
+}

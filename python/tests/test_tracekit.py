@@ -1,0 +1,194 @@
+"""Tests of the installed package. Those that need pandas, Polars, pyarrow or a notebook are skipped without."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import tracekit as tk
+
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
+HALO, RING = (SAMPLES / "archives" / n for n in ("halo2d-8", "ring-4"))
+
+
+def needs(*modules: str):
+    missing = [m for m in modules if importlib.util.find_spec(m) is None]
+    return unittest.skipIf(missing, f"without {', '.join(missing)}")
+
+
+def command(*arguments: object) -> str:
+    return subprocess.run([tk._command.find(), *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+class Basics(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.analysis = tk.open(HALO).analyze()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.analysis.close()
+
+    def test_command(self) -> None:
+        """The command of the wheel is the one that runs."""
+        scripts = pathlib.Path(sys.executable).parent
+        self.assertEqual(pathlib.Path(tk._command.find()).parent, scripts)
+
+    def test_who_makes_others_wait(self) -> None:
+        rows = self.analysis.late_ranks.to_dicts()
+        self.assertEqual(rows[0], {"rank": 6, "waits": 38, "waits_caused_ns": 216126268, "ranks_waiting": 7})
+
+    def test_tables_are_those_of_the_command(self) -> None:
+        said = command("sql", "--format", "csv", HALO, "select name from sqlite_schema order by name").split()
+        self.assertEqual(self.analysis.tables, said[1:])
+        self.assertTrue(set(said[1:]) <= set(dir(self.analysis)))
+
+    def test_sql(self) -> None:
+        query = "select rank, wait_ns from rank_summary"
+        table = self.analysis.sql(query)
+        self.assertEqual(table.columns, ["rank", "wait_ns"])
+        self.assertEqual([list(r.values()) for r in table], json.loads(command("sql", "--json", HALO, query))["rows"])
+        with self.assertRaisesRegex(tk.TracekitError, "^no such column: nowhere$"):
+            self.analysis.sql("select nowhere from calls")
+        self.assertEqual(self.analysis.sql("select 1 as a").to_dicts(), [{"a": 1}])
+
+    def test_document(self) -> None:
+        self.assertEqual(self.analysis.document, json.loads(command("analyze", "--json", HALO)))
+        self.assertEqual(self.analysis.document.diagnosis[1].region, "relax")
+        part = tk.open(HALO).analyze(ranks="0-3", from_="50%")
+        self.assertEqual(part.document, json.loads(command("analyze", "--json", "--ranks=0-3", "--from=50%", HALO)))
+        part.close()
+
+    def test_commands(self) -> None:
+        ring = tk.open(RING, jobs=1)
+        self.assertEqual(ring.info().trace.processes, 4)
+        self.assertEqual(round(ring.whatif(scale=["work=0.125@2"]).predicted_ns / 1e6), 339)
+        self.assertEqual(ring.explain().chain[0], json.loads(command("explain", "--json", RING))["chain"][0])
+        self.assertEqual(ring.explain("1@20%"), json.loads(command("explain", "--json", RING, "1@20%")))
+        self.assertEqual(tk.compare(ring, RING), json.loads(command("compare", "--json", RING, RING)))
+        self.assertIn("WHAT TO FIX", tk.run("analyze", RING))
+
+    def test_errors(self) -> None:
+        with self.assertRaises(tk.NotATraceError) as caught:
+            tk.open("missing").analyze()
+        self.assertEqual((str(caught.exception), caught.exception.exit_code), ("missing: no such file or directory", 3))
+        with self.assertRaises(tk.UsageError) as caught:
+            tk.open(RING).whatif(no_such_flag=1)
+        self.assertIn("no-such-flag", str(caught.exception))
+        with self.assertRaises(tk.GateError) as caught:
+            tk.open(RING).analyze(fail_if="trace.events>1").document
+        self.assertIn("trace.events", str(caught.exception))
+        self.assertEqual(caught.exception.document["trace"]["processes"], 4)
+        with self.assertRaisesRegex(AttributeError, "did you mean late_ranks"):
+            self.analysis.late_rank
+
+    def test_pictures(self) -> None:
+        picture = tk.open(RING).spacetime(width=400, height=200)
+        self.assertTrue(picture._repr_png_().startswith(b"\x89PNG"))
+        self.assertIn("<svg", tk.open(RING).spacetime(format="svg")._repr_svg_())
+        page = self.analysis.report()
+        self.assertIn('<iframe srcdoc="&lt;!', page._repr_html_())
+        self.assertIn("relax", self.analysis._repr_html_())
+        self.assertIn("<td>216,126,268</td>", self.analysis.late_ranks._repr_html_())
+
+    def test_files_go(self) -> None:
+        analysis = tk.open(RING).analyze()
+        analysis.calls.columns
+        folder = analysis._session._files[0]
+        table = analysis.sql("select * from calls")
+        self.assertTrue(os.listdir(folder))
+        del table
+        self.assertEqual(os.listdir(folder), [])
+        analysis.close()
+        self.assertFalse(os.path.exists(folder))
+
+
+class Frames(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.analysis = tk.open(HALO).analyze()
+        cls.rows = cls.analysis.calls.to_dicts()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.analysis.close()
+
+    @needs("pandas", "pyarrow")
+    def test_pandas(self) -> None:
+        frame = self.analysis.calls.to_pandas()
+        self.assertEqual(list(frame.columns), self.analysis.calls.columns)
+        self.assertEqual(str(frame.overhead_ns.dtype), "Int64")  # with missing ones
+        self.assertEqual(str(frame.time_ns.dtype), "int64")
+        got = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        self.assertEqual(got, self.rows)
+
+    @needs("polars")
+    def test_polars(self) -> None:
+        self.assertEqual(self.analysis.calls.to_polars().to_dicts(), self.rows)
+
+    @needs("pyarrow")
+    def test_arrow(self) -> None:
+        self.assertEqual(self.analysis.calls.to_arrow().to_pylist(), self.rows)
+        empty = self.analysis.sql("select rank, operation from calls where rank > 99").to_arrow()
+        self.assertEqual((empty.num_rows, empty.column_names), (0, ["rank", "operation"]))
+
+    @needs("pyarrow", "polars")
+    def test_stream(self) -> None:
+        """Whatever takes Arrow's stream takes a table."""
+        import polars
+
+        self.assertEqual(polars.DataFrame(self.analysis.wait_states).to_dicts(), self.analysis.wait_states.to_dicts())
+
+    @unittest.skipIf(importlib.util.find_spec("pandas"), "with pandas")
+    def test_without(self) -> None:
+        with self.assertRaisesRegex(ImportError, r"pip install 'tracekit\[pandas\]'"):
+            self.analysis.calls.to_pandas()
+
+
+class Documentation(unittest.TestCase):
+    @needs("pandas", "polars", "pyarrow")
+    def test_pages(self) -> None:
+        """The Python of the documentation runs."""
+        before = os.getcwd()
+        os.chdir(SAMPLES.parent)
+        try:
+            text = (SAMPLES.parent / "docs/howto/python.md").read_text()
+            names: dict[str, object] = {}
+            for block in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
+                exec(block, names)
+            names["halo"].close()
+            line = re.search(r"`(import tracekit as tk; .*?)`", (SAMPLES.parent / "docs/tutorial.md").read_text())
+            exec(line[1].replace("; tk", "; frame = tk"), names)
+            self.assertEqual(names["frame"].iloc[0].to_dict()["most_rank"], 2)
+        finally:
+            os.chdir(before)
+
+
+class Notebook(unittest.TestCase):
+    @needs("nbclient", "ipykernel", "pandas", "pyarrow")
+    def test_notebook(self) -> None:
+        import nbformat
+        from nbclient import NotebookClient
+
+        cells = [
+            f"import tracekit as tk\nimport tracekit._progress\ntracekit._progress.PATIENCE = -1\ntrace = tk.open({str(HALO)!r})\nanalysis = trace.analyze()",
+            "analysis",
+            "analysis.late_ranks",
+            "analysis.late_ranks.to_pandas()",
+            "analysis.report()",
+            "trace.spacetime(width=400, height=200)",
+            "p = tracekit._progress.Progress()\np.show({'progress': 'reading', 'done': 5, 'total': 10, 'ended': False})",
+        ]
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+        NotebookClient(book, timeout=300).execute()
+        shown = [{k: v for o in c.outputs if "data" in o for k, v in o.data.items()} for c in book.cells]
+        for cell, kind, part in [(1, "text/html", "relax"), (2, "text/html", "216,126,268"), (3, "text/html", "waits_caused_ns"), (4, "text/html", "<iframe"), (5, "image/png", "iVBOR"), (6, "text/html", "<progress value")]:
+            self.assertIn(part, shown[cell].get(kind, ""), f"cell {cell}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+"""Tables: answers of the command that pandas, Polars and Arrow take."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, Iterator, Optional
+
+from ._session import Session
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+SHOWN = 20  # rows in a notebook
+
+
+def _needs(extra: str, error: ImportError) -> ImportError:
+    return ImportError(f"{error}; install it with: pip install 'tracekit[{extra}]'")
+
+
+class Table:
+    """The rows of a query. They are asked for once, when they are first wanted."""
+
+    def __init__(self, session: Session, query: str) -> None:
+        self._session = session
+        self.query = query
+        self._path: Optional[str] = None
+        self._columns: list[str] = []
+
+    def _file(self) -> str:
+        """Returns the file of Arrow IPC that has the rows."""
+        if self._path is None:
+            path = self._session.file()
+            self._columns = self._session.ask(query=self.query, out=path)["columns"]
+            self._path = path
+            weakref.finalize(self, _remove, path)
+        return self._path
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        self._file()
+        return self._columns
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Returns the rows as a table of pyarrow; names are dictionaries."""
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise _needs("arrow", error) from None
+        with pyarrow.memory_map(self._file()) as source:
+            return pyarrow.ipc.open_file(source).read_all()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Returns the rows as a frame of pandas: names as categories, integers that may be missing as Int64."""
+        try:
+            import pandas
+            import pyarrow
+        except ImportError as error:
+            raise _needs("pandas", error) from None
+        table = self.to_arrow()
+        frame: pandas.DataFrame = table.to_pandas()
+        for i, column in enumerate(table.columns):
+            if column.null_count and pyarrow.types.is_integer(column.type):
+                whole = column.to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
+                frame.isetitem(i, whole)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """Returns the rows as a frame of Polars; names are categories."""
+        try:
+            import polars
+        except ImportError as error:
+            raise _needs("polars", error) from None
+        return polars.read_ipc(self._file())
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Returns the rows as dictionaries. It needs no other package."""
+        answer = self._session.ask(query=self.query)
+        return [dict(zip(answer["columns"], row)) for row in answer["rows"]]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.to_dicts())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        return f"tracekit.Table({self.query!r})"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}) limit {SHOWN + 1}")
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in answer["columns"])
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{'' if v is None else html.escape(f'{v:,}' if isinstance(v, int) else str(v))}</td>" for v in row) + "</tr>"
+            for row in answer["rows"][:SHOWN]
+        )
+        more = f"<p>The first {SHOWN} rows.</p>" if len(answer["rows"]) > SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _remove(path: str) -> None:
+    try:
+        os.remove(path)
+    except OSError:  # mapped, on Windows: it goes with its folder
+        pass

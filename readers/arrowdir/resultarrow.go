@@ -1,0 +1,61 @@
+package arrowdir
+
+import (
+	"errors"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+)
+
+// WriteArrow writes columns of the table, by their indices, in Arrow IPC: as a file or, if stream is set, as a stream. Names are
+// dictionaries.
+func (t Table) WriteArrow(w io.Writer, stream bool, wanted []int) error {
+	columns, _ := resultColumns(t.Columns)
+	var chosen []TableColumn
+	for _, i := range wanted {
+		chosen = append(chosen, t.Columns[i])
+	}
+	_, schema := resultColumns(chosen)
+	var out interface {
+		Write(arrow.Record) error
+		Close() error
+	}
+	if stream {
+		out = ipc.NewWriter(w, ipc.WithSchema(schema))
+	} else {
+		file, err := ipc.NewFileWriter(&counter{w: w}, ipc.WithSchema(schema))
+		if err != nil {
+			return err
+		}
+		out = file
+	}
+	arrays := make([]arrow.Array, len(wanted))
+	err := t.groups(columns, func(group []resultColumn) error {
+		for k, i := range wanted {
+			arrays[k] = group[i].array()
+		}
+		return out.Write(array.NewRecord(schema, arrays, int64(group[0].rows)))
+	})
+	return errors.Join(err, out.Close())
+}
+
+// A counter tells the writer of a file, which goes nowhere else, where it is.
+type counter struct {
+	w  io.Writer
+	at int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.at += int64(n)
+	return n, err
+}
+
+func (c *counter) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekCurrent {
+		return 0, errors.ErrUnsupported
+	}
+	return c.at, nil
+}

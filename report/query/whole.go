@@ -1,0 +1,91 @@
+package query
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tracekit/readers/arrowdir"
+)
+
+// An Answer is the rows of a query, to be written.
+type Answer struct {
+	Columns []string
+	table   arrowdir.Table
+	wanted  []int
+}
+
+// Answer answers a query. One for columns of a whole table is answered by that table, without SQLite between, while it is written.
+func (d *Database) Answer(ctx context.Context, statement string) (*Answer, error) {
+	a := new(Answer)
+	var whole bool
+	if a.table, a.wanted, whole = d.whole(statement); whole {
+		for _, i := range a.wanted {
+			a.Columns = append(a.Columns, a.table.Columns[i].Name)
+		}
+		return a, nil
+	}
+	a.wanted = nil
+	var rows [][]any
+	err := d.Query(ctx, statement, func(names []string) error {
+		a.Columns = names
+		return nil
+	}, func(row []any) error {
+		rows = append(rows, slices.Clone(row))
+		return nil
+	})
+	a.table = TableOf("rows", a.Columns, rows)
+	for i := range a.Columns {
+		a.wanted = append(a.wanted, i)
+	}
+	return a, err
+}
+
+// WriteArrow writes the rows in Arrow IPC, as a file or as a stream. It fails once the context has ended.
+func (a *Answer) WriteArrow(ctx context.Context, w io.Writer, stream bool) error {
+	return a.table.WriteArrow(ended{ctx, w}, stream, a.wanted)
+}
+
+// An ended writer fails once its context has ended.
+type ended struct {
+	context.Context
+	io.Writer
+}
+
+func (e ended) Write(p []byte) (int, error) {
+	if err := e.Err(); err != nil {
+		return 0, err
+	}
+	return e.Writer.Write(p)
+}
+
+// wholeForm is a query for columns of a whole table.
+var wholeForm = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+([\w."]+)\s*;?\s*$`)
+
+// whole returns the table that a query wants columns of, and their indices; ok is false if it wants anything more.
+func (d *Database) whole(statement string) (t arrowdir.Table, wanted []int, ok bool) {
+	parts := wholeForm.FindStringSubmatch(statement)
+	if parts == nil {
+		return t, nil, false
+	}
+	plainName := func(s string) string { return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), `"`, "")) }
+	if t, ok = d.tables[plainName(parts[2])]; !ok {
+		return t, nil, false
+	}
+	for name := range strings.SplitSeq(parts[1], ",") {
+		if strings.TrimSpace(name) == "*" {
+			for i := range t.Columns {
+				wanted = append(wanted, i)
+			}
+			continue
+		}
+		i := slices.IndexFunc(t.Columns, func(c arrowdir.TableColumn) bool { return c.Name == plainName(name) })
+		if i < 0 {
+			return t, nil, false
+		}
+		wanted = append(wanted, i)
+	}
+	return t, wanted, true
+}
