@@ -148,7 +148,7 @@ func TestLeaves(t *testing.T) {
 	const sources = "readers/internal/recording/recordingtest"
 	forTests := map[string][]string{"readers/internal/protobuf/protobuftest": nil,
 		"trace/tracetest": {"samples/oracle", sources}, "stats/statstest": {"samples/oracle"}, sources: nil,
-		"scripts/attack/worker": {"scripts/attack", "cmd/tracekit"}, // of the latter what is built with the tag attack
+		"scripts/attack/worker":  {"scripts/attack", "cmd/tracekit"},             // of the latter what is built with the tag attack
 		"trace/tracetest/mutate": {"codec/codectest", "scripts/attack", sources}} // and tools that are tests themselves
 	for _, p := range packages(t) {
 		allowed, leaf := only[p.dir]
