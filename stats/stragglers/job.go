@@ -41,6 +41,12 @@ var kindNames = [kinds]string{"forward-compute", "backward-compute", "weight-com
 // computes reports whether operations of the kind are computations.
 func (k kind) computes() bool { return k <= gc }
 
+// Communicates reports whether operations of a name are communications of a training job.
+func Communicates(name string) bool {
+	k := slices.Index(kindNames[:], name)
+	return k >= 0 && !kind(k).computes()
+}
+
 // shown returns the type under which a kind is reported: sends and receives of one way are one.
 func (k kind) shown() string {
 	switch k {
@@ -202,6 +208,7 @@ type job struct {
 	ranks       []uint32 // by worker
 	template    []node   // of dp 0
 	start, end  [][]float64
+	begins      []int64 // by step: the tick of its earliest operation
 	leftOut     int
 	unknown     int
 }
@@ -316,7 +323,7 @@ func (j *job) step(ops []op, tick float64) {
 		}
 	}
 	j.steps = append(j.steps, ops[0].step)
-	j.start, j.end = append(j.start, start), append(j.end, end)
+	j.start, j.end, j.begins = append(j.start, start), append(j.end, end), append(j.begins, first)
 }
 
 // worker returns the worker of a node.

@@ -194,7 +194,12 @@ export class Model {
   // devices returns the rows of each device.
   devices(): Map<string, number[]> {
     const out = new Map<string, number[]>()
-    this.head.rows.forEach(({ rank, device }, r) => { if (device) out.set(`${rank} ${device}`, [...out.get(`${rank} ${device}`) ?? [], r]) })
+    this.head.rows.forEach(({ rank, device }, r) => {
+      if (!device) return
+      const key = `${rank} ${device}`, of = out.get(key)
+      if (of) of.push(r)
+      else out.set(key, [r])
+    })
     return out
   }
 
