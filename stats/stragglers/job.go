@@ -34,18 +34,11 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"forward-compute", "backward-compute", "weight-compute", "optimizer", "gc", "forward-send", "forward-recv", "backward-send",
-	"backward-recv", "params-all-gather", "grads-reduce-scatter", "separate-grads-all-reduce", "layernorm-grads-all-reduce",
-	"embedding-grads-all-reduce", "optimizer-clip-main-grad"}
+// kindNames are the names of kinds.
+var kindNames = trace.TrainingOperations
 
 // computes reports whether operations of the kind are computations.
-func (k kind) computes() bool { return k <= gc }
-
-// Communicates reports whether operations of a name are communications of a training job.
-func Communicates(name string) bool {
-	k := slices.Index(kindNames[:], name)
-	return k >= 0 && !kind(k).computes()
-}
+func (k kind) computes() bool { return k < trace.TrainingComputations }
 
 // shown returns the type under which a kind is reported: sends and receives of one way are one.
 func (k kind) shown() string {
@@ -76,15 +69,6 @@ const none = trace.None
 
 // ErrNoJob says that a trace is not one of a training job whose operations are recorded.
 var ErrNoJob = errors.New("no operation has a step, a data-parallel rank or stage, and a known type, such as forward-compute")
-
-// Is reports whether a trace may be one of a training job, by its definitions.
-func Is(d *trace.Defs) bool {
-	if d.AttributeByName(trace.AttributeStep) == none ||
-		d.AttributeByName(trace.AttributeStage) == none && d.AttributeByName(trace.AttributeDP) == none {
-		return false
-	}
-	return slices.ContainsFunc(d.Regions, func(r trace.Region) bool { return d.String(r.Name) == kindNames[forwardCompute] })
-}
 
 // An opened is an operation that is entered and not left.
 type opened struct {

@@ -48,7 +48,7 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 
 // open reads the job of a trace and prepares its replay.
 func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, error) {
-	if !Is(src.Defs()) {
+	if !src.Defs().IsTraining() {
 		return nil, nil, ErrNoJob
 	}
 	ops, unknown, err := collect(ctx, src, jobs)

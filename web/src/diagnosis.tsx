@@ -42,12 +42,15 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
 // SlowWorkers are what to fix in a training job: the slowest, and what replacing them would gain.
 function SlowWorkers({ doc, model, view, change }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void }) {
   const { facts, workers } = more(doc).training!, slow = workers.filter(w => w.evidence && w.slowdown >= 1.005).slice(0, first), lost = Math.max(1 - doc.training.equal_ns / doc.training.step_ns, 0)
+  // Where no worker is slow for itself it is the slowest stage that is shown.
+  const stage = doc.training.by_stage.reduce((a: any, b: any) => b.slowdown > a.slowdown ? b : a), of = useMemo(() => workerView(doc, model, workers.find(w => w.stage === stage.number)!), [doc, model])
   const views = useMemo(() => slow.map(w => workerView(doc, model, w)), [doc, model])
   return <section aria-label="Diagnosis" class="diagnosis">
     <div class="tools"><h2>What to fix</h2><span class="faint">Lost to unequal workers: {share(lost)} of a step, {time(doc.training.step_ns - doc.training.equal_ns)}</span></div>
     <ol class="causes">{slow.map((w, k) => <li><button aria-pressed={view.pins[0] === views[k].pins![0]} onClick={() => change(views[k])}>
       <span class="gain" title={term('slowdown')}>{written('ratio', w.slowdown)} <small>slowdown</small></span><b>{placeOf(w)}: {w.evidence}</b></button></li>)}</ol>
-    {slow.length === 0 && <p>No worker is found to be slow.</p>}
+    {slow.length === 0 && stage.slowdown >= 1.005 && <ol class="causes"><li><button aria-pressed={view.pins.length > 0 && view.pins[0] === of.pins![0]} onClick={() => change(of)}>
+      <span class="gain" title={term('slowdown')}>{written('ratio', stage.slowdown)} <small>slowdown</small></span><b>Stage {stage.number}</b></button></li></ol>}
     <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{facts.map(unbroken).join(' ')}</p>
   </section>
 }

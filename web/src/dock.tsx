@@ -47,7 +47,7 @@ export function Dock(p: Props) {
     'run' in chosen ? ofCall(p, chosen) : 'whole' in chosen ? ofRow(p, chosen.whole) : 'i' in chosen ? ofMessage(p, chosen) : ofCollective(p, chosen.collective, chosen.detail), [model, chosen, shown, p.view.pins, p.view.path])
   return <div role="region" aria-label="Details" class={title ? 'dock full' : 'dock'} tabIndex={0}>{title ? <Fragment>
     <div class="tools"><span role="status">{title}</span><button onClick={() => chosen ? tell(null) : choose(-1)}>Clear</button></div>
-    <dl class="facts">{facts.map(([name, what]) => <div><dt>{name}</dt><dd>{what}</dd></div>)}</dl></Fragment> : children}</div>
+    <dl class="facts">{facts.map(([name, what]) => <div class={name === 'path' ? 'wide' : ''}><dt>{name}</dt><dd>{what}</dd></div>)}</dl></Fragment> : children}</div>
 }
 
 const span = (from: number, to: number) => `${instant(from, (to - from) / 10, to)} to ${instant(to, (to - from) / 10, to)}`

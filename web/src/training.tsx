@@ -89,7 +89,7 @@ const written = 12
 function Workers({ doc, model, view, change }: SectionProps) {
   const { training, pipeline } = more(doc), { workers } = training!, { stages } = pipeline!, step = pipeline!.steps.find(s => s.index === view.step)
   const value = (k: number) => step ? step.excess[k] : workers[k].slowdown - 1, text = (k: number) => step ? share(step.excess[k]) : shown('ratio', workers[k].slowdown)
-  const most = workers.reduce((m, _, k) => Math.max(m, value(k)), 0.01), dps = pipeline!.workers.length / stages, dp = dpOf(doc, view)
+  const most = workers.reduce((m, _, k) => Math.max(m, value(k)), 0.05), dps = pipeline!.workers.length / stages, dp = dpOf(doc, view)
   const keys: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: stages, ArrowUp: -stages }
   const move = (e: KeyboardEvent, at: number) => {
     const next = (e.currentTarget as HTMLElement).closest('[role=grid]')!.querySelectorAll<HTMLElement>('[role=gridcell]')[at + keys[e.key]]
