@@ -11,7 +11,7 @@ import { more } from './more'
 import { communicator, partners } from './partners'
 import type { Phase } from './phasemarks'
 import { brief, bytes, count, instant, share, time, unknown } from './units'
-import type { View } from './view'
+import { toggled, type View } from './view'
 
 // What of the timeline is chosen: a call, a message, a collective or a row, and the finer timeline that it is of, if any.
 export type Chosen = (Hit | Joined | { whole: number }) & { detail?: Detail | null }
@@ -54,7 +54,7 @@ const span = (from: number, to: number) => `${instant(from, (to - from) / 10, to
 
 // row names a row, and pins it if it is not.
 function row({ model, view, change }: Props, r: number): ComponentChildren {
-  return <button class="plain link" title="Pin or unpin the row" aria-pressed={view.pins.includes(r)} onClick={() => change({ pins: view.pins.includes(r) ? view.pins.filter(o => o !== r) : [...view.pins, r] })}>{model.rowName(r)}</button>
+  return <button class="plain link" title="Pin or unpin the row" aria-pressed={view.pins.includes(r)} onClick={() => change({ pins: toggled(view.pins, r) })}>{model.rowName(r)}</button>
 }
 
 // pathFact leads to each call around one.

@@ -38,6 +38,9 @@ export interface View {
   counters: Shown[]                        // curves below the timeline
 }
 
+// toggled returns a list without an element that it has, or with one that it has not.
+export function toggled<T>(list: T[], x: T): T[] { return list.includes(x) ? list.filter(o => o !== x) : [...list, x] }
+
 // How call paths are shown.
 export const shapes = ['tree', 'flame', 'callers'] as const
 
