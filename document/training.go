@@ -65,11 +65,15 @@ type TypeSlow struct {
 	Slowdown   float64 `json:"slowdown"`
 }
 
-// A StepSlow is a step.
+// A StepSlow is a step. Rank is the worker that computes longest beyond its peers in it.
 type StepSlow struct {
-	Step     int64   `json:"step"`
-	StepNs   int64   `json:"step_ns"`
-	Slowdown float64 `json:"slowdown"`
+	Step     int64      `json:"step"`
+	StepNs   int64      `json:"step_ns"`
+	Slowdown float64    `json:"slowdown"`
+	Rank     field.Rank `json:"rank"`
+	Excess   float64    `json:"excess"`  // of that worker, as a share of the time of its peers
+	FromNs   int64      `json:"from_ns"` // as recorded
+	ToNs     int64      `json:"to_ns"`
 }
 
 // A Bubble is the time of a step in which nothing runs on a stage, a mean over its workers and the steps.

@@ -10,58 +10,76 @@ import (
 	"tracekit/report/text"
 )
 
-var trainingWorkers = &Table{Key: "training_workers", Title: "Slowdown by worker", Path: "training.by_worker[]", What: "workers",
+var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]", What: "workers",
 	Note: "The lesser of the slowdowns of its data-parallel rank and of its stage. Excess: computation time beyond that of peers, workers " +
 		"of the same stage.",
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Rank},
 		{Key: "dp_rank", Title: "dp rank", Unit: Plain},
 		{Key: "stage", Title: "stage", Unit: Plain},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
 		{Key: "excess", Title: "excess", Unit: Share},
 		{Key: "evidence", Title: "evidence", Unit: Remarks},
 	}}
 
-var trainingTypes = &Table{Key: "training_types", Title: "Slowdown by type of operation", Path: "training.by_type[]",
+var trainingTypes = &Table{Key: "training_types", Tab: "training", Title: "Slowdown by type of operation", Path: "training.by_type[]",
 	Note: "All other types have equal durations. Of a communication the duration is its transfer.",
 	Columns: []Column{
 		{Key: "type", Title: "type"},
 		{Key: "operations", Title: "operations", Unit: Count},
 		{Key: "equal_ns", Title: "equal duration", Unit: Time},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
 	}}
 
-var trainingGroups = &Table{Key: "training_groups", Columns: []Column{
-	{Key: "number", Title: "number", Unit: Plain},
-	{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
-}}
+var trainingRanks, trainingStages = trainingGroups("ranks", "data-parallel rank", "dp_rank"), trainingGroups("stages", "stage", "stage")
 
-var trainingBubbles = &Table{Key: "training_bubbles", Title: "Pipeline bubbles", Path: "training.bubbles[]",
+func trainingGroups(key, of, block string) *Table {
+	return &Table{Key: "training_" + key, Tab: "training", Title: "Slowdown by " + of, Path: "training.by_" + block + "[]", What: "rows",
+		Columns: []Column{
+			{Key: "number", Title: "number", Unit: Plain},
+			{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
+		}}
+}
+
+var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "Pipeline bubbles", Path: "training.bubbles[]",
 	Note: "Time of a step in which nothing runs on a stage, a mean over its workers. The schedule's part stays where all are equal.",
 	Columns: []Column{
 		{Key: "stage", Title: "stage", Unit: Plain},
 		{Key: "share", Title: "share of step", Unit: Share},
-		{Key: "bubble_ns", Title: "bubble", Unit: Time, Term: "pipeline bubble"},
+		{Key: "bubble_ns", Title: "bubble", Unit: Time, Term: "pipeline bubble", Bar: true},
 		{Key: "schedule_ns", Title: "schedule", Unit: Time},
 		{Key: "warm_up_ns", Title: "warm-up", Unit: Time},
 		{Key: "cool_down_ns", Title: "cool-down", Unit: Time},
 		{Key: "rest_ns", Title: "rest", Unit: Time},
 	}}
 
-var trainingSteps = &Table{Key: "training_steps", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
+var trainingSteps = &Table{Key: "training_steps", Tab: "training", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
+	Note: "Excess: of the worker that computes longest beyond its peers in this step.",
 	Columns: []Column{
 		{Key: "step", Title: "step", Unit: Plain},
-		{Key: "step_ns", Title: "time", Unit: Time},
+		{Key: "step_ns", Title: "time", Unit: Time, Bar: true},
 		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "rank", Title: "slowest rank", Unit: Rank},
+		{Key: "excess", Title: "excess", Unit: Share},
 	}}
 
-// evidence is what text adds to the row of a worker.
-type evidence struct {
+// A shownWorker is a worker and how it is slow.
+type shownWorker struct {
+	*document.Worker
 	Evidence string `json:"evidence"`
 }
 
-// slowEvidence says how a worker is slow, "" if it is not.
-func slowEvidence(w *document.Worker, steps int) string {
+// shownWorkers returns the workers of a job, the slowest first.
+func shownWorkers(t *document.Training) []shownWorker {
+	out := make([]shownWorker, len(t.ByWorker))
+	for i := range out {
+		out[i] = shownWorker{&t.ByWorker[i], SlowEvidence(&t.ByWorker[i], t.Steps)}
+	}
+	return out
+}
+
+// SlowEvidence says how a worker is slow, "" if it is not.
+func SlowEvidence(w *document.Worker, steps int) string {
 	switch w.Pattern {
 	case document.SlowAlways:
 		return "always slow"
@@ -133,19 +151,9 @@ func (r *Sections) Training() {
 	for _, fact := range trainingFacts(t) {
 		fmt.Fprintln(r.W, text.Wrap(fact, r.Width, 2))
 	}
-	rows := RowsOf(t.ByWorker)
-	for i := range rows {
-		rows[i] = append(rows[i], &evidence{slowEvidence(&t.ByWorker[i], t.Steps)})
-	}
-	r.Table(trainingWorkers, rows)
-	for _, g := range []struct {
-		title string
-		rows  []document.GroupSlow
-	}{{"Slowdown by data-parallel rank", t.ByDP}, {"Slowdown by stage", t.ByStage}} {
-		table := *trainingGroups
-		table.Title, table.What = g.title, "rows"
-		r.Table(&table, longest(RowsOf(g.rows), "slowdown"))
-	}
+	r.Table(trainingWorkers, RowsOf(shownWorkers(t)))
+	r.Table(trainingRanks, longest(RowsOf(t.ByDP), "slowdown"))
+	r.Table(trainingStages, longest(RowsOf(t.ByStage), "slowdown"))
 	r.Table(trainingTypes, RowsOf(t.ByType))
 	r.Table(trainingBubbles, RowsOf(t.Bubbles))
 	r.Table(trainingSteps, longest(RowsOf(t.ByStep), "step_ns"))
@@ -168,7 +176,7 @@ func (o *Overview) trainingLoss() *block {
 	b.add(o.row("lost to unequal workers", words.Share(lost), &lost, ""))
 	for i := range t.ByWorker[:min(3, len(t.ByWorker))] {
 		w := &t.ByWorker[i]
-		if said := slowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
+		if said := SlowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
 			b.add(o.row(fmt.Sprintf("rank %s (dp %d, stage %d)", words.Rank(w.Rank), w.DP, w.Stage), fmt.Sprintf("%.2f ×", w.Slowdown), nil, said))
 		}
 	}

@@ -61,8 +61,8 @@ func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions
 	}
 	defer in.Close()
 	doc := &outcome.Stragglers{Schema: outcome.StragglersSchema}
-	if stragglers.Is(in.Defs()) {
-		doc.Training, err = stragglers.Find(ctx, in, opts.Jobs)
+	if in.Defs().IsTraining() {
+		doc.Training, _, err = stragglers.Find(ctx, in, opts.Jobs)
 		doc.Trace, doc.Findings = outcome.NewInfo(in).Trace, analysis.FindingRows(in.Findings())
 	} else {
 		err = opts.program(ctx, io, in, doc)

@@ -21,7 +21,6 @@ import (
 	"tracekit/stats/numbers"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
-	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -229,7 +228,7 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		return err
 	}
 	defer t.Source.Close()
-	if stragglers.Is(t.Defs) && len(opts.changes) == 0 && !opts.slack && !opts.curves.asked() && opts.Out == "" {
+	if t.Defs.IsTraining() && len(opts.changes) == 0 && !opts.slack && !opts.curves.asked() && opts.Out == "" {
 		return opts.predictTraining(ctx, io, t)
 	}
 	options := analysis.Options{Top: 1}

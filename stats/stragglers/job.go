@@ -34,12 +34,11 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"forward-compute", "backward-compute", "weight-compute", "optimizer", "gc", "forward-send", "forward-recv", "backward-send",
-	"backward-recv", "params-all-gather", "grads-reduce-scatter", "separate-grads-all-reduce", "layernorm-grads-all-reduce",
-	"embedding-grads-all-reduce", "optimizer-clip-main-grad"}
+// kindNames are the names of kinds.
+var kindNames = trace.TrainingOperations
 
 // computes reports whether operations of the kind are computations.
-func (k kind) computes() bool { return k <= gc }
+func (k kind) computes() bool { return k < trace.TrainingComputations }
 
 // shown returns the type under which a kind is reported: sends and receives of one way are one.
 func (k kind) shown() string {
@@ -71,15 +70,6 @@ const none = trace.None
 
 // ErrNoJob says that a trace is not one of a training job whose operations are recorded.
 var ErrNoJob = errors.New("no operation has a step, a data-parallel rank or stage, and a known type, such as forward-compute")
-
-// Is reports whether a trace may be one of a training job, by its definitions.
-func Is(d *trace.Defs) bool {
-	if d.AttributeByName(trace.AttributeStep) == none ||
-		d.AttributeByName(trace.AttributeStage) == none && d.AttributeByName(trace.AttributeDP) == none {
-		return false
-	}
-	return slices.ContainsFunc(d.Regions, func(r trace.Region) bool { return d.String(r.Name) == kindNames[forwardCompute] })
-}
 
 // An opened is an operation that is entered and not left.
 type opened struct {
@@ -203,6 +193,7 @@ type job struct {
 	ranks       []uint32 // by worker
 	template    []node   // of dp 0
 	start, end  [][]float64
+	begins      []int64 // by step: the tick of its earliest operation
 	leftOut     int
 	unknown     int
 }
@@ -317,7 +308,7 @@ func (j *job) step(ops []op, tick float64) {
 		}
 	}
 	j.steps = append(j.steps, ops[0].step)
-	j.start, j.end = append(j.start, start), append(j.end, end)
+	j.start, j.end, j.begins = append(j.start, start), append(j.end, end), append(j.begins, first)
 }
 
 // worker returns the worker of a node.

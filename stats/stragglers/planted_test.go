@@ -27,7 +27,7 @@ func generated(t testing.TB, o samples.TrainingOptions) (*samples.TrainingTruth,
 
 func find(t testing.TB, src trace.Source) *document.Training {
 	t.Helper()
-	doc, err := stragglers.Find(context.Background(), src, 1)
+	doc, _, err := stragglers.Find(context.Background(), src, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

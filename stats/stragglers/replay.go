@@ -21,6 +21,8 @@ type replayer struct {
 	kind  []kind  // by node
 	by    []int32 // by node: its worker
 	final []int   // optimizers
+
+	excess [][]float64 // by worker and step, once Find has asked for them
 }
 
 func newReplayer(j *job) (*replayer, error) {

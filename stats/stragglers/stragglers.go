@@ -11,12 +11,12 @@ import (
 	"tracekit/trace"
 )
 
-// Find finds what the training job of a trace loses to slow workers. The error is ErrNoJob if it is no such job, and says why its steps
-// cannot be replayed.
-func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, error) {
+// Find finds what the training job of a trace loses to slow workers, and its pipelines. The error is ErrNoJob if it is no such job, and
+// says why its steps cannot be replayed.
+func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, error) {
 	j, r, err := open(ctx, src, jobs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: j.dps, Stages: j.stages,
 		Operations: len(j.steps) * len(r.kind)}
@@ -26,10 +26,6 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	ideal := mean(equal)
 	whole := mean(recorded)
 	doc.StepNs, doc.EqualNs, doc.Slowdown = int64(math.Round(whole)), int64(math.Round(ideal)), ratio(whole, ideal)
-	for s, number := range j.steps {
-		doc.ByStep = append(doc.ByStep, document.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
-			Slowdown: ratio(recorded[s], ideal)})
-	}
 	slowdown := func(keep func(n int) bool) float64 { return ratio(mean(r.lengths(keep)), ideal) }
 	for d, number := range j.dpNumbers {
 		doc.ByDP = append(doc.ByDP, document.GroupSlow{Number: int(number),
@@ -40,17 +36,19 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 			Slowdown: slowdown(func(n int) bool { return int(r.by[n])%j.stages == s })})
 	}
 	doc.ByType = r.types(slowdown)
-	r.workers(doc)
+	r.excess = r.excesses()
+	order := r.workers(doc)
+	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
 	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(doc))))
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
 	doc.Bubbles = b.rows(recorded)
 	doc.Sequences = r.sequences()
-	return doc, nil
+	return doc, r.pipeline(order, recorded), nil
 }
 
 // open reads the job of a trace and prepares its replay.
 func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, error) {
-	if !Is(src.Defs()) {
+	if !src.Defs().IsTraining() {
 		return nil, nil, ErrNoJob
 	}
 	ops, unknown, err := collect(ctx, src, jobs)
@@ -107,20 +105,45 @@ func (r *replayer) types(slowdown func(func(int) bool) float64) (out []document.
 // SlowestShare is the share of workers, at least one, that M_W takes for the slowest.
 const SlowestShare = 0.03
 
-// workers describes the workers, the slowest first.
-func (r *replayer) workers(doc *document.Training) {
+// stepRows describes the steps, in order of their numbers.
+func (r *replayer) stepRows(doc *document.Training, clock trace.ClockProperties, recorded []float64, ideal float64) {
+	tick := 1e9 / float64(clock.Resolution)
+	for s, number := range r.steps {
+		worst := 0
+		for w := range r.excess {
+			if r.excess[w][s] > r.excess[worst][s] {
+				worst = w
+			}
+		}
+		start := float64(r.begins[s]-clock.GlobalOffset) * tick
+		doc.ByStep = append(doc.ByStep, document.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
+			Slowdown: ratio(recorded[s], ideal), Rank: field.Rank(r.ranks[worst]), Excess: r.excess[worst][s],
+			FromNs: int64(math.Round(start)), ToNs: int64(math.Round(start + slices.Max(r.end[s])))})
+	}
+}
+
+// workers describes the workers, the slowest first, and returns which they are.
+func (r *replayer) workers(doc *document.Training) (order []int) {
 	for w := range r.ranks {
 		d, s := w/r.stages, w%r.stages
 		doc.ByWorker = append(doc.ByWorker, document.Worker{Rank: field.Rank(r.ranks[w]), DP: int(r.dpNumbers[d]), Stage: int(r.stageNumber[s]),
 			Slowdown: min(doc.ByDP[d].Slowdown, doc.ByStage[s].Slowdown)})
 	}
 	r.judge(doc.ByWorker)
-	slices.SortStableFunc(doc.ByWorker, func(a, b document.Worker) int {
-		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(a.Rank, b.Rank))
+	for w := range r.ranks {
+		order = append(order, w)
+	}
+	of := slices.Clone(doc.ByWorker)
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(of[b].Slowdown, of[a].Slowdown), cmp.Compare(of[a].Rank, of[b].Rank))
 	})
+	for i, w := range order {
+		doc.ByWorker[i] = of[w]
+	}
 	for _, w := range doc.ByWorker[:Slowest(len(doc.ByWorker), SlowestShare)] {
 		doc.Slowest = append(doc.Slowest, w.Rank)
 	}
+	return order
 }
 
 // Slowest returns how many of n workers a share is: one at least, and none that is not whole.
