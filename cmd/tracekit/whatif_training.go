@@ -11,6 +11,7 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
+	"tracekit/merge"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/stragglers"
@@ -78,12 +79,26 @@ func (f *equalFlags) changes(ctx context.Context, m *whatif.Model, a *analysis.R
 	return nil, nil
 }
 
-// predictTraining replays the steps of a training job with the changes, or with each that there is.
-func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace) error {
-	m, err := stragglers.NewModel(ctx, t.Source, o.Jobs)
-	if err != nil {
-		return err
+// trainingModel returns the model of a training job, and the source whose operations are replayed; nil if a trace is none of such a job.
+func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.Model, trace.Source, error) {
+	switch {
+	case stragglers.Is(t.Defs):
+		m, err := stragglers.NewModel(ctx, t.Source, jobs)
+		return m, t.Source, err
+	case stragglers.Profiled(t.Defs):
+		src := merge.Corrected(t)
+		m, err := stragglers.NewModel(ctx, src, jobs)
+		var missing *stragglers.MissingError
+		if errors.As(err, &missing) {
+			return nil, nil, nil
+		}
+		return m, src, err
 	}
+	return nil, nil, nil
+}
+
+// predictTraining replays the steps of a training job with the changes, or with each that there is.
+func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model, src trace.Source) error {
 	findings := analysis.FindingRows(cli.FindingsOf(t))
 	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
 		Findings: findings, Baseline: m.Predict(stragglers.Change{})}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -204,6 +205,10 @@ type job struct {
 	start, end  [][]float64
 	leftOut     int
 	unknown     int
+
+	lanes     int     // of a data-parallel rank: dp is data-parallel rank·lanes + lane
+	coupled   []int32 // by worker: equal for those whose computations wait for each other; nil: none do
+	structure *document.Structure
 }
 
 // A node is an operation of the template.
@@ -225,7 +230,7 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	if len(ops) == 0 {
 		return nil, ErrNoJob
 	}
-	j := &job{unknown: unknown}
+	j := &job{unknown: unknown, lanes: 1}
 	number(ops)
 	slices.SortFunc(ops, func(a, b op) int {
 		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind),
