@@ -29,6 +29,14 @@ type Training struct {
 	Bubbles   []Bubble     `json:"bubbles"` // by stage
 	Sequences *Sequences   `json:"sequences,omitempty"`
 	Structure *Structure   `json:"structure,omitempty"` // nil: the trace lists steps and workers
+
+	Missing []WorkerMissing `json:"workers_missing,omitempty"` // not in the trace; their data-parallel ranks are left out
+}
+
+// A WorkerMissing is a worker that is not in the trace.
+type WorkerMissing struct {
+	DP    int `json:"dp_rank"`
+	Stage int `json:"stage"`
 }
 
 // A Structure says how steps and workers were found in what a profiler has recorded.

@@ -18,6 +18,7 @@ var trainingWorkers = &Table{Key: "training_workers", Title: "Slowdown by worker
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Rank},
 		{Key: "dp_rank", Title: "dp rank", Unit: Plain},
+		{Key: "tp_rank", Title: "tp rank", Unit: Plain},
 		{Key: "stage", Title: "stage", Unit: Plain},
 		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
 		{Key: "excess", Title: "excess", Unit: Share},
@@ -48,6 +49,16 @@ var trainingBubbles = &Table{Key: "training_bubbles", Title: "Pipeline bubbles",
 		{Key: "warm_up_ns", Title: "warm-up", Unit: Time},
 		{Key: "cool_down_ns", Title: "cool-down", Unit: Time},
 		{Key: "rest_ns", Title: "rest", Unit: Time},
+	}}
+
+var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]", What: "kinds of groups",
+	Note: "Known by their name, by what they communicate when (use), or by their members.",
+	Columns: []Column{
+		{Key: "role", Title: "for"},
+		{Key: "by", Title: "known by"},
+		{Key: "groups", Title: "groups", Unit: Count},
+		{Key: "ranks", Title: "ranks of each", Unit: Count},
+		{Key: "example", Title: "example"},
 	}}
 
 var trainingSteps = &Table{Key: "training_steps", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
@@ -90,6 +101,13 @@ func trainingFacts(t *document.Training) (facts []string) {
 		facts = append(facts, fmt.Sprintf("Micro-batches take different times, forward and backward alike (correlation %.2f). "+
 			"Balance sequence lengths among data-parallel ranks.", s.Correlation))
 	}
+	if n := len(t.Missing); n > 0 {
+		facts = append(facts, fmt.Sprintf("%s not in the trace, the first is stage %d of dp rank %d; their data-parallel ranks are left out.",
+			words.Plural(n, "worker is", "workers are"), t.Missing[0].Stage, t.Missing[0].DP))
+	}
+	if s := t.Structure; s != nil && len(s.LeftOut) > 0 {
+		facts = append(facts, fmt.Sprintf("%s left out: not all stages of their data-parallel rank are recorded.", RanksNamed(s.LeftOut)))
+	}
 	if t.LeftOut > 0 {
 		facts = append(facts, fmt.Sprintf("%s left out: other operations than in the first step.",
 			words.Plural(t.LeftOut, "step is", "steps are")))
@@ -128,8 +146,12 @@ func (r *Sections) Training() {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(r.W, "\nTraining: %s of %s × %s: a step takes %s, %s with equal workers, slowdown %.3f.\n",
-		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), words.Plural(t.Stages, "stage", "stages"),
+	lanes := ""
+	if t.TPRanks > 1 {
+		lanes = " × " + words.Plural(t.TPRanks, "tp rank", "tp ranks")
+	}
+	fmt.Fprintf(r.W, "\nTraining: %s of %s%s × %s: a step takes %s, %s with equal workers, slowdown %.3f.\n",
+		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), lanes, words.Plural(t.Stages, "stage", "stages"),
 		words.Time(t.StepNs), words.Time(t.EqualNs), t.Slowdown)
 	for _, fact := range trainingFacts(t) {
 		fmt.Fprintln(r.W, text.Wrap(fact, r.Width, 2))
@@ -142,7 +164,10 @@ func (r *Sections) Training() {
 	for _, g := range []struct {
 		title string
 		rows  []document.GroupSlow
-	}{{"Slowdown by data-parallel rank", t.ByDP}, {"Slowdown by stage", t.ByStage}} {
+	}{{"Slowdown by data-parallel rank", t.ByDP}, {"Slowdown by tensor-parallel rank", t.ByTP}, {"Slowdown by stage", t.ByStage}} {
+		if len(g.rows) == 0 {
+			continue
+		}
 		table := *trainingGroups
 		table.Title, table.What = g.title, "rows"
 		r.Table(&table, RowsOf(bySlowdown(g.rows)))
@@ -150,6 +175,12 @@ func (r *Sections) Training() {
 	r.Table(trainingTypes, RowsOf(t.ByType))
 	r.Table(trainingBubbles, RowsOf(t.Bubbles))
 	r.Table(trainingSteps, RowsOf(slowestSteps(t.ByStep)))
+	if s := t.Structure; s != nil {
+		r.Table(trainingGroupsFound, RowsOf(s.Groups))
+		for _, note := range s.Notes {
+			fmt.Fprintln(r.W, text.Wrap(note, r.Width, 2))
+		}
+	}
 }
 
 // trainingLoss is the part of the first screen about what a training job loses.

@@ -360,8 +360,8 @@ func (p *profileWriter) communicate(f *profileFile, rank int, w *pieceOfWork, la
 	}
 	f.event("cuda_runtime", "cudaLaunchKernelExC", process, main, clock(launched), clock(launched+1), `"correlation":`+strconv.Itoa(f.id))
 	stream := 20 + w.group
-	if w.group == groupPipeline {
-		stream += 10 * cmp.Compare(w.kind, "recv")
+	if w.group == groupPipeline { // sends and receives of each way have streams of their own
+		stream += 10*(1+w.peer) + cmp.Compare(w.kind, "recv")*5
 	}
 	start := max(at+w.start, launched)
 	f.event("kernel", "ncclDevKernel_"+names[1]+"(ncclDevKernelArgsStorage<4096ul>)", 0, stream, clock(start), clock(max(start, at+w.end+late)), args)

@@ -20,7 +20,6 @@ import (
 	"tracekit/stats/analysis"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
-	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )

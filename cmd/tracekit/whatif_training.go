@@ -3,15 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
 	"tracekit/merge"
+	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/stragglers"
@@ -99,6 +102,7 @@ func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.M
 
 // predictTraining replays the steps of a training job with the changes, or with each that there is.
 func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model, src trace.Source) error {
+	var err error
 	findings := analysis.FindingRows(cli.FindingsOf(t))
 	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
 		Findings: findings, Baseline: m.Predict(stragglers.Change{})}
@@ -114,7 +118,7 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 		return &x
 	}
 	doc.Share = share(doc.Gain)
-	if len(texts) == 0 {
+	if o.gains {
 		const usual = 0.03
 		each := equalFlags{stragglers.Change{Equalize: true, Replace: usual, Rebalance: true}}
 		texts, alone := each.list()
@@ -124,5 +128,42 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 		}
 		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return int(min(1, max(-1, b.GainNs-a.GainNs))) })
 	}
+	if err := o.trainingCurve(ctx, m, doc); err != nil {
+		return err
+	}
+	if o.Out != "" && o.curves.format == "" {
+		doc.Out = o.Out
+		changed := m.Changed(o.equal.Change)
+		if _, doc.Lost, err = o.WriteTrace(ctx, io, &o.ReadFlags, changed, t.Store); err != nil {
+			return err
+		}
+	}
 	return o.Finish(io, doc, func() { show.Whatif(io.Sections(o.top), doc) }, findings, o.Gate(doc))
+}
+
+// trainingCurve finds the curve of latency if it is asked for, and draws it if -o asks for it.
+func (o *whatifOptions) trainingCurve(ctx context.Context, m *stragglers.Model, doc *outcome.Whatif) error {
+	if o.curves.bandwidth != "" {
+		return errors.New("whatif: operations of training jobs have no sizes here; --latency-curve works without them")
+	}
+	if o.curves.latency == "" {
+		return nil
+	}
+	to, _ := time.ParseDuration(o.curves.latency)
+	lines, replays := m.Latency(float64(to.Nanoseconds()), o.equal.Change)
+	c := &whatif.Curve{Unit: "ns", RunTime: int64(math.Round(lines[0].Base)), To: lines[len(lines)-1].To, Replays: replays}
+	for _, l := range lines {
+		c.Pieces = append(c.Pieces, whatif.Piece{From: l.From, To: l.To, Base: l.Base, Slope: l.Slope, Messages: uint64(l.Slope)})
+	}
+	c.Tolerate(lines[0].Base)
+	doc.Latency = c
+	if o.curves.format == "" {
+		return nil
+	}
+	f, err := figure.Curve(doc)
+	if err != nil {
+		return err
+	}
+	doc.Picture = o.Out
+	return picture(&o.OutFlags).Draw(ctx, f)
 }

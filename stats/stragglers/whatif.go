@@ -28,8 +28,8 @@ func NewModel(ctx context.Context, src trace.Source, jobs int) (*Model, error) {
 	return &Model{r}, nil
 }
 
-// Predict returns how long all steps take together, in ns.
-func (m *Model) Predict(c Change) int64 {
+// changed returns the replayer of a change, and of each node whether it takes what is recorded.
+func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 	r := *m.r
 	if c.Rebalance {
 		r.rebalance()
@@ -40,8 +40,14 @@ func (m *Model) Predict(c Change) int64 {
 			replaced[w] = true
 		}
 	}
+	return &r, func(n int) bool { return !c.Equalize && !replaced[r.by[n]] }
+}
+
+// Predict returns how long all steps take together, in ns.
+func (m *Model) Predict(c Change) int64 {
+	r, keep := m.changed(c)
 	sum := 0.0
-	for _, l := range r.lengths(func(n int) bool { return !c.Equalize && !replaced[r.by[n]] }) {
+	for _, l := range r.lengths(keep) {
 		sum += l
 	}
 	return int64(math.Round(sum))
