@@ -44,8 +44,25 @@ type Structure struct {
 	Steps   string          `json:"steps"`
 	Groups  []ProcessGroups `json:"groups"`
 	LeftOut []field.Rank    `json:"ranks_left_out,omitempty"` // of their data-parallel ranks some stages are not recorded
-	Notes   []string        `json:"notes"`                    // what is not recorded, and what follows
+	Notes   []Unrecorded    `json:"notes"`
 }
+
+// An Unrecorded is something that a profiler has not recorded, without which steps are replayed all the same.
+type Unrecorded struct {
+	Record string `json:"record"`
+	Count  int    `json:"count,omitempty"` // of kernels or ranks: without it
+	Of     int    `json:"of,omitempty"`
+}
+
+// What may not be recorded.
+const (
+	NoBackward     = "backward_pass" // forward and backward passes are one computation
+	NoOptimizer    = "optimizer"     // what follows the last backward computation counts as optimizer
+	NoGroups       = "process_groups"
+	NoMicroBatches = "micro_batches"
+	NoLaunch       = "launches" // of kernels
+	NoFiles        = "ranks"
+)
 
 // By what steps are known.
 const (

@@ -177,10 +177,29 @@ func (r *Sections) Training() {
 	r.Table(trainingSteps, RowsOf(slowestSteps(t.ByStep)))
 	if s := t.Structure; s != nil {
 		r.Table(trainingGroupsFound, RowsOf(s.Groups))
-		for _, note := range s.Notes {
-			fmt.Fprintln(r.W, text.Wrap(note, r.Width, 2))
+		for i := range s.Notes {
+			fmt.Fprintln(r.W, text.Wrap(unrecorded(&s.Notes[i]), r.Width, 2))
 		}
 	}
+}
+
+// unrecorded says what a profiler has not recorded, and what follows.
+func unrecorded(n *document.Unrecorded) string {
+	switch n.Record {
+	case document.NoBackward:
+		return "The backward pass is not recorded: neither its operators nor an annotation. Forward and backward passes count as one computation."
+	case document.NoOptimizer:
+		return "Optimizer.step is not recorded. What follows the last backward computation counts as optimizer."
+	case document.NoGroups:
+		return "Process groups are not recorded. All operations count as those of all ranks."
+	case document.NoMicroBatches:
+		return "Micro-batches are not named. Sends and receives tell them apart."
+	case document.NoLaunch:
+		return fmt.Sprintf("%d of %d kernels have no recorded launch. Their pass is that of the time at which they start.", n.Count, n.Of)
+	case document.NoFiles:
+		return fmt.Sprintf("%d of %d ranks are not recorded.", n.Count, n.Of)
+	}
+	return n.Record
 }
 
 // trainingLoss is the part of the first screen about what a training job loses.

@@ -106,7 +106,7 @@ func complete(ranks []*ranked) error {
 }
 
 // notes say what else is not recorded.
-func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []string {
+func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []document.Unrecorded {
 	var named [update + 1]bool
 	batches, kernels, unlinked, described := false, 0, 0, false
 	for _, r := range ranks {
@@ -121,18 +121,18 @@ func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []string 
 	for i := range groups {
 		described = described || i > 0 && groups[i].usage != (usage{})
 	}
-	out := []string{}
-	note := func(is bool, text string) {
+	out := []document.Unrecorded{}
+	note := func(is bool, record string, count, of int) {
 		if is {
-			out = append(out, text)
+			out = append(out, document.Unrecorded{Record: record, Count: count, Of: of})
 		}
 	}
-	note(!named[backward], "No operator of the backward pass and no annotation of it is recorded: forward and backward passes are one computation.")
-	note(named[backward] && !named[update], "No annotation Optimizer.step is recorded: what follows the last backward computation counts as optimizer.")
-	note(!described, "Process groups are not recorded: all operations count as those of all ranks.")
-	note(g.stages > 1 && !batches, "Micro-batches are not named: they are told apart by sends and receives.")
-	note(unlinked > 0, fmt.Sprintf("%d of %d kernels have no recorded launch: their phase is that of the time at which they start.", unlinked, kernels))
-	note(world > len(ranks), fmt.Sprintf("%d of %d ranks are recorded.", len(ranks), world))
+	note(!named[backward], document.NoBackward, 0, 0)
+	note(named[backward] && !named[update], document.NoOptimizer, 0, 0)
+	note(!described, document.NoGroups, 0, 0)
+	note(g.stages > 1 && !batches, document.NoMicroBatches, 0, 0)
+	note(unlinked > 0, document.NoLaunch, unlinked, kernels)
+	note(world > len(ranks), document.NoFiles, world-len(ranks), world)
 	return out
 }
 
