@@ -93,7 +93,7 @@ func trainingFacts(t *document.Training) (facts []string) {
 	if *orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}
-	if *orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
+	if t.Stages > 1 && *orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}

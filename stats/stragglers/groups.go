@@ -60,6 +60,7 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 	world := uint32(len(d.World()))
 	of := d.Ranks()
 	groups := make([]processGroup, len(d.Comms))
+	passes := slices.ContainsFunc(ranks, func(r *ranked) bool { return r.named[backward] })
 	for _, r := range ranks {
 		for i := range r.calls {
 			if c := &r.calls[i]; int(c.comm) < len(groups) {
@@ -79,7 +80,7 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 			g.name, g.by = about, document.ByName
 			continue
 		}
-		if g.role, g.by = g.roleByUse(), document.ByUse; g.role == "" && len(g.ranks) == int(world) {
+		if g.role, g.by = g.roleByUse(passes), document.ByUse; g.role == "" && len(g.ranks) == int(world) {
 			g.role, g.by = document.RoleAll, document.ByMembers
 		}
 	}
@@ -120,10 +121,10 @@ func scatters(op trace.CollectiveOp) bool {
 }
 
 // roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, gradients over all
-// workers.
-func (g *processGroup) roleByUse() string {
+// workers. passes tells that the backward pass is told apart from the forward one.
+func (g *processGroup) roleByUse(passes bool) string {
 	switch {
-	case g.forwardReduce+g.forwardScatter > 0:
+	case passes && g.forwardReduce+g.forwardScatter > 0:
 		return document.RoleTensor
 	case g.exchange > 0:
 		return document.RoleExpert
