@@ -160,7 +160,11 @@ func (r *Sections) Training() {
 	for i := range rows {
 		rows[i] = append(rows[i], &evidence{SlowEvidence(&t.ByWorker[i], t.Steps)})
 	}
-	r.Table(trainingWorkers, rows)
+	workers := *trainingWorkers
+	if t.TPRanks <= 1 {
+		workers.Columns = slices.DeleteFunc(slices.Clone(workers.Columns), func(c Column) bool { return c.Key == "tp_rank" })
+	}
+	r.Table(&workers, rows)
 	for _, g := range []struct {
 		title string
 		rows  []document.GroupSlow
