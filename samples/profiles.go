@@ -193,7 +193,7 @@ type pieceOfWork struct {
 	ready      int64 // when the host launches it at the earliest
 	batch      int
 	group      int
-	op, peer   int
+	peer       int
 	bytes      int64
 }
 

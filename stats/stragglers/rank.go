@@ -57,7 +57,6 @@ type profiler struct {
 	meanings    []meaning // by region
 	works       []trace.DeviceWork
 	correlation trace.AttributeID
-	byRepeating bool // steps are those that the communication repeats
 }
 
 func newProfiler(src trace.Source) *profiler {
