@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tracekit/document"
@@ -16,6 +17,7 @@ var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "S
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Rank},
 		{Key: "dp_rank", Title: "dp rank", Unit: Plain},
+		{Key: "tp_rank", Title: "tp rank", Unit: Plain},
 		{Key: "stage", Title: "stage", Unit: Plain},
 		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
 		{Key: "excess", Title: "excess", Unit: Share},
@@ -31,7 +33,11 @@ var trainingTypes = &Table{Key: "training_types", Tab: "training", Title: "Slowd
 		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
 	}}
 
-var trainingRanks, trainingStages = trainingGroups("ranks", "data-parallel rank", "dp_rank"), trainingGroups("stages", "stage", "stage")
+var (
+	trainingRanks  = trainingGroups("ranks", "data-parallel rank", "dp_rank")
+	trainingLanes  = trainingGroups("lanes", "tensor-parallel rank", "tp_rank")
+	trainingStages = trainingGroups("stages", "stage", "stage")
+)
 
 func trainingGroups(key, of, block string) *Table {
 	return &Table{Key: "training_" + key, Tab: "training", Title: "Slowdown by " + of, Path: "training.by_" + block + "[]", What: "rows",
@@ -51,6 +57,16 @@ var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "P
 		{Key: "warm_up_ns", Title: "warm-up", Unit: Time},
 		{Key: "cool_down_ns", Title: "cool-down", Unit: Time},
 		{Key: "rest_ns", Title: "rest", Unit: Time},
+	}}
+
+var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]", What: "kinds of groups",
+	Note: "Known by their name, by what they communicate when (use), or by their members.",
+	Columns: []Column{
+		{Key: "role", Title: "for"},
+		{Key: "by", Title: "known by"},
+		{Key: "groups", Title: "groups", Unit: Count},
+		{Key: "ranks", Title: "ranks of each", Unit: Count},
+		{Key: "example", Title: "example"},
 	}}
 
 var trainingSteps = &Table{Key: "training_steps", Tab: "training", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
@@ -98,13 +114,20 @@ func trainingFacts(t *document.Training) (facts []string) {
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}
-	if orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
+	if t.Stages > 1 && orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}
 	if s := t.Sequences; s != nil && s.Varying {
 		facts = append(facts, fmt.Sprintf("Micro-batches take different times, forward and backward alike (correlation %.2f). "+
 			"Balance sequence lengths among data-parallel ranks.", s.Correlation))
+	}
+	if n := len(t.Missing); n > 0 {
+		facts = append(facts, fmt.Sprintf("%s not in the trace, the first is stage %d of dp rank %d; their data-parallel ranks are left out.",
+			words.Plural(n, "worker is", "workers are"), t.Missing[0].Stage, t.Missing[0].DP))
+	}
+	if s := t.Structure; s != nil && len(s.LeftOut) > 0 {
+		facts = append(facts, fmt.Sprintf("%s left out: not all stages of their data-parallel rank are recorded.", RanksNamed(s.LeftOut)))
 	}
 	if t.LeftOut > 0 {
 		facts = append(facts, fmt.Sprintf("%s left out: other operations than in the first step.",
@@ -144,19 +167,55 @@ func (r *Sections) Training() {
 	if t == nil {
 		return
 	}
-	said := fmt.Sprintf("Training: %s of %s × %s: a step takes %s, %s with equal workers, slowdown %.3f.",
-		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), words.Plural(t.Stages, "stage", "stages"),
+	lanes := ""
+	if t.TPRanks > 1 {
+		lanes = " × " + words.Plural(t.TPRanks, "tp rank", "tp ranks")
+	}
+	said := fmt.Sprintf("Training: %s of %s%s × %s: a step takes %s, %s with equal workers, slowdown %.3f.",
+		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), lanes, words.Plural(t.Stages, "stage", "stages"),
 		words.Time(t.StepNs), words.Time(t.EqualNs), t.Slowdown)
 	fmt.Fprintf(r.W, "\n%s\n", text.Wrap(said, r.Width, 2))
 	for _, fact := range trainingFacts(t) {
 		fmt.Fprintln(r.W, text.Wrap(fact, r.Width, 2))
 	}
-	r.Table(trainingWorkers, RowsOf(shownWorkers(t)))
+	workers := *trainingWorkers
+	if t.TPRanks <= 1 {
+		workers.Columns = slices.DeleteFunc(slices.Clone(workers.Columns), func(c Column) bool { return c.Key == "tp_rank" })
+	}
+	r.Table(&workers, RowsOf(shownWorkers(t)))
 	r.Table(trainingRanks, longest(RowsOf(t.ByDP), "slowdown"))
+	if t.TPRanks > 1 {
+		r.Table(trainingLanes, longest(RowsOf(t.ByTP), "slowdown"))
+	}
 	r.Table(trainingStages, longest(RowsOf(t.ByStage), "slowdown"))
 	r.Table(trainingTypes, RowsOf(t.ByType))
 	r.Table(trainingBubbles, RowsOf(t.Bubbles))
 	r.Table(trainingSteps, longest(RowsOf(t.ByStep), "step_ns"))
+	if s := t.Structure; s != nil {
+		r.Table(trainingGroupsFound, RowsOf(s.Groups))
+		for i := range s.Notes {
+			fmt.Fprintln(r.W, text.Wrap(unrecorded(&s.Notes[i]), r.Width, 2))
+		}
+	}
+}
+
+// unrecorded says what a profiler has not recorded, and what follows.
+func unrecorded(n *document.Unrecorded) string {
+	switch n.Record {
+	case document.NoBackward:
+		return "The backward pass is not recorded: neither its operators nor an annotation. Forward and backward passes count as one computation."
+	case document.NoOptimizer:
+		return "Optimizer.step is not recorded. What follows the last backward computation counts as optimizer."
+	case document.NoGroups:
+		return "Process groups are not recorded. All operations count as those of all ranks."
+	case document.NoMicroBatches:
+		return "Micro-batches are not named. Sends and receives tell them apart."
+	case document.NoLaunch:
+		return fmt.Sprintf("%d of %d kernels have no recorded launch. Their pass is that of the time at which they start.", n.Count, n.Of)
+	case document.NoFiles:
+		return fmt.Sprintf("%d of %d ranks are not recorded.", n.Count, n.Of)
+	}
+	return n.Record
 }
 
 // trainingLoss is the part of the first screen about what a training job loses.

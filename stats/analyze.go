@@ -7,6 +7,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/merge"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
@@ -52,8 +53,13 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 
 // training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
 func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
-	found, pipeline, err := stragglers.Find(ctx, t.Source, jobs)
-	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) {
+	src := t.Source
+	if stragglers.Profiled(t.Defs) {
+		src = merge.Corrected(t)
+	}
+	found, pipeline, err := stragglers.Find(ctx, src, jobs)
+	var missing *stragglers.MissingError
+	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) || errors.As(err, &missing) {
 		return nil, nil, nil
 	}
 	return found, pipeline, err

@@ -18,8 +18,8 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	if err != nil {
 		return nil, nil, err
 	}
-	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: j.dps, Stages: j.stages,
-		Operations: len(j.steps) * len(r.kind)}
+	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: (j.dps + j.lanes - 1) / j.lanes, Stages: j.stages,
+		Operations: len(j.steps) * len(r.kind), Structure: j.structure, Missing: j.missing}
 	recorded := r.lengths(func(int) bool { return true })
 	b := newBubbles(r)
 	equal := r.lengths(func(int) bool { return false })
@@ -27,14 +27,17 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	whole := mean(recorded)
 	doc.StepNs, doc.EqualNs, doc.Slowdown = int64(math.Round(whole)), int64(math.Round(ideal)), ratio(whole, ideal)
 	slowdown := func(keep func(n int) bool) float64 { return ratio(mean(r.lengths(keep)), ideal) }
-	for d, number := range j.dpNumbers {
-		doc.ByDP = append(doc.ByDP, document.GroupSlow{Number: int(number),
-			Slowdown: slowdown(func(n int) bool { return int(r.by[n])/j.stages == d })})
+	groups := func(numbers []int, of func(worker int) int) (rows []document.GroupSlow) {
+		for _, number := range numbers {
+			rows = append(rows, document.GroupSlow{Number: number, Slowdown: slowdown(func(n int) bool { return of(int(r.by[n])) == number })})
+		}
+		return rows
 	}
-	for s, number := range j.stageNumber {
-		doc.ByStage = append(doc.ByStage, document.GroupSlow{Number: int(number),
-			Slowdown: slowdown(func(n int) bool { return int(r.by[n])%j.stages == s })})
+	doc.ByDP = groups(j.numbers(j.dpOf), j.dpOf)
+	if j.lanes > 1 {
+		doc.TPRanks, doc.ByTP = j.lanes, groups(j.numbers(j.laneOf), j.laneOf)
 	}
+	doc.ByStage = groups(j.numbers(j.stageOf), j.stageOf)
 	doc.ByType = r.types(slowdown)
 	r.excess = r.excesses()
 	order := r.workers(doc)
@@ -48,19 +51,44 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 
 // open reads the job of a trace and prepares its replay.
 func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, error) {
-	if !src.Defs().IsTraining() {
-		return nil, nil, ErrNoJob
+	var j *job
+	var err error
+	switch {
+	case src.Defs().IsTraining():
+		j, err = listed(ctx, src, jobs)
+	case Profiled(src.Defs()):
+		j, err = profiled(ctx, src, jobs)
+	default:
+		err = ErrNoJob
 	}
-	ops, unknown, err := collect(ctx, src, jobs)
-	if err != nil {
-		return nil, nil, err
-	}
-	j, err := newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
 	if err != nil {
 		return nil, nil, err
 	}
 	r, err := newReplayer(j)
 	return j, r, err
+}
+
+// listed makes the job of operations that a table lists.
+func listed(ctx context.Context, src trace.Source, jobs int) (*job, error) {
+	ops, unknown, err := collect(ctx, src, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+}
+
+// dpOf, laneOf and stageOf return the numbers of a worker.
+func (j *job) dpOf(w int) int    { return int(j.dpNumbers[w/j.stages]) / j.lanes }
+func (j *job) laneOf(w int) int  { return int(j.dpNumbers[w/j.stages]) % j.lanes }
+func (j *job) stageOf(w int) int { return int(j.stageNumber[w%j.stages]) }
+
+// numbers returns the different numbers of workers, ascending.
+func (j *job) numbers(of func(worker int) int) (out []int) {
+	for w := range j.ranks {
+		out = append(out, of(w))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ratio returns a/b, 1 if b is 0.
@@ -124,10 +152,18 @@ func (r *replayer) stepRows(doc *document.Training, clock trace.ClockProperties,
 
 // workers describes the workers, the slowest first, and returns which they are.
 func (r *replayer) workers(doc *document.Training) (order []int) {
+	group := func(rows []document.GroupSlow, number int) float64 {
+		i, _ := slices.BinarySearchFunc(rows, number, func(g document.GroupSlow, n int) int { return cmp.Compare(g.Number, n) })
+		return rows[i].Slowdown
+	}
 	for w := range r.ranks {
-		d, s := w/r.stages, w%r.stages
-		doc.ByWorker = append(doc.ByWorker, document.Worker{Rank: field.Rank(r.ranks[w]), DP: int(r.dpNumbers[d]), Stage: int(r.stageNumber[s]),
-			Slowdown: min(doc.ByDP[d].Slowdown, doc.ByStage[s].Slowdown)})
+		row := document.Worker{Rank: field.Rank(r.ranks[w]), DP: r.dpOf(w), Stage: r.stageOf(w),
+			Slowdown: min(group(doc.ByDP, r.dpOf(w)), group(doc.ByStage, r.stageOf(w)))}
+		if r.lanes > 1 {
+			lane := r.laneOf(w)
+			row.TP, row.Slowdown = &lane, min(row.Slowdown, group(doc.ByTP, lane))
+		}
+		doc.ByWorker = append(doc.ByWorker, row)
 	}
 	r.judge(doc.ByWorker)
 	for w := range r.ranks {
@@ -153,9 +189,9 @@ func Slowest(n int, share float64) int { return min(n, max(1, int(share*float64(
 func (r *replayer) without(doc *document.Training) func(n int) bool {
 	slow := make([]bool, len(r.ranks))
 	for _, x := range doc.ByWorker[:len(doc.Slowest)] {
-		d, _ := slices.BinarySearch(r.dpNumbers, uint32(x.DP))
-		s, _ := slices.BinarySearch(r.stageNumber, uint32(x.Stage))
-		slow[d*r.stages+s] = true
+		for w := range slow {
+			slow[w] = slow[w] || r.dpOf(w) == x.DP && r.stageOf(w) == x.Stage && (x.TP == nil || r.laneOf(w) == *x.TP)
+		}
 	}
 	return func(n int) bool { return !slow[r.by[n]] }
 }
