@@ -114,7 +114,9 @@ func trainingFacts(t *document.Training) (facts []string) {
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}
-	if t.Stages > 1 && orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
+	// One slow worker makes its stage slow; other workers of the stage show that it is not the stage.
+	worker := t.DPRanks > 1 && orZero(t.MW) >= 0.5
+	if t.Stages > 1 && !worker && orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}
@@ -143,6 +145,15 @@ func orZero(x *float64) float64 {
 	return *x
 }
 
+// jobSize says of how many steps and workers a job is.
+func jobSize(t *document.Training) string {
+	size := words.Plural(t.Steps, "step", "steps") + " of " + words.Plural(t.DPRanks, "data-parallel rank", "data-parallel ranks")
+	if t.TPRanks > 1 {
+		size += " × " + words.Plural(t.TPRanks, "tensor-parallel rank", "tensor-parallel ranks")
+	}
+	return size + " × " + words.Plural(t.Stages, "stage", "stages")
+}
+
 // shareOfLoss writes a share of a loss, which may seem to be more than all of it.
 func shareOfLoss(x *float64) string { return words.Share(min(1, *x)) }
 
@@ -167,12 +178,7 @@ func (r *Sections) Training() {
 	if t == nil {
 		return
 	}
-	lanes := ""
-	if t.TPRanks > 1 {
-		lanes = " × " + words.Plural(t.TPRanks, "tp rank", "tp ranks")
-	}
-	said := fmt.Sprintf("Training: %s of %s%s × %s: a step takes %s, %s with equal workers, slowdown %.3f.",
-		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), lanes, words.Plural(t.Stages, "stage", "stages"),
+	said := fmt.Sprintf("Training: %s: a step takes %s, %s with equal workers, slowdown %.3f.", jobSize(t),
 		words.Time(t.StepNs), words.Time(t.EqualNs), t.Slowdown)
 	fmt.Fprintf(r.W, "\n%s\n", text.Wrap(said, r.Width, 2))
 	for _, fact := range trainingFacts(t) {
@@ -224,8 +230,7 @@ func (o *Overview) trainingLoss() *block {
 	if t == nil {
 		return nil
 	}
-	b := &block{heading: "TRAINING", least: 3, about: fmt.Sprintf("%s of %s × %s", words.Plural(t.Steps, "step", "steps"),
-		words.Plural(t.DPRanks, "data-parallel rank", "data-parallel ranks"), words.Plural(t.Stages, "stage", "stages"))}
+	b := &block{heading: "TRAINING", least: 3, about: jobSize(t)}
 	lost := 0.0
 	if t.StepNs > 0 {
 		lost = max(0, 1-float64(t.EqualNs)/float64(t.StepNs))

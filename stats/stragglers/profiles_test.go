@@ -70,7 +70,8 @@ func ofProfiles(t testing.TB, paths ...string) (*document.Training, error) {
 	if !stragglers.Profiled(tr.Defs) {
 		t.Fatal("not recognized as profiles")
 	}
-	return stragglers.Find(context.Background(), merge.Corrected(tr), 1)
+	doc, _, err := stragglers.Find(context.Background(), merge.Corrected(tr), 1)
+	return doc, err
 }
 
 // TestProfilesAreTables states that all figures of a job are the same whether its operations are listed in a table or its GPUs profiled.
