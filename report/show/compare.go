@@ -32,6 +32,9 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		if s.runs > 1 {
 			more = fmt.Sprintf(", first of %d runs", s.runs)
 		}
+		if s.name == "A" && doc.Baseline != "" {
+			more += ", from " + doc.Baseline
+		}
 		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration)), out.Width, 3))
 	}
 	for _, reason := range doc.Comparable.Reasons {
