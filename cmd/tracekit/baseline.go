@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	goio "io"
 	"io/fs"
 	"os"
 
@@ -13,6 +12,7 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
+	"tracekit/report"
 	"tracekit/report/show"
 	"tracekit/stats/compare"
 )
@@ -107,12 +107,15 @@ func runBaseline(ctx context.Context, io *cli.Streams, opts *baselineOptions) er
 	for _, s := range opts.kept.Samples() {
 		findings = append(findings, s.Findings...)
 	}
+	lost := report.LossesOf(findings)
+	if len(opts.Paths) > 0 && (lost == "" || !opts.Strict) {
+		if err := cli.WriteAtomically(ctx, opts.file, true, opts.kept.Write); err != nil {
+			return err
+		}
+	}
 	err := opts.Finish(io, opts.kept, func() { show.Baseline(io.Sections(opts.top), opts.file, opts.kept) }, findings)
-	switch {
-	case len(opts.Paths) == 0:
-		return err
-	case err != nil:
+	if err != nil && len(opts.Paths) > 0 && lost != "" && opts.Strict {
 		return fmt.Errorf("%s is not written: %w", opts.file, err)
 	}
-	return cli.WriteAtomically(ctx, opts.file, true, func(w goio.Writer) error { return opts.kept.Write(w) })
+	return err
 }

@@ -56,7 +56,8 @@ B against A.`,
 		Example: `  tracekit compare before.otf2 after.otf2
   tracekit compare --runs 3 before-1 before-2 before-3 after-1 after-2 after-3
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
-  tracekit compare --baseline baseline.json --format markdown --fail-if 'slower>0' after.otf2
+  tracekit baseline before.json before-1 before-2 before-3 && tracekit compare --baseline before.json after-1
+  tracekit compare --baseline before.json --format markdown --fail-if 'slower>0' after-1 after-2
   tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/`,
 		Args: cobra.MinimumNArgs(1),
 	}, &compareOptions{}, runCompare)

@@ -50,8 +50,12 @@ func CompareMarkdown(out *report.Sections, doc *outcome.Compare) {
 	if len(doc.Efficiencies) > 0 {
 		fmt.Fprintln(w, "\n| Efficiency, % | A | B | points | ± noise |\n|---|--:|--:|--:|--:|")
 		for _, e := range doc.Efficiencies {
+			points := "-"
+			if e.Change != nil {
+				points = fmt.Sprintf("%+.2f", 100**e.Change)
+			}
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", strings.ReplaceAll(e.Name, "_", " "), fixed(e.A, 100, 2), fixed(e.B, 100, 2),
-				fixed(e.Change, 100, 2), fixed(e.Noise, 100, 2))
+				points, fixed(e.Noise, 100, 2))
 		}
 	}
 	from := ""
@@ -72,7 +76,13 @@ func headline(doc *outcome.Compare) string {
 	case !doc.Comparable.Alike:
 		said = "The runs differ in shape"
 	case doc.Slower > 0:
-		said = fmt.Sprintf("Slower beyond noise: %s", words.Plural(doc.Slower, "time", "times"))
+		slower := doc.Changes[slices.IndexFunc(doc.Changes, func(c compare.Change) bool {
+			return c.Significant != nil && *c.Significant && c.B > c.A
+		})]
+		said = fmt.Sprintf("Slower beyond noise: %s %s", markdownPlace(&slower), changeText(&slower))
+		if doc.Slower > 1 {
+			said += fmt.Sprintf(" and %d more", doc.Slower-1)
+		}
 	case run && doc.Run.B > doc.Run.A:
 		said = "Slower beyond noise, spread over many places"
 	case doc.Significant > 0 || run:
@@ -95,10 +105,7 @@ func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
 	begins := false
 	for _, c := range changes[:min(top, len(changes))] {
 		begins = begins || c.LineOf == field.LineOfRegion
-		change, what, beyond, caused := "new", "own time", "not known", "-"
-		if c.Change != nil {
-			change = signedShare(*c.Change)
-		}
+		what, beyond, caused := "own time", "not known", "-"
 		if c.Kind == compare.KindWait {
 			what = "wait"
 		}
@@ -115,8 +122,8 @@ func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
 		if c.Operation != "" {
 			operation = codeSpan(string(c.Operation))
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", codeSpan(text.Shorten(words.Place(c.SourceLine), 100)), operation, what,
-			words.Nanoseconds(c.A), words.Nanoseconds(c.B), change, words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownPlace(c), operation, what,
+			words.Nanoseconds(c.A), words.Nanoseconds(c.B), changeText(c), words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
 	}
 	if begins {
 		fmt.Fprintln(w, "\n+ somewhere in the region that begins at this line; the line itself is not recorded")
@@ -124,6 +131,11 @@ func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
 	if more := len(changes) - top; more > 0 {
 		fmt.Fprintf(w, "\n%d more; `--top` shows them.\n", more)
 	}
+}
+
+func markdownPlace(c *compare.Change) string {
+	const width = 100
+	return codeSpan(text.Shorten(words.Place(c.SourceLine), width))
 }
 
 // codeSpan writes a text from a trace so that nothing in it is Markdown or HTML, also in a cell of a table.
