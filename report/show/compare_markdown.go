@@ -43,7 +43,7 @@ func CompareMarkdown(out *report.Sections, doc *outcome.Compare) {
 	}
 	markdownChanges(w, count, out.Top)
 	if len(rest) > 0 {
-		fmt.Fprintf(w, "\n<details><summary>Not beyond noise, or too small: %s</summary>\n", words.Plural(len(rest), "place", "places"))
+		fmt.Fprintf(w, "\n<details><summary>Not beyond noise, or too small: %s</summary>\n", words.Plural(len(rest), "time of a place", "times of places"))
 		markdownChanges(w, rest, out.Top)
 		fmt.Fprintln(w, "\n</details>")
 	}
@@ -79,7 +79,14 @@ func headline(doc *outcome.Compare) string {
 		slower := doc.Changes[slices.IndexFunc(doc.Changes, func(c compare.Change) bool {
 			return c.Significant != nil && *c.Significant && c.B > c.A
 		})]
-		said = fmt.Sprintf("Slower beyond noise: %s %s", markdownPlace(&slower), changeText(&slower))
+		what := markdownPlace(&slower)
+		if slower.Operation != "" {
+			what = codeSpan(string(slower.Operation)) + " in " + what
+		}
+		if slower.Kind == compare.KindWait {
+			what = "waits of " + what
+		}
+		said = fmt.Sprintf("Slower beyond noise: %s %s", what, changeText(&slower))
 		if doc.Slower > 1 {
 			said += fmt.Sprintf(" and %d more", doc.Slower-1)
 		}

@@ -56,6 +56,9 @@ func (b *Baseline) Samples() (out []*Sample) {
 // Add adds a run. It refuses one that is there already, since it would hide how much runs differ, and one of another shape.
 func (b *Baseline) Add(s *Sample) error {
 	added := s.Keep()
+	if err := added.check(); err != nil {
+		return fmt.Errorf("%s cannot be kept: %w", s.Trace.Path, err)
+	}
 	text, err := added.content()
 	if err != nil {
 		return err

@@ -120,8 +120,8 @@ func (p *keptPlace) site() field.Site {
 	return field.Site{SourceLine: p.SourceLine, Operation: p.Operation}
 }
 
-// mostNs bounds what a run sums up to, so that no sum of it overflows.
-const mostNs = 1 << 61
+// mostSum bounds what a run sums up to, so that no sum of it overflows.
+const mostSum = 1 << 62
 
 // mostFigure bounds a figure: a count of instructions or bytes may be larger than a time.
 const mostFigure = 1e30
@@ -132,6 +132,11 @@ func (r *Run) UnmarshalJSON(text []byte) error {
 	if err := readAll(text, (*plain)(r)); err != nil {
 		return err
 	}
+	return r.check()
+}
+
+// check reports what no run can be, and what would be too large to be summed.
+func (r *Run) check() error {
 	if r.Trace.Processes < 0 || r.Trace.Locations < 0 || r.Trace.DurationNs < 0 {
 		return errors.New("trace has a negative size")
 	}
@@ -140,16 +145,21 @@ func (r *Run) UnmarshalJSON(text []byte) error {
 			return fmt.Errorf("figure %s is missing", name)
 		}
 	}
-	met, total := make(map[field.Site]bool), uint64(0)
+	met := make(map[field.Site]bool)
+	var times, instances, ranks, causes uint64
 	for i := range r.Places {
 		p := &r.Places[i]
 		if met[p.site()] {
 			return fmt.Errorf("place %d is there twice", i+1)
 		}
 		met[p.site()] = true
-		for _, list := range [][]int64{p.OwnParts, p.WaitParts, p.InstanceParts, p.RanksOwn, p.RanksWait, {p.CausesNs}} {
-			for _, x := range list {
-				if total += uint64(max(x, -(x + 1))); total > mostNs {
+		for _, c := range []struct {
+			sum  *uint64
+			list []int64
+		}{{&times, p.OwnParts}, {&times, p.WaitParts}, {&instances, p.InstanceParts}, {&ranks, p.RanksOwn}, {&ranks, p.RanksWait},
+			{&causes, []int64{p.CausesNs}}} {
+			for _, x := range c.list {
+				if *c.sum += uint64(max(x, -(x + 1))); *c.sum > mostSum {
 					return fmt.Errorf("place %d: the times of the run are too large", i+1)
 				}
 			}
