@@ -133,7 +133,7 @@ func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
 			words.Nanoseconds(c.A), words.Nanoseconds(c.B), changeText(c), words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
 	}
 	if begins {
-		fmt.Fprintln(w, "\n+ somewhere in the region that begins at this line; the line itself is not recorded")
+		fmt.Fprintln(w, "\n`+`: somewhere in the region that begins at this line; the line itself is not recorded")
 	}
 	if more := len(changes) - top; more > 0 {
 		fmt.Fprintf(w, "\n%d more; `--top` shows them.\n", more)
