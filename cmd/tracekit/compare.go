@@ -45,9 +45,9 @@ noise: the work of each place is cut into parts, paired between runs, and tested
 changes are listed by what the run gains or loses, with the waits they cause on other ranks.
 
 Equal programs can differ from run to run. With --runs N, the first N traces are runs of A and
-all others runs of B. Differences between repeated runs then count as noise. --baseline FILE takes
-the runs of A from a file that 'tracekit baseline' wrote, and all traces are runs of B. For pages
-of a CI system, --format markdown prints the verdict and tables of what changed.
+all others runs of B. Differences between repeated runs then count as noise. With --baseline FILE,
+the runs of A come from a file of 'tracekit baseline'. All traces are runs of B. For pages of a CI
+system, --format markdown prints the verdict and what changed.
 
 --records pairs the records one by one and prints how much their positions and the blocks
 between them differ. Spreads are 2 √(ln 2) σ, next to the full width at half maximum. --repeat C

@@ -154,7 +154,7 @@ func TestHostileBaselines(t *testing.T) {
 		{`{"schema": "tracekit.baseline/2"}`, "it is tracekit.baseline/2, this tracekit knows tracekit.baseline/1"},
 		{`{"schema": "tracekit.baseline/1"}`, "clock is missing"},
 		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": []}`, "it has no runs"},
-		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": null}`, "it has no runs"},
+		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": null}`, "a list has to be here"},
 		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": [{}]}`, "run 1: communicators is missing"},
 		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": [7]}`, "run 1: it is no object"},
 		{text[:len(text)/2], "byte "},

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -229,15 +230,17 @@ type checked[T interface{ noun() string }] []T
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *checked[T]) UnmarshalJSON(text []byte) error {
-	var raw []json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return err
+	d := json.NewDecoder(bytes.NewReader(text))
+	if first, err := d.Token(); err != nil {
+		return plainly(err)
+	} else if first != json.Delim('[') {
+		return errors.New("a list has to be here")
 	}
 	*l = checked[T]{}
-	for i, one := range raw {
+	for d.More() {
 		var x T
-		if err := json.Unmarshal(one, &x); err != nil {
-			return fmt.Errorf("%s %d: %w", x.noun(), i+1, err)
+		if err := d.Decode(&x); err != nil {
+			return fmt.Errorf("%s %d: %w", x.noun(), len(*l)+1, err)
 		}
 		*l = append(*l, x)
 	}
