@@ -27,6 +27,9 @@ type compareOptions struct {
 	cli.GateFlags
 	cli.DirFlags
 	runs    int // of A: the first of the paths
+	file    string
+	format  string
+	kept    *compare.Baseline // what file has; nil: A is read from traces
 	records bool
 	repeat  string
 	top     int
@@ -34,7 +37,7 @@ type compareOptions struct {
 
 func newCompare(io *cli.Streams) *cobra.Command {
 	return cli.New(io, &cobra.Command{
-		Use:   "compare A B",
+		Use:   "compare A B | --baseline FILE B...",
 		Short: "Show what changed between two runs, and whether it is noise",
 		Long: `Compare shows how two runs of a program differ: in ranks and communicators, run time,
 efficiencies, and the time and waits of each place on each rank. It tests each change against
@@ -42,7 +45,9 @@ noise: the work of each place is cut into parts, paired between runs, and tested
 changes are listed by what the run gains or loses, with the waits they cause on other ranks.
 
 Equal programs can differ from run to run. With --runs N, the first N traces are runs of A and
-all others runs of B. Differences between repeated runs then count as noise.
+all others runs of B. Differences between repeated runs then count as noise. With --baseline FILE,
+the runs of A come from a file of 'tracekit baseline'. All traces are runs of B. For pages of a CI
+system, --format markdown prints the verdict and what changed.
 
 --records pairs the records one by one and prints how much their positions and the blocks
 between them differ. Spreads are 2 √(ln 2) σ, next to the full width at half maximum. --repeat C
@@ -51,14 +56,18 @@ B against A.`,
 		Example: `  tracekit compare before.otf2 after.otf2
   tracekit compare --runs 3 before-1 before-2 before-3 after-1 after-2 after-3
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
+  tracekit baseline before.json before-1 before-2 before-3 && tracekit compare --baseline before.json after-1
+  tracekit compare --baseline before.json --format markdown --fail-if 'slower>0' after-1 after-2
   tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/`,
-		Args: cobra.MinimumNArgs(2),
+		Args: cobra.MinimumNArgs(1),
 	}, &compareOptions{}, runCompare)
 }
 
 func (o *compareOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags)
 	set.IntVar(&o.runs, "runs", 0, "first `number` of traces are runs of A, the others of B (default: 1 of 2)")
+	cli.Var(set, &o.file, cli.File("json"), "baseline", "", "`file` of 'tracekit baseline' that has the runs of A")
+	cli.Var(set, &o.format, cli.Choice("text", "markdown"), "format", "text", "print `text` or markdown")
 	set.BoolVar(&o.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&o.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
@@ -74,10 +83,24 @@ func (o *compareOptions) Validate() error {
 			return cli.Usagef("--fail-if %s: %w", c, err)
 		}
 	}
+	if o.JSON && o.format == "markdown" {
+		return cli.Usagef("--json and --format markdown: choose one")
+	}
+	if o.file != "" {
+		if o.runs != 0 || o.records || o.repeat != "" {
+			return cli.Usagef("--baseline has the runs of A, without records: leave out --runs, --records and --repeat")
+		}
+		if err := o.readBaseline(); err != nil {
+			return err
+		}
+		return o.DirFlags.Validate()
+	}
 	if o.runs == 0 && len(o.Paths) == 2 {
 		o.runs = 1
 	}
 	switch {
+	case len(o.Paths) < 2:
+		return cli.Usagef("compare: 1 argument given: want 'tracekit compare A B' or --baseline FILE")
 	case o.runs == 0:
 		return cli.Usagef("%d traces: --runs must say how many are runs of A", len(o.Paths))
 	case o.runs < 1 || o.runs >= len(o.Paths):
@@ -87,6 +110,17 @@ func (o *compareOptions) Validate() error {
 		o.MergeFlags.Traces = 3
 	}
 	return o.DirFlags.Validate()
+}
+
+// readBaseline reads the runs of A, if they can be compared with traces that the flags read.
+func (o *compareOptions) readBaseline() (err error) {
+	if o.kept, err = readBaseline(o.file); err == nil {
+		err = o.kept.Alike(o.Clock, o.MinLatency)
+	}
+	if err != nil {
+		return cli.Usagef("--baseline %s: %w", o.file, err)
+	}
+	return nil
 }
 
 // side is one of the traces, opened, reconciled and analyzed.
@@ -118,12 +152,19 @@ func (s *side) findings() []document.Finding {
 	return append(slices.Clip(s.a.Findings), analysis.FindingRows(cli.ChangesOf(s.t))...)
 }
 
+// sample reduces the trace to what a comparison needs.
+func (s *side) sample(ctx context.Context, jobs int) (*compare.Sample, error) {
+	sample, err := compare.Take(ctx, s.t, s.a, jobs)
+	if err == nil {
+		sample.Findings = s.findings()
+	}
+	return sample, err
+}
+
 // A sampled side holds the samples of its runs, the first one open if its records are wanted.
 type sampledSide struct {
-	samples  []*compare.Sample
-	first    *analysis.Result
-	open     *side // nil: closed
-	findings []document.Finding
+	samples []*compare.Sample
+	open    *side // nil: closed
 }
 
 func (s *sampledSide) Close() {
@@ -140,11 +181,8 @@ func sampleSide(ctx context.Context, io *cli.Streams, opts *compareOptions, path
 			out.Close()
 			return nil, err
 		}
-		sample, err := compare.Take(ctx, s.t, s.a, opts.Jobs)
-		out.samples, out.findings = append(out.samples, sample), append(out.findings, s.findings()...)
-		if i == 0 {
-			out.first = s.a
-		}
+		sample, err := s.sample(ctx, opts.Jobs)
+		out.samples = append(out.samples, sample)
 		if i == 0 && opts.records && err == nil {
 			out.open = s
 		} else if err = errors.Join(err, s.Close()); err != nil {
@@ -156,9 +194,14 @@ func sampleSide(ctx context.Context, io *cli.Streams, opts *compareOptions, path
 }
 
 func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) error {
-	a, err := sampleSide(ctx, io, opts, opts.Paths[:opts.runs])
-	if err != nil {
-		return err
+	a := &sampledSide{}
+	if opts.kept != nil {
+		a.samples = opts.kept.Samples()
+	} else {
+		var err error
+		if a, err = sampleSide(ctx, io, opts, opts.Paths[:opts.runs]); err != nil {
+			return err
+		}
 	}
 	defer a.Close()
 	b, err := sampleSide(ctx, io, opts, opts.Paths[opts.runs:])
@@ -166,8 +209,8 @@ func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) erro
 		return err
 	}
 	defer b.Close()
-	doc := outcome.NewCompare(a.first, b.first, compare.Of(a.samples, b.samples))
-	doc.FindingsA, doc.FindingsB = slices.Concat([]document.Finding{}, a.findings), slices.Concat([]document.Finding{}, b.findings)
+	doc := outcome.NewCompare(a.samples, b.samples, compare.Of(a.samples, b.samples))
+	doc.Baseline = opts.file
 	if opts.records {
 		if doc.Records, err = recordsOf(ctx, io, opts, a.open, b.open); err != nil {
 			return err
@@ -177,7 +220,11 @@ func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) erro
 		return err
 	}
 	findings := slices.Concat(doc.FindingsA, doc.FindingsB)
-	return opts.Finish(io, doc, func() { show.Compare(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
+	print := show.Compare
+	if opts.format == "markdown" {
+		print = show.CompareMarkdown
+	}
+	return opts.Finish(io, doc, func() { print(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
 }
 
 // writeComparison writes the document, the bars of what changed and, if records are paired, the

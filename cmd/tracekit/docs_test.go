@@ -11,6 +11,7 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
+	"tracekit/stats/compare"
 	"tracekit/stats/fit"
 	"tracekit/stats/studies/headers"
 	"tracekit/stats/studies/sampling"
@@ -151,7 +152,7 @@ func TestDocumentKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, outcome.Info{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
-		outcome.CallTrees{}, outcome.Compare{}, outcome.Scaling{}, outcome.Explain{}, outcome.Report{}, outcome.View{}, outcome.Spacetime{},
+		outcome.CallTrees{}, outcome.Compare{}, compare.Baseline{}, outcome.Scaling{}, outcome.Explain{}, outcome.Report{}, outcome.View{}, outcome.Spacetime{},
 		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}, outcome.Hang{}} {
 		form := reflect.TypeOf(printed)
 		name := form.String()

@@ -20,7 +20,7 @@ var differing = map[string]string{
 	"output": "what is written differs: a trace, a page, a picture, a profile, a directory",
 	"shard":  "each stage leaves its share for the next one in a way of its own",
 	"clock":  "commands that copy a trace leave its times as they are by default",
-	"format": "of rows for sql, of a trace else",
+	"format": "of rows for sql, of the text for compare, of a trace else",
 	"top":    "fit shows all rows by default, and draws as many histograms",
 }
 

@@ -121,7 +121,7 @@ func groups(io *cli.Streams) []group {
 		{"Look at a trace:", []*cobra.Command{newAnalyze(io), newView(io), newReport(io), newInfo(io), newSpacetime(io)}},
 		{"Find out why:", []*cobra.Command{newExplain(io), newHang(io), newWhatif(io), newStragglers(io), newSQL(io), newHeaders(io), newFit(io),
 			newMCP(io)}},
-		{"Compare runs:", []*cobra.Command{newCompare(io), newScaling(io)}},
+		{"Compare runs:", []*cobra.Command{newCompare(io), newBaseline(io), newScaling(io)}},
 		{"Make traces smaller or move them:", []*cobra.Command{newConvert(io), newCompress(io), newReconstruct(io),
 			newFormulae(io), newReduce(io), newCombine(io)}},
 		{"Study the measurement:", []*cobra.Command{newSample(io), newGenerate(io)}},

@@ -112,7 +112,8 @@ func relate(ctx context.Context, s *page.Several, runs []*shownRun, jobs int) er
 		analyses = append(analyses, r.a)
 	}
 	for _, r := range runs[1:] {
-		doc := outcome.NewCompare(first.a, r.a, compare.Of([]*compare.Sample{first.sample}, []*compare.Sample{r.sample}))
+		a, b := []*compare.Sample{first.sample}, []*compare.Sample{r.sample}
+		doc := outcome.NewCompare(a, b, compare.Of(a, b))
 		doc.Changes = doc.Changes[:min(len(doc.Changes), pageRows)]
 		s.Comparisons = append(s.Comparisons, doc)
 	}

@@ -1,21 +1,21 @@
 package outcome
 
 import (
-	"slices"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/reconstruct/difference"
-	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/trace"
 )
 
 // A Compare says how two sides differ. Times are in ns; A and B are the first runs.
 type Compare struct {
-	Schema string             `json:"schema"`
-	A      document.TraceInfo `json:"a"`
-	B      document.TraceInfo `json:"b"`
+	Schema   string             `json:"schema"`
+	Baseline string             `json:"baseline,omitempty"` // file with the runs of A; "": they were read
+	A        document.TraceInfo `json:"a"`
+	B        document.TraceInfo `json:"b"`
 	*compare.Comparison
 	Records
 	Results []ResultChange `json:"results"`
@@ -36,54 +36,44 @@ type ResultChange struct {
 	ModelledB bool `json:"modelled_b"`
 }
 
-// NewCompare makes the document of a comparison without records.
-func NewCompare(a, b *analysis.Result, c *compare.Comparison) *Compare {
-	doc := &Compare{Schema: "tracekit.compare/1", A: a.Trace, B: b.Trace, Comparison: c, Results: []ResultChange{},
-		FindingsA: slices.Concat([]document.Finding{}, a.Findings), FindingsB: slices.Concat([]document.Finding{}, b.Findings)}
-	doc.addResults(a, b)
+// NewCompare makes the document of a comparison without records, of the runs that it compares.
+func NewCompare(a, b []*compare.Sample, c *compare.Comparison) *Compare {
+	doc := &Compare{Schema: "tracekit.compare/1", A: a[0].Trace, B: b[0].Trace, Comparison: c, Results: []ResultChange{},
+		FindingsA: findingsOf(a), FindingsB: findingsOf(b)}
+	doc.addResults(a[0], b[0])
 	return doc
 }
 
-// addResults lists the headline numbers of both analyses.
-func (doc *Compare) addResults(a, b *analysis.Result) {
-	add := func(name string, x, y float64) {
-		c := ResultChange{Name: name, A: x, B: y}
-		if x != 0 {
-			r := (y - x) / x
-			c.Change = &r
-		}
-		doc.Results = append(doc.Results, c)
+func findingsOf(runs []*compare.Sample) []document.Finding {
+	out := []document.Finding{}
+	for _, r := range runs {
+		out = append(out, r.Findings...)
 	}
-	add("trace.duration_ns", float64(a.Trace.DurationNs), float64(b.Trace.DurationNs))
-	add("trace.events", float64(a.Trace.Events), float64(b.Trace.Events))
-	if x, y := a.Efficiency, b.Efficiency; x != nil && y != nil && x.ParallelEfficiency != nil && y.ParallelEfficiency != nil {
-		add("efficiency.parallel_efficiency", *x.ParallelEfficiency, *y.ParallelEfficiency)
-	}
-	if x, y := a.Counters, b.Counters; x != nil && y != nil {
-		for _, c := range []struct {
-			name string
-			x, y *float64
-		}{{"instructions", x.Instructions, y.Instructions}, {"ipc", x.IPC, y.IPC}, {"frequency_ghz", x.FrequencyGHz, y.FrequencyGHz}} {
-			if c.x != nil && c.y != nil {
-				add("counters."+c.name, *c.x, *c.y)
-			}
+	return out
+}
+
+// addResults lists the headline numbers of both analyses. The ratios of efficiency are Efficiencies, but for that of the whole run.
+func (doc *Compare) addResults(a, b *compare.Sample) {
+	const efficiency = "efficiency.parallel_efficiency"
+	for _, name := range compare.FigureNames() {
+		x, inA := a.Figures[name]
+		y, inB := b.Figures[name]
+		wait := strings.HasPrefix(name, "wait_states.")
+		ratio := strings.Contains(name, "efficiency.") && name != efficiency
+		switch zero := new(float64); {
+		case !inA || !inB || ratio, x == nil && y == nil, !wait && (x == nil || y == nil):
+			continue
+		case x == nil: // a wait state that does not occur
+			x = zero
+		case y == nil:
+			y = zero
 		}
-	}
-	if x, y := a.Messages, b.Messages; x != nil && y != nil {
-		add("messages.count", float64(x.Count), float64(y.Count))
-		add("messages.bytes", float64(x.Bytes), float64(y.Bytes))
-	}
-	if x, y := a.WaitStates, b.WaitStates; x != nil && y != nil {
-		first := len(doc.Results)
-		for k, w := range x.All {
-			if other := &y[k]; w.Count+other.Count > 0 {
-				add("wait_states."+k.Info().Key+".time_ns", float64(w.TimeNs), float64(other.TimeNs))
-			}
+		r := ResultChange{Name: name, A: *x, B: *y, ModelledA: wait && a.Trace.Rebuilt != nil, ModelledB: wait && b.Trace.Rebuilt != nil}
+		if *x != 0 {
+			change := (*y - *x) / *x
+			r.Change = &change
 		}
-		for i := range doc.Results[first:] {
-			r := &doc.Results[first+i]
-			r.ModelledA, r.ModelledB = a.Trace.Rebuilt != nil, b.Trace.Rebuilt != nil
-		}
+		doc.Results = append(doc.Results, r)
 	}
 }
 

@@ -32,7 +32,13 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		if s.runs > 1 {
 			more = fmt.Sprintf(", first of %d runs", s.runs)
 		}
+		if s.name == "A" && doc.Baseline != "" {
+			more += ", from " + doc.Baseline
+		}
 		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration)), out.Width, 3))
+	}
+	if few := fewRuns(doc.RunsA); few != "" && doc.Baseline != "" {
+		fmt.Fprintln(w, text.Wrap("! Baseline: "+few, out.Width, 2))
 	}
 	for _, reason := range doc.Comparable.Reasons {
 		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, out.Width, 2))
@@ -138,12 +144,7 @@ func changesTable(doc *outcome.Compare, title, note string) *report.Table {
 		})},
 		{Title: "A", Unit: report.Remarks, Value: side(doc.A.Rebuilt, func(c *compare.Change) float64 { return c.A })},
 		{Title: "B", Unit: report.Remarks, Value: side(doc.B.Rebuilt, func(c *compare.Change) float64 { return c.B })},
-		{Title: "change", Unit: report.Remarks, Value: report.Of(func(c *compare.Change) any {
-			if c.Change == nil {
-				return "new"
-			}
-			return signedShare(*c.Change)
-		})},
+		{Title: "change", Unit: report.Remarks, Value: report.Of(func(c *compare.Change) any { return changeText(c) })},
 		{Key: "noise", Title: "± noise", Unit: report.Share},
 		{Key: "weight_ns", Title: "weight", Unit: report.Mean},
 		{Title: "ranks", Value: report.Of(func(c *compare.Change) any { return rankList(c.Ranks) })},
@@ -170,6 +171,14 @@ func printChanges(out *report.Sections, doc *outcome.Compare) {
 
 // manyTimes is the change from which on it is told as a factor, not in per cent.
 const manyTimes = 10
+
+// changeText writes the change of a place.
+func changeText(c *compare.Change) string {
+	if c.Change == nil {
+		return "new"
+	}
+	return signedShare(*c.Change)
+}
 
 // signedShare writes a share with its sign.
 func signedShare(x float64) string {

@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
@@ -20,6 +18,7 @@ type Comparison struct {
 	RunsA        int          `json:"runs_a"`
 	RunsB        int          `json:"runs_b"`
 	Significant  int          `json:"significant"` // changes of places, of those: more than noise
+	Slower       int          `json:"slower"`      // of those: what takes longer in B
 	Startup      bool         `json:"efficiencies_with_startup"`
 	Efficiencies []Efficiency `json:"efficiencies"`
 	Run          *Change      `json:"run"`     // the time of all ranks: run time times ranks
@@ -100,6 +99,11 @@ func Of(a, b []*Sample) *Comparison {
 		}
 	}
 	c.decide(total)
+	for i := range c.Changes {
+		if x := &c.Changes[i]; x.Significant != nil && *x.Significant && x.B > x.A {
+			c.Slower++
+		}
+	}
 	slices.SortStableFunc(c.Changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(order(&x), order(&y)), cmp.Compare(y.WeightNs, x.WeightNs), cmp.Compare(x.Kind, y.Kind), compareNames(&x, &y))
 	})
@@ -142,9 +146,8 @@ func join(a, b []*Sample) []*place {
 			for site, one := range s.places {
 				of(site).sides[side][run] = one
 			}
-			for i := range s.analysis.Delays {
-				d := &s.analysis.Delays[i]
-				of(field.Site{SourceLine: d.SourceLine, Operation: d.Operation}).causesNs[side] += float64(d.TotalNs) / float64(len(samples))
+			for site, ns := range s.causes {
+				of(site).causesNs[side] += float64(ns) / float64(len(samples))
 			}
 		}
 	}
@@ -383,43 +386,26 @@ func (p *place) ranks(kind Kind, change float64) (out []uint32, straggles bool) 
 // withStartup reports whether the efficiencies of a run are known of the whole run only.
 func withStartup(side []*Sample) bool {
 	return slices.ContainsFunc(side, func(s *Sample) bool {
-		e := s.analysis.Efficiency
-		return e != nil && e.WithoutInitFinalize == nil
+		_, whole := s.Figures[wholeRun+ratios[0]]
+		_, without := s.Figures[withoutStartup+ratios[0]]
+		return whole && !without
 	})
 }
 
 // efficiencies lists how the ratios moved, with startup or without it.
 func efficiencies(a, b []*Sample, startup bool) []Efficiency {
 	out := []Efficiency{}
-	ratio := func(of func(*document.Ratios) *float64) func(*analysis.Result) *float64 {
-		return func(a *analysis.Result) *float64 {
-			if a.Efficiency == nil {
-				return nil
-			}
-			if !startup {
-				return of(a.Efficiency.WithoutInitFinalize)
-			}
-			return of(&a.Efficiency.Ratios)
-		}
+	block := withoutStartup
+	if startup {
+		block = wholeRun
 	}
-	for _, e := range []struct {
-		name string
-		of   func(*analysis.Result) *float64
-	}{
-		{"parallel_efficiency", ratio(func(r *document.Ratios) *float64 { return r.ParallelEfficiency })},
-		{"load_balance", ratio(func(r *document.Ratios) *float64 { return r.LoadBalance })},
-		{"communication_efficiency", ratio(func(r *document.Ratios) *float64 { return r.CommunicationEfficiency })},
-		{"serialization_efficiency", ratio(func(r *document.Ratios) *float64 { return r.SerializationEfficiency })},
-		{"transfer_efficiency", ratio(func(r *document.Ratios) *float64 { return r.TransferEfficiency })},
-		{"thread_efficiency", func(a *analysis.Result) *float64 {
-			if a.Threads == nil {
-				return nil
-			}
-			return a.Threads.Efficiency.Thread
-		}},
-	} {
-		row := Efficiency{Name: e.name}
-		x, y := ratiosOf(a, e.of), ratiosOf(b, e.of)
+	names := make([][2]string, 0, len(ratios)+1) // with their figures
+	for _, name := range ratios {
+		names = append(names, [2]string{name, block + name})
+	}
+	for _, name := range append(names, [2]string{"thread_efficiency", ofThreads}) {
+		row := Efficiency{Name: name[0]}
+		x, y := valuesOf(a, name[1]), valuesOf(b, name[1])
 		if len(x) == 0 && len(y) == 0 {
 			continue
 		}
@@ -444,10 +430,10 @@ func efficiencies(a, b []*Sample, startup bool) []Efficiency {
 	return out
 }
 
-// ratiosOf returns a ratio of the runs that have it.
-func ratiosOf(side []*Sample, of func(*analysis.Result) *float64) (out []float64) {
+// valuesOf returns a figure of the runs that have it.
+func valuesOf(side []*Sample, name string) (out []float64) {
 	for _, s := range side {
-		if v := of(s.analysis); v != nil {
+		if v := s.Figures[name]; v != nil {
 			out = append(out, *v)
 		}
 	}
@@ -471,7 +457,7 @@ func comparable(a, b []*Sample) Comparable {
 
 func differences(a, b *Sample) (reasons []string) {
 	note := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	x, y := &a.analysis.Trace, &b.analysis.Trace
+	x, y := &a.Trace, &b.Trace
 	if x.Processes != y.Processes {
 		note("ranks: %d and %d", x.Processes, y.Processes)
 	} else if x.Locations != y.Locations {
@@ -494,13 +480,9 @@ func differences(a, b *Sample) (reasons []string) {
 
 // onlyIn names the regions, those with the most time first, that only the first visits.
 func onlyIn(a, b *Sample) string {
-	known := make(map[string]bool)
-	for i := range b.analysis.Profile {
-		known[b.analysis.Profile[i].Region] = true
-	}
 	var names []string
-	for i := range a.analysis.Profile {
-		if r := a.analysis.Profile[i].Region; !known[r] && !slices.Contains(names, r) {
+	for _, r := range a.regions {
+		if !slices.Contains(b.regions, r) {
 			names = append(names, r)
 		}
 	}
@@ -514,7 +496,7 @@ func onlyIn(a, b *Sample) string {
 func commsText(comms []commShape) string {
 	var parts []string
 	for _, c := range comms {
-		parts = append(parts, fmt.Sprintf("%d of %d ranks", c.count, c.members))
+		parts = append(parts, fmt.Sprintf("%d of %d ranks", c.Count, c.Members))
 	}
 	if parts == nil {
 		return "none"

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/engine"
 	"tracekit/stats/analysis"
@@ -18,13 +20,21 @@ const blocks = 32
 
 // A Sample is what a comparison needs of one run. It holds none of the trace's tables.
 type Sample struct {
-	analysis *analysis.Result
-	comms    []commShape
-	places   map[field.Site]*series
+	Trace    document.TraceInfo
+	Findings []document.Finding
+	Figures  map[string]*float64 // by their names, FigureNames; those that the trace cannot give are missing
+
+	regions []string // visited, those with the most time first
+	comms   []commShape
+	places  map[field.Site]*series
+	causes  map[field.Site]int64 // ns that others wait for a place
 }
 
 // A commShape is how many communicators of a size there are.
-type commShape struct{ members, count int }
+type commShape struct {
+	Members int `json:"members"`
+	Count   int `json:"count"`
+}
 
 // commsOf counts the communicators of more than one process by size, the largest first.
 func commsOf(t *trace.Trace) []commShape {
@@ -44,7 +54,7 @@ func commsOf(t *trace.Trace) []commShape {
 	for members, n := range count {
 		out = append(out, commShape{members, n})
 	}
-	slices.SortFunc(out, func(a, b commShape) int { return b.members - a.members })
+	slices.SortFunc(out, func(a, b commShape) int { return b.Members - a.Members })
 	return out
 }
 
@@ -87,7 +97,18 @@ func Take(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*S
 	if err != nil {
 		return nil, fmt.Errorf("sampling places: %w", err)
 	}
-	s := &Sample{analysis: a, comms: commsOf(t), places: make(map[field.Site]*series)}
+	s := &Sample{Trace: a.Trace, Findings: a.Findings, Figures: figuresOf(a), comms: commsOf(t), places: make(map[field.Site]*series),
+		causes: make(map[field.Site]int64)}
+	visited := make(map[string]bool)
+	for i := range a.Profile {
+		if r := validName(a.Profile[i].Region); !visited[r] {
+			s.regions, visited[r] = append(s.regions, r), true
+		}
+	}
+	for i := range a.Delays {
+		d := &a.Delays[i]
+		s.causes[valid(field.Site{SourceLine: d.SourceLine, Operation: d.Operation})] += d.TotalNs
+	}
 	for k, one := range p.places {
 		if one == nil {
 			continue
@@ -98,6 +119,14 @@ func Take(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*S
 	}
 	return s, nil
 }
+
+// valid returns a site with names as documents write them, so that those of a baseline are those of a trace.
+func valid(s field.Site) field.Site {
+	s.Region, s.File, s.Operation = validName(s.Region), validName(s.File), validName(s.Operation)
+	return s
+}
+
+func validName[S ~string](name S) S { return S(strings.ToValidUTF8(string(name), "\uFFFD")) }
 
 // sitesOf returns the sites of a trace, and by call path the number of its site. The last two
 // are those of time in no call path.
@@ -114,7 +143,7 @@ func sitesOf(t *trace.Trace) (sites []field.Site, number func(trace.PathID) int)
 	}
 	byPath := make([]int, len(t.Tree.Nodes))
 	for path, s := range profile.Sites(t) {
-		byPath[path] = numberOf(s)
+		byPath[path] = numberOf(valid(s))
 	}
 	outside := numberOf(field.Site{SourceLine: field.SourceLine{Region: field.OutsideRegions}})
 	unrecorded := numberOf(field.Site{SourceLine: field.SourceLine{Region: field.NotRecorded}})

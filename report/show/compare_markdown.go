@@ -1,0 +1,163 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"tracekit/document/field"
+	"tracekit/document/outcome"
+	"tracekit/document/words"
+	"tracekit/report"
+	"tracekit/report/text"
+	"tracekit/stats/compare"
+)
+
+// CompareMarkdown prints how two sides differ as GitHub's and GitLab's Markdown: the verdict, what makes it doubtful, then tables, with
+// Top rows in each.
+func CompareMarkdown(out *report.Sections, doc *outcome.Compare) {
+	w := out.W
+	fmt.Fprintf(w, "### %s\n\n%s\n", headline(doc), verdict(doc))
+	for _, reason := range doc.Comparable.Reasons {
+		fmt.Fprintf(w, "\n> **The runs differ in shape:** %s\n", codeSpan(reason))
+	}
+	for _, side := range []struct{ name, lost string }{{"A", report.LossesOf(doc.FindingsA)}, {"B", report.LossesOf(doc.FindingsB)}} {
+		if side.lost != "" {
+			fmt.Fprintf(w, "\n> **Data of %s are lost or doubtful, which may be the difference:** %s\n", side.name, codeSpan(side.lost))
+		}
+	}
+	if few := fewRuns(doc.RunsA); few != "" && doc.Baseline != "" {
+		fmt.Fprintf(w, "\n> **The baseline has few runs.** %s\n", few)
+	}
+	var count, rest []*compare.Change
+	for i := range doc.Changes {
+		switch c := &doc.Changes[i]; {
+		case c.Significant != nil && *c.Significant:
+			count = append(count, c)
+		case c.A != c.B:
+			rest = append(rest, c)
+		}
+	}
+	markdownChanges(w, count, out.Top)
+	if len(rest) > 0 {
+		fmt.Fprintf(w, "\n<details><summary>Not beyond noise, or too small: %s</summary>\n", words.Plural(len(rest), "time of a place", "times of places"))
+		markdownChanges(w, rest, out.Top)
+		fmt.Fprintln(w, "\n</details>")
+	}
+	if len(doc.Efficiencies) > 0 {
+		fmt.Fprintln(w, "\n| Efficiency, % | A | B | points | ± noise |\n|---|--:|--:|--:|--:|")
+		for _, e := range doc.Efficiencies {
+			points := "-"
+			if e.Change != nil {
+				points = fmt.Sprintf("%+.2f", 100**e.Change)
+			}
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", strings.ReplaceAll(e.Name, "_", " "), fixed(e.A, 100, 2), fixed(e.B, 100, 2),
+				points, fixed(e.Noise, 100, 2))
+		}
+	}
+	from := ""
+	if doc.Baseline != "" {
+		from = ", from " + codeSpan(doc.Baseline)
+	}
+	fmt.Fprintf(w, "\nA: %s%s, first %s. B: %s, first %s. Times are sums over ranks.\n", words.Plural(doc.RunsA, "run", "runs"), from,
+		codeSpan(doc.A.Path), words.Plural(doc.RunsB, "run", "runs"), codeSpan(doc.B.Path))
+}
+
+// headline says in a few words what a reader must know first.
+func headline(doc *outcome.Compare) string {
+	lost := report.LossesOf(slices.Concat(doc.FindingsA, doc.FindingsB)) != ""
+	said := "Nothing changed beyond noise"
+	judged := slices.ContainsFunc(doc.Changes, func(c compare.Change) bool { return c.Significant != nil })
+	run := doc.Run.Significant != nil && *doc.Run.Significant
+	switch {
+	case !doc.Comparable.Alike:
+		said = "The runs differ in shape"
+	case doc.Slower > 0:
+		slower := doc.Changes[slices.IndexFunc(doc.Changes, func(c compare.Change) bool {
+			return c.Significant != nil && *c.Significant && c.B > c.A
+		})]
+		what := markdownPlace(&slower)
+		if slower.Operation != "" {
+			what = codeSpan(string(slower.Operation)) + " in " + what
+		}
+		if slower.Kind == compare.KindWait {
+			what = "waits of " + what
+		}
+		said = fmt.Sprintf("Slower beyond noise: %s %s", what, changeText(&slower))
+		if doc.Slower > 1 {
+			said += fmt.Sprintf(" and %d more", doc.Slower-1)
+		}
+	case run && doc.Run.B > doc.Run.A:
+		said = "Slower beyond noise, spread over many places"
+	case doc.Significant > 0 || run:
+		said = "Faster beyond noise"
+	case !judged && doc.Run.Significant == nil:
+		said = "Too few iterations to tell"
+	}
+	if lost {
+		said += " (doubtful: data are lost)"
+	}
+	return said
+}
+
+func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
+	if len(changes) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\n| Where | Operation | What | A | B | Change | ± noise | Beyond noise | Others wait for it | Ranks |\n"+
+		"|---|---|---|--:|--:|--:|--:|---|--:|---|")
+	begins := false
+	for _, c := range changes[:min(top, len(changes))] {
+		begins = begins || c.LineOf == field.LineOfRegion
+		what, beyond, caused := "own time", "not known", "-"
+		if c.Kind == compare.KindWait {
+			what = "wait"
+		}
+		switch {
+		case c.Significant != nil && *c.Significant:
+			beyond = "**yes**"
+		case c.Significant != nil:
+			beyond = "no"
+		}
+		if waits := c.WeightNs - math.Abs(c.B-c.A); waits >= 0.5 {
+			caused = "changes by " + words.Nanoseconds(waits)
+		}
+		operation := "outside MPI"
+		if c.Operation != "" {
+			operation = codeSpan(string(c.Operation))
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownPlace(c), operation, what,
+			words.Nanoseconds(c.A), words.Nanoseconds(c.B), changeText(c), words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
+	}
+	if begins {
+		fmt.Fprintln(w, "\n`+`: somewhere in the region that begins at this line; the line itself is not recorded")
+	}
+	if more := len(changes) - top; more > 0 {
+		fmt.Fprintf(w, "\n%d more; `--top` shows them.\n", more)
+	}
+}
+
+func markdownPlace(c *compare.Change) string {
+	const width = 100
+	return codeSpan(text.Shorten(words.Place(c.SourceLine), width))
+}
+
+// codeSpan writes a text from a trace so that nothing in it is Markdown or HTML, also in a cell of a table.
+func codeSpan(s string) string {
+	s = cmp.Or(strings.Join(strings.Fields(s), " "), " ")
+	if !strings.ContainsAny(s, "`|\\") {
+		return "`" + s + "`"
+	}
+	var b strings.Builder
+	for _, r := range s { // what a span cannot hold, or cells not as it is: as entities
+		if r < 0x80 && r != ' ' && !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
+			fmt.Fprintf(&b, "&#%d;", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return "<code>" + b.String() + "</code>"
+}
