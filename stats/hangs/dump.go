@@ -133,7 +133,7 @@ func read(paths []string) (dumps []*dump, findings []document.Finding, err error
 			findings = append(findings, found...)
 			switch {
 			case err != nil:
-						if first == nil || errors.Is(first, errNoRank) { // of a file that has the name of a dump there is more to say
+				if first == nil || errors.Is(first, errNoRank) { // of a file that has the name of a dump there is more to say
 					first = fmt.Errorf("%s: %w", filepath.Base(name), err)
 				}
 				findings = append(findings, finding(trace.CodeMissingFile, name, err))
