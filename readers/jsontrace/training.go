@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -69,7 +70,7 @@ func (f *file) placeWorker(l *track) {
 	if m := tpRank.FindStringSubmatch(names); m != nil && number([]byte(m[1])) > 0 {
 		return
 	}
-	l.Placed.With = attrStep
+	l.Placed = &nest.Placed{With: attrStep}
 	for i, name := range []*regexp.Regexp{dpRank, ppRank} {
 		if m := name.FindStringSubmatch(names); m != nil {
 			l.Placed.Attributes = append(l.Placed.Attributes, attrDP+trace.AttributeID(i))

@@ -18,7 +18,7 @@ type Track struct {
 	Stream  *spool.Stream
 	Latest  int64           // the latest end of a slice, if it has slices
 	Survey  *Survey         // once the set was surveyed
-	Placed  Placed          // what its slices have in common
+	Placed  *Placed         // what its slices have in common; nil: nothing
 	exile   map[uint64]bool // slices that nest in none of the first sub-track: see nester
 }
 
