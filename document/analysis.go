@@ -174,7 +174,7 @@ type Finding struct {
 // Clock says what was done about the clocks and what it did. A violation is a message whose receive record lies strictly before its send
 // record. If a least latency is asked for, it is one that takes less.
 type Clock struct {
-	Method            string          `json:"method"` // none, offsets, clc or offsets+clc
+	Method            string          `json:"method"` // none, offsets, collectives, clc, offsets+clc or collectives+clc
 	ViolationsRaw     uint64          `json:"violations_raw"`
 	ViolationsOffsets uint64          `json:"violations_offsets"`
 	ViolationsAfter   uint64          `json:"violations_after"`
@@ -182,6 +182,18 @@ type Clock struct {
 	MaxShiftNs        int64           `json:"max_shift_ns"`
 	MinLatencyNs      int64           `json:"min_latency_ns"`
 	Collectives       ClockViolations `json:"collectives"`
+	Alignment         *ClockAlignment `json:"alignment,omitempty"` // nil: clocks were not found by collectives
+}
+
+// A ClockAlignment says what was found about the clocks of hosts by what happens together. MaxBoundNs is the error that is left at most:
+// a wait between ranks that is shorter may be none.
+type ClockAlignment struct {
+	Clocks      int     `json:"clocks"`
+	Unlinked    int     `json:"clocks_unlinked"` // that have no collective or messages with the others
+	MaxOffsetNs int64   `json:"max_offset_ns"`
+	MaxDriftPPM float64 `json:"max_drift_ppm"`
+	MaxBoundNs  int64   `json:"max_bound_ns"`
+	Violations  uint64  `json:"violations"` // messages and collectives that still run backwards, before the logical clock
 }
 
 // ClockViolations counts collectives that end for some member before another one, that must

@@ -8,6 +8,7 @@ type Training struct {
 	Steps      int `json:"steps"`          // that were replayed
 	LeftOut    int `json:"steps_left_out"` // they have other operations than the first step
 	DPRanks    int `json:"dp_ranks"`
+	TPRanks    int `json:"tp_ranks,omitempty"` // ranks that share the computation of a data-parallel rank and stage; absent: one
 	Stages     int `json:"stages"`
 	Operations int `json:"operations"` // in the steps that were replayed
 	Unknown    int `json:"operations_unknown,omitempty"`
@@ -21,17 +22,89 @@ type Training struct {
 	Slowest   []field.Rank `json:"slowest"` // the workers of m_w
 	ByWorker  []Worker     `json:"by_worker"`
 	ByDP      []GroupSlow  `json:"by_dp_rank"`
+	ByTP      []GroupSlow  `json:"by_tp_rank,omitempty"`
 	ByStage   []GroupSlow  `json:"by_stage"`
 	ByType    []TypeSlow   `json:"by_type"`
 	ByStep    []StepSlow   `json:"by_step"` // in order of their numbers
 	Bubbles   []Bubble     `json:"bubbles"` // by stage
 	Sequences *Sequences   `json:"sequences,omitempty"`
+	Structure *Structure   `json:"structure,omitempty"` // nil: the trace lists steps and workers
+
+	Missing []WorkerMissing `json:"workers_missing,omitempty"` // not in the trace; their data-parallel ranks are left out
 }
+
+// A WorkerMissing is a worker that is not in the trace.
+type WorkerMissing struct {
+	DP    int `json:"dp_rank"`
+	Stage int `json:"stage"`
+}
+
+// A Structure says how steps and workers were found in what a profiler has recorded.
+type Structure struct {
+	Steps   string          `json:"steps"`
+	Groups  []ProcessGroups `json:"groups"`
+	LeftOut []field.Rank    `json:"ranks_left_out,omitempty"` // of their data-parallel ranks some stages are not recorded
+	Notes   []Unrecorded    `json:"notes"`
+}
+
+// An Unrecorded is something that a profiler has not recorded, without which steps are replayed all the same.
+type Unrecorded struct {
+	Record string `json:"record"`
+	Count  int    `json:"count,omitempty"` // of kernels or ranks: without it
+	Of     int    `json:"of,omitempty"`
+}
+
+// What may not be recorded.
+const (
+	NoBackward     = "backward_pass" // forward and backward passes are one computation
+	NoOptimizer    = "optimizer"     // what follows the last backward computation counts as optimizer
+	NoGroups       = "process_groups"
+	NoMicroBatches = "micro_batches"
+	NoLaunch       = "launches" // of kernels
+	NoFiles        = "ranks"
+)
+
+// By what steps are known.
+const (
+	StepsProfiler = "ProfilerStep"
+	StepsNamed    = "annotation" // with a number, such as step3
+	StepsRepeat   = "repetition" // what the optimizer or the communication repeats
+)
+
+// ProcessGroups are process groups for one purpose and of one size.
+type ProcessGroups struct {
+	Role    string `json:"role"`
+	By      string `json:"by"` // how the role is known; "": it is not
+	Groups  int    `json:"groups"`
+	Ranks   int    `json:"ranks"` // of each
+	Example string `json:"example"`
+}
+
+// What process groups are for.
+const (
+	RoleData      = "data"
+	RoleTensor    = "tensor"
+	RolePipeline  = "pipeline"
+	RoleExpert    = "expert"
+	RoleContext   = "context"
+	RoleEmbedding = "embedding"
+	RoleModel     = "model" // tensor and pipeline together
+	RoleAll       = "all"
+	RoleUnknown   = "unknown"
+)
+
+// How the role of a group is known.
+const (
+	ByName    = "name"
+	ByUse     = "use" // what is communicated when
+	ByMembers = "members"
+)
 
 // A Worker is one worker. Slowdown is an estimate: the lesser of those of its data-parallel rank and of its stage.
 type Worker struct {
 	Rank     field.Rank `json:"rank"`
 	DP       int        `json:"dp_rank"`
+	TP       *int       `json:"tp_rank,omitempty"`
 	Stage    int        `json:"stage"`
 	Slowdown float64    `json:"slowdown"`
 	Excess   float64    `json:"excess"`           // by how much longer it computes than its peers, in the mean over steps, as a share of their time
@@ -65,11 +138,15 @@ type TypeSlow struct {
 	Slowdown   float64 `json:"slowdown"`
 }
 
-// A StepSlow is a step.
+// A StepSlow is a step. Rank is the worker that computes longest beyond its peers in it.
 type StepSlow struct {
-	Step     int64   `json:"step"`
-	StepNs   int64   `json:"step_ns"`
-	Slowdown float64 `json:"slowdown"`
+	Step     int64      `json:"step"`
+	StepNs   int64      `json:"step_ns"`
+	Slowdown float64    `json:"slowdown"`
+	Rank     field.Rank `json:"rank"`
+	Excess   float64    `json:"excess"`  // of that worker, as a share of the time of its peers
+	FromNs   int64      `json:"from_ns"` // as recorded
+	ToNs     int64      `json:"to_ns"`
 }
 
 // A Bubble is the time of a step in which nothing runs on a stage, a mean over its workers and the steps.

@@ -13,7 +13,7 @@ type ClockMode string
 
 // The clock modes.
 const (
-	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; the logical clock if any are left, unless the times are rebuilt or the violations are in doubt
+	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; found by what happens together if files with clocks of their own contradict each other; the logical clock if any are left, unless the times are rebuilt or the violations are in doubt
 	ClockNone    ClockMode = "none"    // times as recorded
 	ClockOffsets ClockMode = "offsets" // measured offsets
 	ClockCLC     ClockMode = "clc"     // the logical clock, on the measured offsets where there are any
@@ -85,7 +85,11 @@ func (c *clockwork) correct(ctx context.Context) error {
 		base = c.found.off
 		t.Clock.Method, t.Clock.Maps = trace.ClockOffsets, c.measured
 	}
-	after, doubtful, err := c.repair(ctx, base)
+	left, err := c.aligned(ctx, base)
+	if err != nil {
+		return err
+	}
+	after, doubtful, err := c.repair(ctx, left)
 	if err != nil {
 		return err
 	}
@@ -171,9 +175,12 @@ func (c *clockwork) repair(ctx context.Context, base census) (left census, doubt
 		left, err = violations(ctx, t, clock.corrected, c.opts.MinLatency, c.opts.Jobs, nil)
 	}
 	t.Clock.MaxShift = clock.maxShift()
-	if t.Clock.Method == trace.ClockOffsets {
+	switch t.Clock.Method {
+	case trace.ClockOffsets:
 		t.Clock.Method = trace.ClockOffsetsCLC
-	} else {
+	case trace.ClockTogether:
+		t.Clock.Method = trace.ClockTogetherCLC
+	default:
 		t.Clock.Method = trace.ClockCLC
 	}
 	return left, doubtful, err

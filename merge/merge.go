@@ -18,6 +18,7 @@ type Options struct {
 	Jobs       int              // locations decoded at the same time; below 1: one per processor
 	Store      *spill.Store     // of the tables; nil: one of spill.DefaultBudget
 	Clock      ClockMode        // "": ClockAuto
+	Together   bool             // clocks are found by what happens together, before anything else
 	MinLatency int64            // ticks that a message takes at least; below that it is a violation
 	Progress   *engine.Progress // counts decoded events; may be nil
 	Scans      *Scans           // of all locations, which then are not decoded; nil: there are none

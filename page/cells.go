@@ -85,7 +85,11 @@ type runs struct {
 }
 
 func (r *runs) take(ns int64, activity uint32) {
-	r.runs = appendRun(r.runs, ns/r.step, activity)
+	steps := ns
+	if r.step > 1 { // most are exact, and a division takes as long as all else here
+		steps = ns / r.step
+	}
+	r.runs = appendRun(r.runs, steps, activity)
 }
 
 // A fitting keeps runs as they are, or if they become too many, in cells.

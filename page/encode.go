@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -199,18 +200,19 @@ func (tl *Timeline) numbers() []byte {
 	for i := range tl.Rows {
 		runs += len(tl.Rows[i].Runs)
 	}
-	c := codec.ToMemory(make([]byte, 0, 4*runs+1<<10))
+	lanes := make([]byte, 0, 4*runs+1<<10)
 	for i := range tl.Rows {
-		c.Uvarint(uint64(len(tl.Rows[i].Runs)))
+		lanes = binary.AppendUvarint(lanes, uint64(len(tl.Rows[i].Runs)))
 		for _, run := range tl.Rows[i].Runs {
-			c.Uvarint(uint64(run.Steps))
+			lanes = binary.AppendUvarint(lanes, uint64(run.Steps))
 		}
 	}
 	for i := range tl.Rows {
 		for _, run := range tl.Rows[i].Runs {
-			c.Uvarint(uint64(run.Activity))
+			lanes = binary.AppendUvarint(lanes, uint64(run.Activity))
 		}
 	}
+	c := codec.ToMemory(lanes)
 	tl.codeMessages(c)
 	tl.codeCollectives(c)
 	c.Uvarint(uint64(len(tl.Critical)))

@@ -4,6 +4,7 @@ import (
 	"tracekit/document"
 	"tracekit/report"
 	"tracekit/stats/analysis"
+	"tracekit/stats/stragglers"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -15,12 +16,14 @@ type More struct {
 	files  []sourceFile
 	lost   []string // files that were not found
 	tables report.Shipped
+
+	pipeline *stragglers.Pipeline
 }
 
 // NewMore gathers what a page shows of an analysis besides. Sources may be nil: the files that the
 // trace names are not at hand. Of their text it takes so many bytes at most.
 func NewMore(t *trace.Trace, a *analysis.Result, s *Sources, bytes int) *More {
-	m := &More{lines: histograms(a), grids: gridsOf(t), tables: report.Ship(&a.Analysis)}
+	m := &More{lines: histograms(a), grids: gridsOf(t), tables: report.Ship(&a.Analysis), pipeline: a.Pipeline}
 	if s != nil {
 		m.files, m.lost = s.take(namedLines(t.Defs, a), bytes)
 	}
@@ -36,25 +39,33 @@ type more struct {
 	Lost    []string     `json:"lost"`
 	Sought  bool         `json:"sought"` // whether files were looked for
 	report.Shipped
-	KernelsOf int `json:"kernels_of"`
+	KernelsOf int                  `json:"kernels_of"`
+	Pipeline  *stragglers.Pipeline `json:"pipeline,omitempty"`
 }
 
 // pack makes the block of so many bytes at most: histograms of the lines with the least time go
-// first, then files, topologies and kernels.
+// first, then steps of the pipelines, files, topologies and kernels.
 func (m *More) pack(z *packer, limit int64) (string, error) {
 	if m == nil {
 		m = &More{tables: report.Ship(&document.Analysis{})}
 	}
 	x := more{Lines: m.lines, LinesOf: len(m.lines), Grids: m.grids, Files: m.files, Lost: m.lost, Sought: m.files != nil || m.lost != nil,
-		Shipped: m.tables, KernelsOf: len(m.tables.Kernels)}
+		Shipped: m.tables, KernelsOf: len(m.tables.Kernels), Pipeline: m.pipeline}
+	steps := 0
+	if x.Pipeline != nil {
+		x.Pipeline, steps = new(*m.pipeline), len(m.pipeline.Steps)
+	}
 	for {
 		packed, err := z.json(&x)
-		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+len(x.Files)+len(x.Grids)+len(x.Lost)+len(x.Kernels) == 0 {
+		if err != nil || int64(len(packed)) <= limit || len(x.Lines)+steps+len(x.Files)+len(x.Grids)+len(x.Lost)+len(x.Kernels) == 0 {
 			return packed, err
 		}
 		switch {
 		case len(x.Lines) > 0:
 			x.Lines = x.Lines[:len(x.Lines)/2]
+		case steps > 0:
+			steps = min(steps/2, steps*int(limit)/len(packed)) // they are most of it
+			x.Pipeline.Keep(steps)
 		case len(x.Files) > 0:
 			x.Files = x.Files[:len(x.Files)/2]
 		case len(x.Grids)+len(x.Lost) > 0:

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"html"
 	"slices"
-	"strings"
 
 	"github.com/klauspost/compress/flate"
 
@@ -221,12 +220,7 @@ func (p *packer) pack(data []byte) (string, error) {
 		_, _ = p.z.Write(piece) // into memory
 	}
 	_ = p.z.Close()
-	var letters strings.Builder
-	letters.Grow(base64.StdEncoding.EncodedLen(p.b.Len()))
-	w := base64.NewEncoder(base64.StdEncoding, &letters)
-	_, _ = w.Write(p.b.Bytes()) // into memory
-	_ = w.Close()
-	return letters.String(), nil
+	return base64.StdEncoding.EncodeToString(p.b.Bytes()), nil
 }
 
 func (p *packer) json(v any) (string, error) {

@@ -26,6 +26,7 @@ type HeatMapData struct {
 	ScaleLabel  string   // what the values are, such as "overhead"
 	Unit        Unit     // of the values
 	Log         bool     // colors follow the logarithm of the values
+	Whole       bool     // cells of 0 have the palest color, not none: something is there
 
 	Width, Height int // pixels; 0 is 960 wide and a height that suits the rows
 }
@@ -257,10 +258,13 @@ func (h *heat) raster() *image.RGBA {
 		y0, y1 := r*h.height/h.shownRows, (r+1)*h.height/h.shownRows-gapY
 		for c := range h.shownColumns {
 			v := h.cells[r*h.shownColumns+c]
-			if v == 0 {
+			if v == 0 && !h.Whole {
 				continue
 			}
-			col := sequential(h.depth(v))
+			col := sequential(0)
+			if v > 0 {
+				col = sequential(h.depth(v))
+			}
 			for x := c * h.width / h.shownColumns; x < (c+1)*h.width/h.shownColumns-gapX; x++ {
 				for y := y0; y < y1; y++ {
 					img.SetRGBA(x, y, col)

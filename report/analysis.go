@@ -139,6 +139,19 @@ func ClockLine(c *document.Clock) string {
 	}
 	var b strings.Builder
 	left := c.ViolationsAfter
+	if a := c.Alignment; a != nil {
+		violations := func(n uint64) string { return words.Plural(int(n), "clock violation", "clock violations") }
+		fmt.Fprintf(&b, "%s aligned by collectives: offsets up to %s, drift up to %.2g ppm, error at most %s; %s before, %s after",
+			words.Plural(a.Clocks, "clock", "clocks"), words.Time(a.MaxOffsetNs), a.MaxDriftPPM, words.Time(a.MaxBoundNs),
+			violations(c.ViolationsRaw+c.Collectives.ViolationsRaw), words.Count(a.Violations))
+		if a.Unlinked > 0 {
+			fmt.Fprintf(&b, "; %s not linked to the others", words.Plural(a.Unlinked, "clock is", "clocks are"))
+		}
+		if c.Method == "collectives+clc" {
+			fmt.Fprintf(&b, "; the logical clock repairs the rest, by up to %s", words.Time(c.MaxShiftNs))
+		}
+		return b.String()
+	}
 	switch c.Method {
 	case "offsets":
 		b.WriteString("measured offsets applied")

@@ -33,7 +33,7 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 			which = fmt.Sprintf("rank %d", *d.Rank)
 		}
 		out = append(out, []string{
-			fmt.Sprintf("Measurement doubtful: the records of %s start %s (%s of the run) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
+			fmt.Sprintf("Measurement doubtful: records of %s start %s (%s) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
 			"Other ranks wait for it. The time until then is not recorded.", "Try: record all ranks from the same moment."})
 	}
 	if len(cores) > 1 {

@@ -405,6 +405,9 @@ func (o *Overview) waiting() *block {
 			}
 			remark = fmt.Sprintf("rank %s, %s", words.Rank(s.Top[0].Rank), place)
 		}
+		if s.ClockError {
+			remark += "; within the error of the clocks"
+		}
 		share := float64(s.TimeNs) / float64(total)
 		b.add(o.row(s.title, words.Time(s.TimeNs), &share, remark))
 	}

@@ -21,6 +21,13 @@ type Shipped struct {
 	Splits       []*Split               `json:"splits,omitempty"`       // how ranks or threads, and devices, spend their time, without startup
 	Startup      []int                  `json:"startup,omitempty"`      // causes that are of startup, which stand last
 	Unclassified []string               `json:"unclassified,omitempty"` // what has no cause, and what to do about it
+	Training     *ShippedTraining       `json:"training,omitempty"`
+}
+
+// ShippedTraining is what text says of a training job besides its figures.
+type ShippedTraining struct {
+	Facts   []string      `json:"facts"`
+	Workers []shownWorker `json:"workers"`
 }
 
 // Ship returns what the page receives of an analysis.
@@ -37,6 +44,9 @@ func Ship(a *document.Analysis) Shipped {
 		if a.Diagnosis[i].Kind == cause.Startup {
 			s.Startup = append(s.Startup, i)
 		}
+	}
+	if t := a.Training; t != nil {
+		s.Training = &ShippedTraining{trainingFacts(t), shownWorkers(t)}
 	}
 	for k := waitstate.None + 1; k < waitstate.Kinds; k++ {
 		s.Waits[k.Info().Key] = k.Info().Title

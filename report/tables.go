@@ -5,6 +5,7 @@ var tables = []*Table{
 	callTree, waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
 	devices, kernels, deviceKernels, devicePath, gaps, idleBefore,
 	launches, steps, deviceCollectives, stragglers, hostWaits, streams, parts, threadRows, phases, operations, files, sizes,
+	trainingWorkers, trainingRanks, trainingLanes, trainingStages, trainingTypes, trainingBubbles, trainingSteps,
 }
 
 var waitStates = &Table{Key: "wait_states", Tab: "waits", Title: "Wait states",

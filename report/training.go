@@ -12,58 +12,91 @@ import (
 	"tracekit/trace"
 )
 
-var trainingWorkers = &Table{Key: "training_workers", Title: "Slowdown by worker", Path: "training.by_worker[]", What: "workers",
+var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]", What: "workers",
 	Note: "The lesser of the slowdowns of its data-parallel rank and of its stage. Excess: computation time beyond that of peers, workers " +
 		"of the same stage.",
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Rank},
 		{Key: "dp_rank", Title: "dp rank", Unit: Plain},
+		{Key: "tp_rank", Title: "tp rank", Unit: Plain},
 		{Key: "stage", Title: "stage", Unit: Plain},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
 		{Key: "excess", Title: "excess", Unit: Share},
 		{Key: "evidence", Title: "evidence", Unit: Remarks},
 	}}
 
-var trainingTypes = &Table{Key: "training_types", Title: "Slowdown by type of operation", Path: "training.by_type[]",
+var trainingTypes = &Table{Key: "training_types", Tab: "training", Title: "Slowdown by type of operation", Path: "training.by_type[]",
 	Note: "All other types have equal durations. Of a communication the duration is its transfer.",
 	Columns: []Column{
 		{Key: "type", Title: "type"},
 		{Key: "operations", Title: "operations", Unit: Count},
 		{Key: "equal_ns", Title: "equal duration", Unit: Time},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
 	}}
 
-var trainingGroups = &Table{Key: "training_groups", Columns: []Column{
-	{Key: "number", Title: "number", Unit: Plain},
-	{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
-}}
+var (
+	trainingRanks  = trainingGroups("ranks", "data-parallel rank", "dp_rank")
+	trainingLanes  = trainingGroups("lanes", "tensor-parallel rank", "tp_rank")
+	trainingStages = trainingGroups("stages", "stage", "stage")
+)
 
-var trainingBubbles = &Table{Key: "training_bubbles", Title: "Pipeline bubbles", Path: "training.bubbles[]",
+func trainingGroups(key, of, block string) *Table {
+	return &Table{Key: "training_" + key, Tab: "training", Title: "Slowdown by " + of, Path: "training.by_" + block + "[]", What: "rows",
+		Columns: []Column{
+			{Key: "number", Title: "number", Unit: Plain},
+			{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
+		}}
+}
+
+var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "Pipeline bubbles", Path: "training.bubbles[]",
 	Note: "Time of a step in which nothing runs on a stage, a mean over its workers. The schedule's part stays where all are equal.",
 	Columns: []Column{
 		{Key: "stage", Title: "stage", Unit: Plain},
 		{Key: "share", Title: "share of step", Unit: Share},
-		{Key: "bubble_ns", Title: "bubble", Unit: Time, Term: "pipeline bubble"},
+		{Key: "bubble_ns", Title: "bubble", Unit: Time, Term: "pipeline bubble", Bar: true},
 		{Key: "schedule_ns", Title: "schedule", Unit: Time},
 		{Key: "warm_up_ns", Title: "warm-up", Unit: Time},
 		{Key: "cool_down_ns", Title: "cool-down", Unit: Time},
 		{Key: "rest_ns", Title: "rest", Unit: Time},
 	}}
 
-var trainingSteps = &Table{Key: "training_steps", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
+var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]", What: "kinds of groups",
+	Note: "Known by their name, by what they communicate when (use), or by their members.",
 	Columns: []Column{
-		{Key: "step", Title: "step", Unit: Plain},
-		{Key: "step_ns", Title: "time", Unit: Time},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "role", Title: "for"},
+		{Key: "by", Title: "known by"},
+		{Key: "groups", Title: "groups", Unit: Count},
+		{Key: "ranks", Title: "ranks of each", Unit: Count},
+		{Key: "example", Title: "example"},
 	}}
 
-// evidence is what text adds to the row of a worker.
-type evidence struct {
+var trainingSteps = &Table{Key: "training_steps", Tab: "training", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
+	Note: "Excess: of the worker that computes longest beyond its peers in this step.",
+	Columns: []Column{
+		{Key: "step", Title: "step", Unit: Plain},
+		{Key: "step_ns", Title: "time", Unit: Time, Bar: true},
+		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
+		{Key: "rank", Title: "slowest rank", Unit: Rank},
+		{Key: "excess", Title: "excess", Unit: Share},
+	}}
+
+// A shownWorker is a worker and how it is slow.
+type shownWorker struct {
+	*document.Worker
 	Evidence string `json:"evidence"`
 }
 
-// slowEvidence says how a worker is slow, "" if it is not.
-func slowEvidence(w *document.Worker, steps int) string {
+// shownWorkers returns the workers of a job, the slowest first.
+func shownWorkers(t *document.Training) []shownWorker {
+	out := make([]shownWorker, len(t.ByWorker))
+	for i := range out {
+		out[i] = shownWorker{&t.ByWorker[i], SlowEvidence(&t.ByWorker[i], t.Steps)}
+	}
+	return out
+}
+
+// SlowEvidence says how a worker is slow, "" if it is not.
+func SlowEvidence(w *document.Worker, steps int) string {
 	switch w.Pattern {
 	case document.SlowAlways:
 		return "always slow"
@@ -82,13 +115,22 @@ func trainingFacts(t *document.Training) (facts []string) {
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}
-	if orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
+	// One slow worker makes its stage slow; other workers of the stage show that it is not the stage.
+	worker := t.DPRanks > 1 && orZero(t.MW) >= 0.5
+	if t.Stages > 1 && !worker && orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}
 	if s := t.Sequences; s != nil && s.Varying {
 		facts = append(facts, fmt.Sprintf("Micro-batches take different times, forward and backward alike (correlation %.2f). "+
 			"Balance sequence lengths among data-parallel ranks.", s.Correlation))
+	}
+	if n := len(t.Missing); n > 0 {
+		facts = append(facts, fmt.Sprintf("%s not in the trace, the first is stage %d of dp rank %d; their data-parallel ranks are left out.",
+			words.Plural(n, "worker is", "workers are"), t.Missing[0].Stage, t.Missing[0].DP))
+	}
+	if s := t.Structure; s != nil && len(s.LeftOut) > 0 {
+		facts = append(facts, fmt.Sprintf("%s left out: not all stages of their data-parallel rank are recorded.", RanksNamed(s.LeftOut)))
 	}
 	if t.LeftOut > 0 {
 		facts = append(facts, fmt.Sprintf("%s left out: other operations than in the first step.",
@@ -102,6 +144,15 @@ func orZero(x *float64) float64 {
 		return 0
 	}
 	return *x
+}
+
+// jobSize says of how many steps and workers a job is.
+func jobSize(t *document.Training) string {
+	size := words.Plural(t.Steps, "step", "steps") + " of " + words.Plural(t.DPRanks, "data-parallel rank", "data-parallel ranks")
+	if t.TPRanks > 1 {
+		size += " × " + words.Plural(t.TPRanks, "tensor-parallel rank", "tensor-parallel ranks")
+	}
+	return size + " × " + words.Plural(t.Stages, "stage", "stages")
 }
 
 // shareOfLoss writes a share of a loss, which may seem to be more than all of it.
@@ -134,29 +185,50 @@ func (r *Sections) Training() {
 	if t == nil {
 		return
 	}
-	said := fmt.Sprintf("Training: %s of %s × %s: a step takes %s, %s with equal workers, slowdown %.3f.",
-		words.Plural(t.Steps, "step", "steps"), words.Plural(t.DPRanks, "dp rank", "dp ranks"), words.Plural(t.Stages, "stage", "stages"),
+	said := fmt.Sprintf("Training: %s: a step takes %s, %s with equal workers, slowdown %.3f.", jobSize(t),
 		words.Time(t.StepNs), words.Time(t.EqualNs), t.Slowdown)
 	fmt.Fprintf(r.W, "\n%s\n", text.Wrap(said, r.Width, 2))
 	for _, fact := range trainingFacts(t) {
 		fmt.Fprintln(r.W, text.Wrap(fact, r.Width, 2))
 	}
-	rows := RowsOf(t.ByWorker)
-	for i := range rows {
-		rows[i] = append(rows[i], &evidence{slowEvidence(&t.ByWorker[i], t.Steps)})
+	workers := *trainingWorkers
+	if t.TPRanks <= 1 {
+		workers.Columns = slices.DeleteFunc(slices.Clone(workers.Columns), func(c Column) bool { return c.Key == "tp_rank" })
 	}
-	r.Table(trainingWorkers, rows)
-	for _, g := range []struct {
-		title string
-		rows  []document.GroupSlow
-	}{{"Slowdown by data-parallel rank", t.ByDP}, {"Slowdown by stage", t.ByStage}} {
-		table := *trainingGroups
-		table.Title, table.What = g.title, "rows"
-		r.Table(&table, longest(RowsOf(g.rows), "slowdown"))
+	r.Table(&workers, RowsOf(shownWorkers(t)))
+	r.Table(trainingRanks, longest(RowsOf(t.ByDP), "slowdown"))
+	if t.TPRanks > 1 {
+		r.Table(trainingLanes, longest(RowsOf(t.ByTP), "slowdown"))
 	}
+	r.Table(trainingStages, longest(RowsOf(t.ByStage), "slowdown"))
 	r.Table(trainingTypes, RowsOf(t.ByType))
 	r.Table(trainingBubbles, RowsOf(t.Bubbles))
 	r.Table(trainingSteps, longest(RowsOf(t.ByStep), "step_ns"))
+	if s := t.Structure; s != nil {
+		r.Table(trainingGroupsFound, RowsOf(s.Groups))
+		for i := range s.Notes {
+			fmt.Fprintln(r.W, text.Wrap(unrecorded(&s.Notes[i]), r.Width, 2))
+		}
+	}
+}
+
+// unrecorded says what a profiler has not recorded, and what follows.
+func unrecorded(n *document.Unrecorded) string {
+	switch n.Record {
+	case document.NoBackward:
+		return "The backward pass is not recorded: neither its operators nor an annotation. Forward and backward passes count as one computation."
+	case document.NoOptimizer:
+		return "Optimizer.step is not recorded. What follows the last backward computation counts as optimizer."
+	case document.NoGroups:
+		return "Process groups are not recorded. All operations count as those of all ranks."
+	case document.NoMicroBatches:
+		return "Micro-batches are not named. Sends and receives tell them apart."
+	case document.NoLaunch:
+		return fmt.Sprintf("%d of %d kernels have no recorded launch. Their pass is that of the time at which they start.", n.Count, n.Of)
+	case document.NoFiles:
+		return fmt.Sprintf("%d of %d ranks are not recorded.", n.Count, n.Of)
+	}
+	return n.Record
 }
 
 // trainingLoss is the part of the first screen about what a training job loses.
@@ -165,8 +237,7 @@ func (o *Overview) trainingLoss() *block {
 	if t == nil {
 		return nil
 	}
-	b := &block{heading: "TRAINING", least: 3, about: fmt.Sprintf("%s of %s × %s", words.Plural(t.Steps, "step", "steps"),
-		words.Plural(t.DPRanks, "data-parallel rank", "data-parallel ranks"), words.Plural(t.Stages, "stage", "stages"))}
+	b := &block{heading: "TRAINING", least: 3, about: jobSize(t)}
 	lost := 0.0
 	if t.StepNs > 0 {
 		lost = max(0, 1-float64(t.EqualNs)/float64(t.StepNs))
@@ -176,7 +247,7 @@ func (o *Overview) trainingLoss() *block {
 	b.add(o.row("lost to unequal workers", words.Share(lost), &lost, ""))
 	for i := range t.ByWorker[:min(3, len(t.ByWorker))] {
 		w := &t.ByWorker[i]
-		if said := slowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
+		if said := SlowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
 			who := fmt.Sprintf("dp %d, stage %d", w.DP, w.Stage)
 			if w.Rank != trace.None {
 				who = fmt.Sprintf("rank %s (%s)", words.Rank(w.Rank), who)

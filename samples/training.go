@@ -14,7 +14,7 @@ import (
 
 // TrainingOptions say what training job is to be generated. Times are in ns.
 type TrainingOptions struct {
-	DP, PP, TP   int // data-parallel ranks, stages of the pipeline, GPUs of a worker, of which the first is recorded
+	DP, PP, TP   int // data-parallel ranks, stages of the pipeline, GPUs of a worker, of which a table has the first
 	MicroBatches int // of a step; of interleaved schedules a multiple of PP
 	Steps        int
 	Schedule     string  // one of Schedules
@@ -26,6 +26,12 @@ type TrainingOptions struct {
 	LastStage float64 // by how much computations of the last stage take longer, as a share
 	Sequences float64 // largest deviation of the length of a micro-batch, as a share
 	Skew      int64   // largest difference of clocks
+	Drift     int64   // largest drift of clocks, in parts per million
+
+	// Of profiles.
+	Kernels     int   // of a computation; 0: one
+	Jitter      int64 // by how much later than a communication ends its end is recorded, at most
+	Undescribed bool  // process groups and passes are not named
 }
 
 // A SlowWorker computes longer than the others.
@@ -122,31 +128,14 @@ func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.In
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("generating a training job: %w", err)
 	}
-	truth := o.truth()
-	g := &training{TrainingOptions: o, source: rand.NewPCG(o.Seed, 0x747261696e), chunks: 1}
-	g.random = rand.New(g.source)
-	if o.Schedule == "interleaved" {
-		g.chunks = 2
-	}
-	for range o.DP * o.PP {
-		skew := int64(0)
-		if o.Skew > 0 {
-			skew = g.random.Int64N(o.Skew + 1)
-			truth.Clock = append(truth.Clock, ProcessClock{Skew: skew})
-		}
-		g.skews = append(g.skews, skew)
-	}
-	g.orders = make([][]computation, o.PP)
-	for s := range g.orders {
-		g.orders[s] = g.order(s)
-	}
+	g, truth := newTraining(o)
 	info := trace.Info{Creator: "tracekit " + moduleVersion(), Machine: "simulated", Description: fmt.Sprintf(
 		"training, %d × %d × %d GPUs, %d micro-batches, %s, %d steps, seed %d", o.DP, o.PP, o.TP, o.MicroBatches, o.Schedule, o.Steps, o.Seed)}
 	defs := g.defs()
 	dry := *g
 	source := *g.source // which goes on from where it is, twice
 	dry.random = rand.New(&source)
-	if err := dry.run(ctx, nowhere{}, o.truth()); err != nil {
+	if err := dry.record(ctx, nowhere{}, o.truth()); err != nil {
 		return nil, err
 	}
 	defs.Clock.GlobalOffset, defs.Clock.Length = dry.earliest, uint64(dry.latest-dry.earliest)
@@ -154,10 +143,44 @@ func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.In
 	if err != nil {
 		return nil, err
 	}
-	if err := g.run(ctx, sink, truth); err != nil {
+	if err := g.record(ctx, sink, truth); err != nil {
 		return nil, err
 	}
 	return truth, sink.Close()
+}
+
+// newTraining prepares a simulation. Options have been checked.
+func newTraining(o TrainingOptions) (*training, *TrainingTruth) {
+	truth := o.truth()
+	g := &training{TrainingOptions: o, source: rand.NewPCG(o.Seed, 0x747261696e), chunks: 1}
+	g.random = rand.New(g.source)
+	if o.Schedule == "interleaved" {
+		g.chunks = 2
+	}
+	for range o.DP * o.PP {
+		var c ProcessClock
+		if o.Skew > 0 {
+			c.Skew = g.random.Int64N(o.Skew + 1)
+		}
+		if o.Drift > 0 {
+			c.Drift = g.random.Int64N(o.Drift + 1)
+		}
+		if o.Skew > 0 || o.Drift > 0 {
+			truth.Clock = append(truth.Clock, c)
+		}
+		g.clocks = append(g.clocks, c)
+	}
+	g.orders = make([][]computation, o.PP)
+	for s := range g.orders {
+		g.orders[s] = g.order(s)
+	}
+	return g, truth
+}
+
+// local returns the time of a worker's clock.
+func (g *training) local(worker int, t int64) int64 {
+	c := g.clocks[worker]
+	return t + c.Skew + (t-startTraining)/1000*c.Drift/1000
 }
 
 // nowhere is a sink that keeps nothing.
@@ -167,22 +190,27 @@ func (nowhere) Write(*trace.Batch) error { return nil }
 
 func (nowhere) Close() error { return nil }
 
-// run simulates all steps.
-func (g *training) run(ctx context.Context, sink trace.Sink, truth *TrainingTruth) error {
+// record simulates all steps and gives them to a sink.
+func (g *training) record(ctx context.Context, sink trace.Sink, truth *TrainingTruth) error {
 	g.batches = make([]*trace.Batch, g.DP*g.PP*lanes)
 	for l := range g.batches {
 		g.batches[l] = &trace.Batch{}
 		g.batches[l].Reset(trace.LocationID(l), 0)
 	}
-	at := int64(startTraining)
 	g.earliest = math.MaxInt64
+	return g.run(ctx, truth, func(step int, at int64) error { return g.write(sink, step, at, truth) })
+}
+
+// run simulates all steps; write takes each with its begin.
+func (g *training) run(ctx context.Context, truth *TrainingTruth, write func(step int, at int64) error) error {
+	at := int64(startTraining)
 	for step := range g.Steps {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		length := g.step(step)
 		truth.StepNs = append(truth.StepNs, length)
-		if err := g.write(sink, step, at, truth); err != nil {
+		if err := write(step, at); err != nil {
 			return err
 		}
 		at += length + g.Compute
@@ -251,7 +279,7 @@ type training struct {
 	chunks  int
 	source  *rand.PCG
 	random  *rand.Rand
-	skews   []int64
+	clocks  []ProcessClock  // by worker
 	orders  [][]computation // by stage
 	batches []*trace.Batch  // by location
 	workers []*trainee      // of the step at hand, by rank
@@ -267,6 +295,7 @@ type trainee struct {
 	dp, stage int
 	order     []computation
 	took      []int64
+	slow      float64 // by which its computations are longer
 	ends      []int64
 	done      int
 	ways      [2]way
@@ -338,6 +367,7 @@ func (g *training) trainee(step, dp, stage int, lengths []float64) *trainee {
 			slow *= s.Factor
 		}
 	}
+	w.slow = slow
 	if stage == g.PP-1 {
 		slow *= 1 + g.LastStage
 	}
@@ -568,7 +598,7 @@ func (g *training) write(sink trace.Sink, step int, at int64, truth *TrainingTru
 				}
 			}
 			region := trace.RegionID(slices.Index(trainingTypes, op.kind))
-			start, end := at+op.start+g.skews[r], at+op.end+g.skews[r]
+			start, end := g.local(r, at+op.start), g.local(r, at+op.end)
 			g.earliest, g.latest = min(g.earliest, start), max(g.latest, end)
 			b.AddFlow(start, trace.KindEnter, region)
 			b.AddFlow(end, trace.KindLeave, region)

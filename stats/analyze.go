@@ -7,6 +7,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/merge"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
@@ -32,7 +33,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
 	if a.Selection == nil {
-		if a.Training, err = training(ctx, t, opts.Jobs); err != nil {
+		if a.Training, a.Pipeline, err = training(ctx, t, opts.Jobs); err != nil {
 			return nil, err
 		}
 	}
@@ -51,12 +52,17 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 }
 
 // training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
-func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, error) {
-	found, err := stragglers.Find(ctx, t.Source, jobs)
-	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) {
-		return nil, nil
+func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
+	src := t.Source
+	if stragglers.Profiled(t.Defs) {
+		src = merge.Corrected(t)
 	}
-	return found, err
+	found, pipeline, err := stragglers.Find(ctx, src, jobs)
+	var missing *stragglers.MissingError
+	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) || errors.As(err, &missing) {
+		return nil, nil, nil
+	}
+	return found, pipeline, err
 }
 
 // diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators.

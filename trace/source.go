@@ -45,6 +45,9 @@ const (
 	PropertySample = "TRACEKIT::SAMPLE"
 )
 
+// PropertyFileClocks is the key in Info.Properties by which a trace says that each of its files has a clock of its own ("true").
+const PropertyFileClocks = "TRACEKIT::CLOCK_PER_FILE"
+
 // PropertyCorrected is the key in Info.Properties by which a trace says that its times are corrected ones ("true"): what still runs
 // backwards is left as it is unless a correction is asked for. All writers keep it.
 const PropertyCorrected = "TRACEKIT::CLOCK_CORRECTED"

@@ -193,10 +193,12 @@ type ClockMethod string
 
 // The clock methods.
 const (
-	ClockNone       ClockMethod = "none"
-	ClockOffsets    ClockMethod = "offsets"
-	ClockCLC        ClockMethod = "clc"
-	ClockOffsetsCLC ClockMethod = "offsets+clc"
+	ClockNone        ClockMethod = "none"
+	ClockOffsets     ClockMethod = "offsets"
+	ClockCLC         ClockMethod = "clc"
+	ClockOffsetsCLC  ClockMethod = "offsets+clc"
+	ClockTogether    ClockMethod = "collectives"
+	ClockTogetherCLC ClockMethod = "collectives+clc"
 )
 
 // A Clock says what was done about the clocks, and holds the maps that do it.
@@ -207,6 +209,20 @@ type Clock struct {
 	MinLatency  int64      // ticks between what must follow each other, for it to be no violation
 	MaxShift    int64      // largest shift by the logical clock, in ticks
 	Maps        []ClockMap // by location: raw to corrected time
+	Alignment   *Alignment // nil: clocks were not found by what happens together
+}
+
+// An Alignment says how clocks were found by what happens together. Times are in ticks.
+//
+//	Bounds[l] is by how much the clock of location l may still differ from the first one
+type Alignment struct {
+	Clocks    int
+	Unlinked  int // that nothing links to the first one
+	MaxOffset int64
+	MaxDrift  float64 // parts per million
+	MaxBound  int64
+	Left      uint64 // what still runs backwards with them, before the logical clock
+	Bounds    []int64
 }
 
 // Violations counts what runs backwards in time: messages whose receive record lies strictly before their send record; collectives in which

@@ -28,6 +28,7 @@ type generateOptions struct {
 	json   bool
 
 	training samples.TrainingOptions
+	profiles bool
 }
 
 func newGenerate(io *cli.Streams) *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/words"
+	"tracekit/engine"
 	"tracekit/report/text"
 	"tracekit/samples"
 )
@@ -26,7 +27,7 @@ func (o *generateOptions) addTraining(set *pflag.FlagSet) {
 	t := &o.training
 	set.IntVar(&t.DP, "dp", 4, "training: data-parallel ranks")
 	set.IntVar(&t.PP, "pp", 4, "training: stages of the pipeline")
-	set.IntVar(&t.TP, "tp", 1, "training: GPUs of a worker; the first is recorded")
+	set.IntVar(&t.TP, "tp", 1, "training: GPUs of a worker; a table has the first")
 	set.IntVar(&t.MicroBatches, "micro-batches", 8, "training: micro-batches of a step")
 	cli.Var(set, &t.Schedule, cli.Choice(samples.Schedules()...), "schedule", "1f1b", "training: `schedule` of the pipeline: 1f1b, "+
 		"interleaved or zero-bubble")
@@ -34,6 +35,10 @@ func (o *generateOptions) addTraining(set *pflag.FlagSet) {
 		"`RANK=FACTOR`, as in 5=1.5; 5=1.5@20 from step 20 on, 5=1.5%10 in 10 % of steps; repeatable")
 	cli.Var(set, &t.LastStage, cli.NumberIn("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0", "training: `share` by which the last stage computes longer")
 	cli.Var(set, &t.Sequences, shareBelow1(), "sequences", "0", "training: largest deviation of a micro-batch's length, as a `share`")
+	set.BoolVar(&o.profiles, "profiles", false, "training: write what PyTorch's profiler records, a directory with a JSON file for each GPU")
+	set.IntVar(&t.Kernels, "kernels", 4, "training: kernels of a computation, with --profiles")
+	set.Int64Var(&t.Jitter, "jitter", 0, "training: largest delay of recorded ends of communications, in ns, with --profiles")
+	set.BoolVar(&t.Undescribed, "undescribed", false, "training: process groups and passes have no names, with --profiles")
 	cli.Var(set, &t.Noise, shareBelow1(), "noise", "0.02", "training: largest deviation of a computation, as a `share`")
 }
 
@@ -62,10 +67,16 @@ func parseSlowWorker(value string) (w samples.SlowWorker, err error) {
 // runTraining generates a training job.
 func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) error {
 	o := opts.training
-	o.Steps, o.Seed, o.Compute, o.Skew = opts.Iterations, opts.Seed, opts.Compute, opts.Plant.Skew
-	truth, err := written(ctx, io, opts, func(create opener) (*samples.TrainingTruth, error) {
-		return samples.GenerateTraining(ctx, o, create)
-	})
+	o.Steps, o.Seed, o.Compute, o.Skew, o.Drift = opts.Iterations, opts.Seed, opts.Compute, opts.Plant.Skew, opts.Plant.Drift
+	var truth *samples.TrainingTruth
+	var err error
+	if opts.profiles {
+		truth, err = cli.Watch(io, opts.quiet, "generating", func(*engine.Progress) (*samples.TrainingTruth, error) {
+			return samples.WriteProfiles(ctx, o, opts.output)
+		})
+	} else {
+		truth, err = written(ctx, io, opts, func(create opener) (*samples.TrainingTruth, error) { return samples.GenerateTraining(ctx, o, create) })
+	}
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func TestAgentsTools(t *testing.T) {
 		{"explain", arguments{"trace": ring, "cause": 1}, `"mean_of_others_ns"`, false},
 		{"explain", arguments{"trace": ring, "cause": 7}, "no cause 7", true},
 		{"whatif", arguments{"trace": ring, "scale": []string{"work=0.125@2"}}, "With scale work=0.125@2: 339 ms", false},
-		{"compare", arguments{"a": ring, "b": ring}, "take as long in both", false},
+		{"compare", arguments{"a": ring, "b": ring}, "Total rank time: 1.78 s in both", false},
 		{"sql", arguments{"traces": ring, "query": "select rank, count(*) as n from calls group by rank limit 1"}, "rank,n\n0,", false},
 		{"sql", arguments{"traces": ring, "query": "select * from visits"}, "page 2", false},
 		{"sql", arguments{"traces": ring, "query": "delete from calls"}, "may only read", true},

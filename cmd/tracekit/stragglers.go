@@ -10,11 +10,13 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
+	"tracekit/merge"
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
+	"tracekit/trace"
 )
 
 type stragglersOptions struct {
@@ -61,10 +63,13 @@ func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions
 	}
 	defer in.Close()
 	doc := &outcome.Stragglers{Schema: outcome.StragglersSchema}
-	if stragglers.Is(in.Defs()) {
-		doc.Training, err = stragglers.Find(ctx, in, opts.Jobs)
+	switch {
+	case in.Defs().IsTraining():
+		doc.Training, _, err = stragglers.Find(ctx, in, opts.Jobs)
 		doc.Trace, doc.Findings = outcome.NewInfo(in).Trace, analysis.FindingRows(in.Findings())
-	} else {
+	case stragglers.Profiled(in.Defs()):
+		err = opts.profiled(ctx, io, in, doc)
+	default:
 		err = opts.program(ctx, io, in, doc)
 	}
 	if err != nil {
@@ -82,12 +87,33 @@ func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions
 	}, doc.Findings, opts.Gate(doc))
 }
 
+// profiled finds the training job in what a profiler has recorded, or else compares the ranks of any program.
+func (o *stragglersOptions) profiled(ctx context.Context, io *cli.Streams, in *cli.Input, doc *outcome.Stragglers) error {
+	t, err := o.Reconcile(ctx, io, in)
+	if err != nil {
+		return err
+	}
+	doc.Training, _, err = stragglers.Find(ctx, merge.Corrected(t), o.Jobs)
+	var missing *stragglers.MissingError
+	if errors.As(err, &missing) {
+		doc.Missing = missing.Record
+		return o.ranks(ctx, io, t, doc)
+	}
+	doc.Trace, doc.Findings = outcome.NewInfo(in).Trace, analysis.FindingRows(cli.FindingsOf(t))
+	return err
+}
+
 // program compares the ranks of any program.
 func (o *stragglersOptions) program(ctx context.Context, io *cli.Streams, in *cli.Input, doc *outcome.Stragglers) error {
 	t, err := o.Reconcile(ctx, io, in)
 	if err != nil {
 		return err
 	}
+	return o.ranks(ctx, io, t, doc)
+}
+
+// ranks compares the ranks of a reconciled trace.
+func (o *stragglersOptions) ranks(ctx context.Context, io *cli.Streams, t *trace.Trace, doc *outcome.Stragglers) error {
 	a, err := o.Analyze(ctx, io, t, analysis.Options{Top: 1})
 	if err != nil {
 		return err

@@ -21,7 +21,6 @@ import (
 	"tracekit/stats/numbers"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
-	"tracekit/stats/stragglers"
 	"tracekit/stats/whatif"
 	"tracekit/trace"
 )
@@ -229,8 +228,13 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		return err
 	}
 	defer t.Source.Close()
-	if stragglers.Is(t.Defs) && len(opts.changes) == 0 && !opts.slack && !opts.curves.asked() && opts.Out == "" {
-		return opts.predictTraining(ctx, io, t)
+	if len(opts.changes) == 0 && !opts.slack {
+		if m, src, err := trainingModel(ctx, t, opts.Jobs); m != nil || err != nil {
+			if err != nil {
+				return err
+			}
+			return opts.predictTraining(ctx, io, t, m, src)
+		}
 	}
 	options := analysis.Options{Top: 1}
 	if len(opts.limit) > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,8 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
+	"tracekit/merge"
+	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
@@ -79,12 +82,27 @@ func (f *equalFlags) changes(ctx context.Context, m *whatif.Model, a *analysis.R
 	return nil, nil
 }
 
-// predictTraining replays the steps of a training job with the changes, or with each that there is.
-func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace) error {
-	m, err := stragglers.NewModel(ctx, t.Source, o.Jobs)
-	if err != nil {
-		return err
+// trainingModel returns the model of a training job, and the source whose operations are replayed; nil if a trace is none of such a job.
+func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.Model, trace.Source, error) {
+	switch {
+	case t.Defs.IsTraining():
+		m, err := stragglers.NewModel(ctx, t.Source, jobs)
+		return m, t.Source, err
+	case stragglers.Profiled(t.Defs):
+		src := merge.Corrected(t)
+		m, err := stragglers.NewModel(ctx, src, jobs)
+		var missing *stragglers.MissingError
+		if errors.As(err, &missing) {
+			return nil, nil, nil
+		}
+		return m, src, err
 	}
+	return nil, nil, nil
+}
+
+// predictTraining replays the steps of a training job with the changes, or with each that there is.
+func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model, src trace.Source) error {
+	var err error
 	findings := analysis.FindingRows(cli.FindingsOf(t))
 	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
 		Findings: findings, Baseline: m.Predict(stragglers.Change{})}
@@ -93,7 +111,7 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 	doc.Predicted = m.Predict(o.equal.Change)
 	doc.Gain = doc.Baseline - doc.Predicted
 	doc.Share = numbers.Ratio(doc.Gain, doc.Baseline)
-	if len(texts) == 0 {
+	if o.gains {
 		each := equalFlags{stragglers.Change{Equalize: true, Replace: stragglers.SlowestShare, Rebalance: true}}
 		texts, alone := each.list()
 		for i, c := range alone {
@@ -102,5 +120,41 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 		}
 		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return int(min(1, max(-1, b.GainNs-a.GainNs))) })
 	}
+	if err := o.trainingCurve(ctx, m, doc); err != nil {
+		return err
+	}
+	if o.Out != "" && o.curves.format == "" {
+		doc.Out = o.Out
+		changed := m.Changed(o.equal.Change)
+		if _, doc.Lost, err = o.WriteTrace(ctx, io, &o.ReadFlags, changed, t.Store); err != nil {
+			return err
+		}
+	}
 	return o.Finish(io, doc, func() { show.Whatif(io.Sections(o.top), doc) }, findings, o.Gate(doc))
+}
+
+// trainingCurve finds the curve of latency if it is asked for, and draws it if -o asks for it.
+func (o *whatifOptions) trainingCurve(ctx context.Context, m *stragglers.Model, doc *outcome.Whatif) error {
+	if o.curves.bandwidth.asked {
+		return errors.New("whatif: operations of training jobs have no sizes here; --latency-curve works without them")
+	}
+	if !o.curves.latency.asked {
+		return nil
+	}
+	lines, replays := m.Latency(o.curves.latency.to, o.equal.Change)
+	c := &whatif.Curve{Unit: "ns", RunTime: int64(math.Round(lines[0].Base)), To: lines[len(lines)-1].To, Replays: replays}
+	for _, l := range lines {
+		c.Pieces = append(c.Pieces, whatif.Piece{From: l.From, To: l.To, Base: l.Base, Slope: l.Slope, Messages: uint64(l.Slope)})
+	}
+	c.Tolerate(lines[0].Base)
+	doc.Latency = c
+	if o.curves.format == "" {
+		return nil
+	}
+	f, err := figure.Curve(doc)
+	if err != nil {
+		return err
+	}
+	doc.Picture = o.Out
+	return picture(&o.OutFlags).Draw(ctx, f)
 }

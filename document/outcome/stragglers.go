@@ -13,6 +13,7 @@ type Stragglers struct {
 	Trace    document.TraceInfo `json:"trace"`
 	Training *document.Training `json:"training,omitempty"` // nil: the trace is none of a training job
 	Program  *document.Unequal  `json:"program,omitempty"`  // nil: it is
+	Missing  string             `json:"missing,omitempty"`  // what a profiler has not recorded, so that steps are not known
 	Out      string             `json:"out,omitempty"`      // the picture that was written
 	Findings []document.Finding `json:"findings"`
 }

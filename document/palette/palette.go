@@ -118,6 +118,8 @@ func (c Class) Shade(name string) int {
 	switch f := trace.MPIFunctionOf(name); {
 	case c == PointToPoint && f.Class != trace.ClassNone:
 		return p2pShades[f.Class] % shades
+	case c == Computing && trainingShades[name] > 0:
+		return trainingShades[name] % shades
 	case c == Collective && f.Op.Pattern() != trace.PatternNone && f.Class != trace.ClassNone:
 		return collectiveShades[f.Op.Pattern()] % shades
 	}
@@ -133,6 +135,9 @@ var p2pShades = map[trace.CallClass]int{trace.ClassRecv: 1, trace.ClassIrecv: 1,
 // collectiveShades are the shades of patterns of communication.
 var collectiveShades = map[trace.Pattern]int{trace.PatternAllToAll: 1, trace.PatternSparse: 1, trace.PatternOneToAll: 2,
 	trace.PatternAllToOne: 3, trace.PatternScan: 3}
+
+// trainingShades are the shades of computations of a training job, far apart: they lie side by side.
+var trainingShades = map[string]int{"forward-compute": 11, "backward-compute": 1, "weight-compute": 3}
 
 // waitShades are the shades of kinds of wait states; those that are akin share one.
 var waitShades = [waitstate.Kinds]int{

@@ -205,3 +205,22 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+// TestTrainingCommunicates: in a training job what is named as a communication has its class, computations of either way have shades of
+// their own; elsewhere the same name says nothing.
+func TestTrainingCommunicates(t *testing.T) {
+	for _, job := range []bool{true, false} {
+		d := &trace.Defs{Strings: []string{"forward-compute", "forward-send", trace.AttributeStep, trace.AttributeStage},
+			Regions: []trace.Region{{Name: 0}, {Name: 1}}}
+		want := Computing
+		if job {
+			d.Attributes, want = []trace.Attribute{{Name: 2}, {Name: 3}}, Communication
+		}
+		if got := Of(d).Host; got[0] != Computing || got[1] != want {
+			t.Errorf("training job %v: classes are %v", job, got)
+		}
+	}
+	if Computing.Shade("forward-compute") == Computing.Shade("backward-compute") {
+		t.Error("forward and backward look alike")
+	}
+}

@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"slices"
 	"strings"
 
 	"tracekit/document/words"
@@ -16,6 +17,7 @@ func Of(d *trace.Defs) Regions {
 	n := len(d.Regions)
 	out := Regions{make([]Class, n), make([]Class, n)}
 	functions, meanings, works := d.MPIFunctions(), threads.Meanings(d), d.DeviceWorks()
+	training := d.IsTraining()
 	blocking, sleeping, loading := d.DeviceWaits(), d.Sleeps(), d.LoadsData()
 	for i := range d.Regions {
 		r, id := &d.Regions[i], trace.RegionID(i)
@@ -29,6 +31,8 @@ func Of(d *trace.Defs) Regions {
 			out.Host[i] = Threads
 		case loading[i] || r.Role == trace.RoleFileIO || r.Role == trace.RoleFileIOMetadata:
 			out.Host[i] = IO
+		case training && slices.Contains(trace.TrainingOperations[trace.TrainingComputations:], name):
+			out.Host[i] = Communication
 		default:
 			if out.Host[i] = OfParadigm(r.Paradigm); out.Host[i] == Threads {
 				out.Host[i] = Computing // what a team works on is the program

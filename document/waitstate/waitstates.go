@@ -128,6 +128,7 @@ type State struct {
 	Share             *float64 `json:"share"`
 	SameSourceNs      *int64   `json:"same_source_ns,omitempty"`      // wrong order only
 	DifferentSourceNs *int64   `json:"different_source_ns,omitempty"` // wrong order only
+	ClockError        bool     `json:"within_clock_error,omitempty"`  // no wait is longer than what clocks of two hosts may differ by (2.7)
 	*Causes                    // of those that are caused by others
 	Top               []Row    `json:"top"` // the longest waits
 }

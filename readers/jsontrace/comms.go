@@ -10,6 +10,7 @@ import (
 // A group says which ranks communicate: a process group of PyTorch, a communicator of MPI.
 type group struct {
 	name  string
+	about string   // what the writer says that it is for, such as DATA_PARALLEL_GROUP
 	ranks []uint32 // nil: not recorded, all ranks
 	gloo  bool     // the group that uses gloo, whose name is not recorded
 	// A list of ranks that the writer has cut short is recorded as the first rank, their

@@ -15,6 +15,7 @@ type origin struct {
 	hasRank   bool
 	worldSize uint64              // as announced
 	groups    map[string][]uint32 // ranks of the process groups by name
+	about     map[string]string   // what they are for, by name
 	gloo      [][]uint32          // of those that use gloo
 	kineto    bool
 	alone     bool // all processes of the file belong to one rank
@@ -27,8 +28,11 @@ func (o *origin) readDistributedInfo(value []byte) {
 	if r, ok := integer(text(member(value, "rank"))); ok && r >= 0 && r < 1<<24 {
 		o.rank, o.hasRank = uint32(r), true
 	}
-	o.groups = make(map[string][]uint32)
+	o.groups, o.about = make(map[string][]uint32), make(map[string]string)
 	elements(member(value, "pg_config"), func(pg []byte) bool {
+		if about := text(member(pg, "pg_desc")); len(about) > 0 && string(about) != "undefined" {
+			o.about[unescape(text(member(pg, "pg_name")))] = unescape(about)
+		}
 		if ranks, whole := rankList(member(pg, "ranks")); whole {
 			o.groups[unescape(text(member(pg, "pg_name")))] = ranks
 			if bytes.Contains(member(pg, "backend_config"), []byte("gloo")) {
@@ -71,7 +75,7 @@ func rankList(raw []byte) (ranks []uint32, whole bool) {
 
 // kernelArgs are what PyTorch notes on the kernels of a collective operation, raw.
 type kernelArgs struct {
-	op, in, out, dtype, size, group, ranks, start, stride, src, dst []byte
+	op, in, out, dtype, size, group, about, ranks, start, stride, src, dst []byte
 }
 
 func readKernelArgs(args []byte) (a kernelArgs) {
@@ -89,6 +93,8 @@ func readKernelArgs(args []byte) (a kernelArgs) {
 			a.size = text(value)
 		case "Process Group Name":
 			a.group = text(value)
+		case "Process Group Description":
+			a.about = text(value)
 		case "Process Group Ranks":
 			a.ranks = value
 		case "Global rank start":
@@ -136,7 +142,7 @@ func (f *file) kernelCall(r *region, ev *event) nest.Call {
 
 // describe makes a group of the arguments.
 func (a *kernelArgs) describe() group {
-	g := group{name: unescape(a.group)}
+	g := group{name: unescape(a.group), about: unescape(a.about)}
 	if ranks, whole := rankList(a.ranks); whole {
 		g.ranks = ranks
 		return g

@@ -1,6 +1,7 @@
 package jsontrace
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -40,7 +41,7 @@ func (a *assembler) ranks() {
 	}
 	a.addGroup("MPI ranks", trace.GroupCommLocations, members)
 	a.world = a.addGroup("MPI_COMM_WORLD", trace.GroupComm, all)
-	a.comm("MPI_COMM_WORLD", nil)
+	a.comm("MPI_COMM_WORLD", "", nil)
 }
 
 // ranksOfTracks takes the ranks that tracks themselves name.
@@ -149,8 +150,8 @@ func (a *assembler) addGroup(name string, kind trace.GroupKind, members []uint32
 	return id
 }
 
-// comm returns the communicator of a name and ranks; nil: all of them.
-func (a *assembler) comm(name string, ranks []uint32) trace.CommID {
+// comm returns the communicator of a name and ranks; nil: all of them. Its group is called what it is for, if that is recorded.
+func (a *assembler) comm(name, about string, ranks []uint32) trace.CommID {
 	key := name + "\x00"
 	if ranks != nil {
 		b := append([]byte(key), 0)
@@ -164,7 +165,7 @@ func (a *assembler) comm(name string, ranks []uint32) trace.CommID {
 	}
 	id, group := trace.CommID(len(a.defs.Comms)), a.world
 	if ranks != nil {
-		group = a.addGroup(name, trace.GroupComm, ranks)
+		group = a.addGroup(cmp.Or(about, name), trace.GroupComm, ranks)
 	}
 	a.comms[key] = id
 	a.defs.Comms = append(a.defs.Comms, trace.Comm{Ref: uint64(id), Name: a.string(name),
@@ -184,7 +185,7 @@ func (a *assembler) groups(f *file) {
 			continue
 		}
 		g := &f.comms.list[i]
-		f.idmap.Comms = append(f.idmap.Comms, a.comm(g.name, a.members(f, g)))
+		f.idmap.Comms = append(f.idmap.Comms, a.comm(g.name, cmp.Or(g.about, f.origin.about[g.name]), a.members(f, g)))
 	}
 }
 

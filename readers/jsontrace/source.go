@@ -188,6 +188,7 @@ func describeFiles(files []*file) trace.Info {
 	info := trace.Info{Path: files[0].path, Format: Format, Version: files[0].form(), Properties: make(map[string]string)}
 	if len(files) > 1 {
 		info.Path = fmt.Sprintf("%s and %d more", info.Path, len(files)-1)
+		info.Properties[trace.PropertyFileClocks] = "true"
 	}
 	if own := files[0].own; own != nil {
 		own.describe(&info)

@@ -39,7 +39,7 @@ func Stragglers(t *document.Training) (*plots.Figure, error) {
 		return numbers, texts
 	}
 	d := plots.HeatMapData{Title: "Slowdown of the step by worker", Grid: g, RowLabel: "data-parallel rank", ColumnLabel: "pipeline stage",
-		ScaleLabel: "slowdown beyond 1", Unit: plots.Share}
+		ScaleLabel: "slowdown beyond 1", Unit: plots.Share, Whole: true}
 	g.dps, d.Rows = names(g.dps)
 	g.stages, d.Columns = names(g.stages)
 	return plots.HeatMap(d)

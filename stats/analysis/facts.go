@@ -40,12 +40,17 @@ func Coverage(t *trace.Trace) document.Coverage {
 // Clock makes the block that says what was done about the clocks.
 func Clock(t *trace.Trace) document.Clock {
 	c, r := t.Clock, numbers.Rate{Resolution: t.Defs.Clock.Resolution}
-	return document.Clock{
+	doc := document.Clock{
 		Method: string(c.Method), ViolationsRaw: c.Messages.Raw, ViolationsOffsets: c.Messages.Offsets, ViolationsAfter: c.Messages.After,
 		MaxViolationNs: r.Ns(max(c.Messages.Max, c.Collectives.Max)), MaxShiftNs: r.Ns(c.MaxShift), MinLatencyNs: r.Ns(c.MinLatency),
 		Collectives: document.ClockViolations{ViolationsRaw: c.Collectives.Raw, ViolationsOffsets: c.Collectives.Offsets,
 			ViolationsAfter: c.Collectives.After},
 	}
+	if a := c.Alignment; a != nil {
+		doc.Alignment = &document.ClockAlignment{Clocks: a.Clocks, Unlinked: a.Unlinked, MaxOffsetNs: r.Ns(a.MaxOffset), MaxDriftPPM: a.MaxDrift,
+			MaxBoundNs: r.Ns(a.MaxBound), Violations: a.Left}
+	}
+	return doc
 }
 
 // Findings lists those of the trace and of its analysis.

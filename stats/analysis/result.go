@@ -6,6 +6,7 @@ import (
 	"tracekit/stats/delays"
 	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
+	"tracekit/stats/stragglers"
 	"tracekit/stats/waits"
 )
 
@@ -17,6 +18,9 @@ type Result struct {
 	// Waits says, by location and call, how long the call waits and for whom: the rows of
 	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks.
 	Waits waits.ByCall `json:"-"`
+
+	// Pipeline has the computations of the longest steps of a training job; nil: the trace is none of one.
+	Pipeline *stragglers.Pipeline `json:"-"`
 
 	// Segments says, by location, where its time goes between and in those calls.
 	Segments []*profile.Segments `json:"-"`

@@ -28,6 +28,9 @@ func WaitRows(w *waits.Finder, d *Finder, share, team int64) *waitstate.States {
 				SourceLine: profile.Spell(defs, w.T.Tree.SourceLine(defs, i.Path)),
 				CallPath:   field.Path(i.Path), Rank: field.Rank(w.T.Rank[i.Location]), StartNs: x.Instant(i.Start), TimeNs: x.Ns(i.Time)})
 		}
+		if a := w.T.Clock.Alignment; a != nil && len(row.Top) > 0 {
+			row.ClockError = row.Top[0].TimeNs <= x.Ns(2*a.MaxBound)
+		}
 	}
 	split := numbers.Splitter{Rate: x.Rate}
 	same, different := split.Ns(w.Same), split.Ns(w.Different)

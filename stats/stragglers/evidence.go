@@ -68,10 +68,9 @@ func (r *replayer) excesses() [][]float64 {
 
 // judge finds which workers are slow, and since when.
 func (r *replayer) judge(workers []document.Worker) {
-	all := r.excesses()
-	far := max(farShare, farSigmas*spread(all))
+	far := max(farShare, farSigmas*spread(r.excess))
 	for w := range workers {
-		r.judgeOne(&workers[w], all[w], far, float64(len(workers)))
+		r.judgeOne(&workers[w], r.excess[w], far, float64(len(workers)))
 	}
 }
 

@@ -261,6 +261,7 @@ func (b *builder) meet(stages []stageNodes, g *graph) {
 			}
 		}
 	}
+	b.together(stages, join)
 	most := 0
 	for s := range stages {
 		most = max(most, len(stages[s][clip]))
@@ -279,6 +280,35 @@ func (b *builder) meet(stages []stageNodes, g *graph) {
 	for i, u := range unit {
 		if u < 0 {
 			join([]int{i})
+		}
+	}
+}
+
+// together joins the computations of workers that wait for each other within them.
+func (b *builder) together(stages []stageNodes, join func([]int)) {
+	if b.coupled == nil {
+		return
+	}
+	for s := range stages {
+		sets := make(map[int32][]int) // of columns
+		for d := range b.dps {
+			c := b.coupled[d*b.stages+s]
+			sets[c] = append(sets[c], d)
+		}
+		for d := range b.dps { // in order
+			set := sets[b.coupled[d*b.stages+s]]
+			if len(set) < 2 || set[0] != d {
+				continue
+			}
+			for _, k := range []kind{forwardCompute, backwardCompute, weightCompute} {
+				for _, i := range stages[s][k] {
+					var all []int
+					for _, column := range set {
+						all = append(all, column*len(b.template)+i)
+					}
+					join(all)
+				}
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -34,12 +35,11 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"forward-compute", "backward-compute", "weight-compute", "optimizer", "gc", "forward-send", "forward-recv", "backward-send",
-	"backward-recv", "params-all-gather", "grads-reduce-scatter", "separate-grads-all-reduce", "layernorm-grads-all-reduce",
-	"embedding-grads-all-reduce", "optimizer-clip-main-grad"}
+// kindNames are the names of kinds.
+var kindNames = trace.TrainingOperations
 
 // computes reports whether operations of the kind are computations.
-func (k kind) computes() bool { return k <= gc }
+func (k kind) computes() bool { return k < trace.TrainingComputations }
 
 // shown returns the type under which a kind is reported: sends and receives of one way are one.
 func (k kind) shown() string {
@@ -71,15 +71,6 @@ const none = trace.None
 
 // ErrNoJob says that a trace is not one of a training job whose operations are recorded.
 var ErrNoJob = errors.New("no operation has a step, a data-parallel rank or stage, and a known type, such as forward-compute")
-
-// Is reports whether a trace may be one of a training job, by its definitions.
-func Is(d *trace.Defs) bool {
-	if d.AttributeByName(trace.AttributeStep) == none ||
-		d.AttributeByName(trace.AttributeStage) == none && d.AttributeByName(trace.AttributeDP) == none {
-		return false
-	}
-	return slices.ContainsFunc(d.Regions, func(r trace.Region) bool { return d.String(r.Name) == kindNames[forwardCompute] })
-}
 
 // An opened is an operation that is entered and not left.
 type opened struct {
@@ -204,8 +195,14 @@ type job struct {
 	ranks       []uint32 // by worker
 	template    []node   // of dp 0
 	start, end  [][]float64
+	begins      []int64 // by step: the tick of its earliest operation
 	leftOut     int
 	unknown     int
+
+	lanes     int     // of a data-parallel rank: dp is data-parallel rank·lanes + lane
+	coupled   []int32 // by worker: equal for those whose computations wait for each other; nil: none do
+	structure *document.Structure
+	missing   []document.WorkerMissing
 }
 
 // A node is an operation of the template.
@@ -227,14 +224,13 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	if len(ops) == 0 {
 		return nil, ErrNoJob
 	}
-	j := &job{unknown: unknown}
+	j := &job{unknown: unknown, lanes: 1}
 	number(ops)
 	slices.SortFunc(ops, func(a, b op) int {
 		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind),
 			cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
 	})
-	j.dpNumbers, j.stageNumber = distinct(ops, func(o *op) uint32 { return o.dp }), distinct(ops, func(o *op) uint32 { return o.stage })
-	j.dps, j.stages = len(j.dpNumbers), len(j.stageNumber)
+	ops = j.whole(ops)
 	if j.dps*j.stages > mostWorkers {
 		return nil, fmt.Errorf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)
 	}
@@ -247,11 +243,47 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 		j.step(ops[first:end], tick)
 		first = end
 	}
-	if len(j.steps) == 0 {
+	switch {
+	case len(j.steps) == 0 && len(j.missing) > 0:
+		return nil, &MissingError{fmt.Sprintf("no data-parallel rank has all %d stages; of dp %d, stage %d is not in the trace", j.stages,
+			j.missing[0].DP, j.missing[0].Stage)}
+	case len(j.steps) == 0:
 		return nil, ErrNoJob
 	}
 	return j, nil
 }
+
+// whole finds the workers, and leaves out data-parallel ranks of which stages are missing.
+func (j *job) whole(ops []op) []op {
+	j.dpNumbers, j.stageNumber = distinct(ops, func(o *op) uint32 { return o.dp }), distinct(ops, func(o *op) uint32 { return o.stage })
+	j.dps, j.stages = len(j.dpNumbers), len(j.stageNumber)
+	there := make(map[[2]uint32]bool)
+	for i := range ops {
+		there[[2]uint32{ops[i].dp, ops[i].stage}] = true
+	}
+	if len(there) == j.dps*j.stages {
+		return ops
+	}
+	broken := make(map[uint32]bool)
+	for _, d := range j.dpNumbers {
+		for _, s := range j.stageNumber {
+			if !there[[2]uint32{d, s}] && len(j.missing) < mostMissing {
+				j.missing = append(j.missing, document.WorkerMissing{DP: int(d), Stage: int(s)})
+			}
+			broken[d] = broken[d] || !there[[2]uint32{d, s}]
+		}
+	}
+	if len(broken) == 0 || !slices.ContainsFunc(j.dpNumbers, func(d uint32) bool { return !broken[d] }) {
+		return ops
+	}
+	ops = slices.DeleteFunc(ops, func(o op) bool { return broken[o.dp] })
+	j.dpNumbers = slices.DeleteFunc(j.dpNumbers, func(d uint32) bool { return broken[d] })
+	j.dps = len(j.dpNumbers)
+	return ops
+}
+
+// mostMissing bounds the missing workers that are listed.
+const mostMissing = 1000
 
 // number gives operations whose numbers are not recorded those of their order.
 func number(ops []op) {
@@ -318,7 +350,7 @@ func (j *job) step(ops []op, tick float64) {
 		}
 	}
 	j.steps = append(j.steps, ops[0].step)
-	j.start, j.end = append(j.start, start), append(j.end, end)
+	j.start, j.end, j.begins = append(j.start, start), append(j.end, end), append(j.begins, first)
 }
 
 // worker returns the worker of a node.

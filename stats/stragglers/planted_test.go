@@ -2,7 +2,11 @@ package stragglers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"math"
+	"slices"
 	"testing"
 
 	"tracekit/document"
@@ -27,7 +31,7 @@ func generated(t testing.TB, o samples.TrainingOptions) (*samples.TrainingTruth,
 
 func find(t testing.TB, src trace.Source) *document.Training {
 	t.Helper()
-	doc, err := stragglers.Find(context.Background(), src, 1)
+	doc, _, err := stragglers.Find(context.Background(), src, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +149,76 @@ func TestLastStage(t *testing.T) {
 		_, src = generated(t, o)
 		if doc = find(t, src); !doc.Sequences.Varying {
 			t.Errorf("run %d: sequences %+v", i, doc.Sequences)
+		}
+	}
+}
+
+// without is a source without the events of some ranks.
+type without struct {
+	trace.Source
+	ranks []uint32
+}
+
+func (w without) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	if slices.Contains(w.ranks, uint32(w.Defs().Process(l))) {
+		return func(func(*trace.Batch, error) bool) {}
+	}
+	return w.Source.Events(ctx, l)
+}
+
+// TestMissingWorkers states that data-parallel ranks whose stages are not all in the trace are left out, and which workers are missing.
+func TestMissingWorkers(t *testing.T) {
+	_, src := generated(t, samples.TrainingOptions{DP: 3, PP: 2, MicroBatches: 4, Steps: 4})
+	doc := find(t, without{src, []uint32{4}}) // stage 1 of dp rank 1
+	if doc.DPRanks != 2 || doc.Steps != 4 || !slices.Equal(doc.Missing, []document.WorkerMissing{{DP: 1, Stage: 1}}) {
+		t.Errorf("%d dp ranks, %d steps, missing %v", doc.DPRanks, doc.Steps, doc.Missing)
+	}
+	_, _, err := stragglers.Find(t.Context(), without{src, []uint32{0, 1, 5}}, 1)
+	if missing := new(stragglers.MissingError); !errors.As(err, &missing) {
+		t.Errorf("no dp rank is whole: %v", err)
+	}
+}
+
+// TestChanged states that a run that was written with a change takes as long as was predicted.
+func TestChanged(t *testing.T) {
+	_, src := generated(t, samples.TrainingOptions{DP: 3, PP: 4, MicroBatches: 8, Steps: 6, Noise: 0.1, Slow: []samples.SlowWorker{{Rank: 4, Factor: 1.5}}})
+	m, err := stragglers.NewModel(t.Context(), src, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []stragglers.Change{{}, {Equalize: true}, {Replace: 0.03}, {Rebalance: true}} {
+		doc := find(t, m.Changed(c))
+		if want := m.Predict(c); max(want-doc.StepNs*6, doc.StepNs*6-want) > 30 { // times are rounded
+			t.Errorf("%+v: %d ns, predicted %d", c, doc.StepNs*6, want)
+		}
+	}
+}
+
+// TestLatency states that the curve of latency is what replays with the latency give, and convex.
+func TestLatency(t *testing.T) {
+	o := samples.TrainingOptions{DP: 2, PP: 4, MicroBatches: 8, Steps: 5, Noise: 0.2}
+	_, src := generated(t, o)
+	m, err := stragglers.NewModel(t.Context(), src, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, _ := m.Latency(0, stragglers.Change{})
+	whole := float64(m.Predict(stragglers.Change{}))
+	last := lines[len(lines)-1]
+	if first := lines[0].Base; math.Abs(first-whole) > 1 || last.Base+last.Slope*last.To < 1.1*first-1 {
+		t.Errorf("from %v to %v, run time %v", first, last, whole)
+	}
+	for i, l := range lines {
+		for _, share := range []float64{0, 0.3, 0.7, 1} {
+			x := l.From + share*(l.To-l.From)
+			one, _ := m.Latency(max(x, 1e-9), stragglers.Change{})
+			end := one[len(one)-1]
+			if got, want := l.Base+l.Slope*x, end.Base+end.Slope*x; math.Abs(got-want) > 0.01 {
+				t.Errorf("at %v: %v, a curve that ends there says %v", x, got, want)
+			}
+		}
+		if i > 0 && (l.Slope <= lines[i-1].Slope || l.From != lines[i-1].To) {
+			t.Errorf("%+v follows %+v", l, lines[i-1])
 		}
 	}
 }

@@ -38,7 +38,7 @@ func published(t *testing.T, dir, path, name string) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	doc, err := stragglers.Find(t.Context(), src, 1)
+	doc, _, err := stragglers.Find(t.Context(), src, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,8 @@ type replayer struct {
 	kind  []kind  // by node
 	by    []int32 // by node: its worker
 	final []int   // optimizers
+
+	excess [][]float64 // by worker and step, once Find has asked for them
 }
 
 func newReplayer(j *job) (*replayer, error) {
@@ -50,8 +52,12 @@ func newReplayer(j *job) (*replayer, error) {
 				latest = max(latest, j.start[s][i])
 			}
 			for _, i := range unit {
+				if r.kind[i].computes() { // which those of other workers may hold up, but not lengthen
+					r.took[s][i] = j.end[s][i] - j.start[s][i]
+					continue
+				}
 				v := j.end[s][i] - latest
-				if !r.kind[i].computes() && v < -mostBackward {
+				if v < -mostBackward {
 					v = 0
 				}
 				r.took[s][i] = v

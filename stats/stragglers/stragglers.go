@@ -11,58 +11,84 @@ import (
 	"tracekit/trace"
 )
 
-// Find finds what the training job of a trace loses to slow workers. The error is ErrNoJob if it is no such job, and says why its steps
-// cannot be replayed.
-func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, error) {
+// Find finds what the training job of a trace loses to slow workers, and its pipelines. The error is ErrNoJob if it is no such job, and
+// says why its steps cannot be replayed.
+func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, error) {
 	j, r, err := open(ctx, src, jobs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: j.dps, Stages: j.stages,
-		Operations: len(j.steps) * len(r.kind)}
+	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: (j.dps + j.lanes - 1) / j.lanes, Stages: j.stages,
+		Operations: len(j.steps) * len(r.kind), Structure: j.structure, Missing: j.missing}
 	recorded := r.lengths(func(int) bool { return true })
 	b := newBubbles(r)
 	equal := r.lengths(func(int) bool { return false })
 	ideal := mean(equal)
 	whole := mean(recorded)
 	doc.StepNs, doc.EqualNs, doc.Slowdown = int64(math.Round(whole)), int64(math.Round(ideal)), ratio(whole, ideal)
-	for s, number := range j.steps {
-		doc.ByStep = append(doc.ByStep, document.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
-			Slowdown: ratio(recorded[s], ideal)})
-	}
 	slowdown := func(keep func(n int) bool) float64 { return ratio(mean(r.lengths(keep)), ideal) }
-	for d, number := range j.dpNumbers {
-		doc.ByDP = append(doc.ByDP, document.GroupSlow{Number: int(number),
-			Slowdown: slowdown(func(n int) bool { return int(r.by[n])/j.stages == d })})
+	groups := func(numbers []int, of func(worker int) int) (rows []document.GroupSlow) {
+		for _, number := range numbers {
+			rows = append(rows, document.GroupSlow{Number: number, Slowdown: slowdown(func(n int) bool { return of(int(r.by[n])) == number })})
+		}
+		return rows
 	}
-	for s, number := range j.stageNumber {
-		doc.ByStage = append(doc.ByStage, document.GroupSlow{Number: int(number),
-			Slowdown: slowdown(func(n int) bool { return int(r.by[n])%j.stages == s })})
+	doc.ByDP = groups(j.numbers(j.dpOf), j.dpOf)
+	if j.lanes > 1 {
+		doc.TPRanks, doc.ByTP = j.lanes, groups(j.numbers(j.laneOf), j.laneOf)
 	}
+	doc.ByStage = groups(j.numbers(j.stageOf), j.stageOf)
 	doc.ByType = r.types(slowdown)
-	r.workers(doc)
+	r.excess = r.excesses()
+	order := r.workers(doc)
+	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
 	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(doc))))
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
 	doc.Bubbles = b.rows(recorded)
 	doc.Sequences = r.sequences()
-	return doc, nil
+	return doc, r.pipeline(order, recorded), nil
 }
 
 // open reads the job of a trace and prepares its replay.
 func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, error) {
-	if !Is(src.Defs()) {
-		return nil, nil, ErrNoJob
+	var j *job
+	var err error
+	switch {
+	case src.Defs().IsTraining():
+		j, err = listed(ctx, src, jobs)
+	case Profiled(src.Defs()):
+		j, err = profiled(ctx, src, jobs)
+	default:
+		err = ErrNoJob
 	}
-	ops, unknown, err := collect(ctx, src, jobs)
-	if err != nil {
-		return nil, nil, err
-	}
-	j, err := newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
 	if err != nil {
 		return nil, nil, err
 	}
 	r, err := newReplayer(j)
 	return j, r, err
+}
+
+// listed makes the job of operations that a table lists.
+func listed(ctx context.Context, src trace.Source, jobs int) (*job, error) {
+	ops, unknown, err := collect(ctx, src, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+}
+
+// dpOf, laneOf and stageOf return the numbers of a worker.
+func (j *job) dpOf(w int) int    { return int(j.dpNumbers[w/j.stages]) / j.lanes }
+func (j *job) laneOf(w int) int  { return int(j.dpNumbers[w/j.stages]) % j.lanes }
+func (j *job) stageOf(w int) int { return int(j.stageNumber[w%j.stages]) }
+
+// numbers returns the different numbers of workers, ascending.
+func (j *job) numbers(of func(worker int) int) (out []int) {
+	for w := range j.ranks {
+		out = append(out, of(w))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // ratio returns a/b, 1 if b is 0.
@@ -107,20 +133,53 @@ func (r *replayer) types(slowdown func(func(int) bool) float64) (out []document.
 // SlowestShare is the share of workers, at least one, that M_W takes for the slowest.
 const SlowestShare = 0.03
 
-// workers describes the workers, the slowest first.
-func (r *replayer) workers(doc *document.Training) {
+// stepRows describes the steps, in order of their numbers.
+func (r *replayer) stepRows(doc *document.Training, clock trace.ClockProperties, recorded []float64, ideal float64) {
+	tick := 1e9 / float64(clock.Resolution)
+	for s, number := range r.steps {
+		worst := 0
+		for w := range r.excess {
+			if r.excess[w][s] > r.excess[worst][s] {
+				worst = w
+			}
+		}
+		start := float64(r.begins[s]-clock.GlobalOffset) * tick
+		doc.ByStep = append(doc.ByStep, document.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
+			Slowdown: ratio(recorded[s], ideal), Rank: field.Rank(r.ranks[worst]), Excess: r.excess[worst][s],
+			FromNs: int64(math.Round(start)), ToNs: int64(math.Round(start + slices.Max(r.end[s])))})
+	}
+}
+
+// workers describes the workers, the slowest first, and returns which they are.
+func (r *replayer) workers(doc *document.Training) (order []int) {
+	group := func(rows []document.GroupSlow, number int) float64 {
+		i, _ := slices.BinarySearchFunc(rows, number, func(g document.GroupSlow, n int) int { return cmp.Compare(g.Number, n) })
+		return rows[i].Slowdown
+	}
 	for w := range r.ranks {
-		d, s := w/r.stages, w%r.stages
-		doc.ByWorker = append(doc.ByWorker, document.Worker{Rank: field.Rank(r.ranks[w]), DP: int(r.dpNumbers[d]), Stage: int(r.stageNumber[s]),
-			Slowdown: min(doc.ByDP[d].Slowdown, doc.ByStage[s].Slowdown)})
+		row := document.Worker{Rank: field.Rank(r.ranks[w]), DP: r.dpOf(w), Stage: r.stageOf(w),
+			Slowdown: min(group(doc.ByDP, r.dpOf(w)), group(doc.ByStage, r.stageOf(w)))}
+		if r.lanes > 1 {
+			lane := r.laneOf(w)
+			row.TP, row.Slowdown = &lane, min(row.Slowdown, group(doc.ByTP, lane))
+		}
+		doc.ByWorker = append(doc.ByWorker, row)
 	}
 	r.judge(doc.ByWorker)
-	slices.SortStableFunc(doc.ByWorker, func(a, b document.Worker) int {
-		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(a.Rank, b.Rank))
+	for w := range r.ranks {
+		order = append(order, w)
+	}
+	of := slices.Clone(doc.ByWorker)
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(of[b].Slowdown, of[a].Slowdown), cmp.Compare(of[a].Rank, of[b].Rank))
 	})
+	for i, w := range order {
+		doc.ByWorker[i] = of[w]
+	}
 	for _, w := range doc.ByWorker[:Slowest(len(doc.ByWorker), SlowestShare)] {
 		doc.Slowest = append(doc.Slowest, w.Rank)
 	}
+	return order
 }
 
 // Slowest returns how many of n workers a share is: one at least, and none that is not whole.
@@ -130,9 +189,9 @@ func Slowest(n int, share float64) int { return min(n, max(1, int(share*float64(
 func (r *replayer) without(doc *document.Training) func(n int) bool {
 	slow := make([]bool, len(r.ranks))
 	for _, x := range doc.ByWorker[:len(doc.Slowest)] {
-		d, _ := slices.BinarySearch(r.dpNumbers, uint32(x.DP))
-		s, _ := slices.BinarySearch(r.stageNumber, uint32(x.Stage))
-		slow[d*r.stages+s] = true
+		for w := range slow {
+			slow[w] = slow[w] || r.dpOf(w) == x.DP && r.stageOf(w) == x.Stage && (x.TP == nil || r.laneOf(w) == *x.TP)
+		}
 	}
 	return func(n int) bool { return !slow[r.by[n]] }
 }

@@ -22,11 +22,14 @@ type Change struct {
 // NewModel makes the model of a trace. The errors are those of Find.
 func NewModel(ctx context.Context, src trace.Source, jobs int) (*Model, error) {
 	_, r, err := open(ctx, src, jobs)
-	return &Model{r}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Model{r}, nil
 }
 
-// Predict returns how long all steps take together, in ns.
-func (m *Model) Predict(c Change) int64 {
+// changed returns the replayer of a change, and of each node whether it takes what is recorded.
+func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 	r := *m.r
 	if c.Rebalance {
 		r.rebalance()
@@ -37,8 +40,14 @@ func (m *Model) Predict(c Change) int64 {
 			replaced[w] = true
 		}
 	}
+	return &r, func(n int) bool { return !c.Equalize && !replaced[r.by[n]] }
+}
+
+// Predict returns how long all steps take together, in ns.
+func (m *Model) Predict(c Change) int64 {
+	r, keep := m.changed(c)
 	sum := 0.0
-	for _, l := range r.lengths(func(n int) bool { return !c.Equalize && !replaced[r.by[n]] }) {
+	for _, l := range r.lengths(keep) {
 		sum += l
 	}
 	return int64(math.Round(sum))
@@ -46,22 +55,27 @@ func (m *Model) Predict(c Change) int64 {
 
 // slowest returns the n slowest workers.
 func (r *replayer) slowest(n int) []int {
-	group := func(of func(worker int) int, size int) []float64 {
-		out := make([]float64, size)
-		for k := range out {
-			out[k] = mean(r.lengths(func(n int) bool { return of(int(r.by[n])) == k }))
-		}
-		return out
+	estimates := slices.Repeat([]float64{math.Inf(1)}, len(r.ranks))
+	groupings := []func(int) int{r.dpOf, r.stageOf}
+	if r.lanes > 1 {
+		groupings = append(groupings, r.laneOf)
 	}
-	dps := group(func(w int) int { return w / r.stages }, r.dps)
-	stages := group(func(w int) int { return w % r.stages }, r.stages)
+	for _, of := range groupings {
+		for _, number := range r.numbers(of) {
+			slow := mean(r.lengths(func(n int) bool { return of(int(r.by[n])) == number }))
+			for w := range estimates {
+				if of(w) == number {
+					estimates[w] = min(estimates[w], slow)
+				}
+			}
+		}
+	}
 	workers := make([]int, len(r.ranks))
 	for w := range workers {
 		workers[w] = w
 	}
-	estimate := func(w int) float64 { return min(dps[w/r.stages], stages[w%r.stages]) }
 	slices.SortStableFunc(workers, func(a, b int) int {
-		return cmp.Or(cmp.Compare(estimate(b), estimate(a)), cmp.Compare(r.ranks[a], r.ranks[b]))
+		return cmp.Or(cmp.Compare(estimates[b], estimates[a]), cmp.Compare(r.ranks[a], r.ranks[b]))
 	})
 	return workers[:n]
 }

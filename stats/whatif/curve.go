@@ -326,10 +326,15 @@ func (s *search) result(gap float64) *Curve {
 		piece(a, float64(a.x), at)
 		piece(b, at, float64(b.x))
 	}
-	for _, share := range shares {
-		c.Tolerance = append(c.Tolerance, Tolerance{share, c.reaches(float64(first.time) * ns * (1 + share))})
-	}
+	c.Tolerate(float64(first.time) * ns)
 	return c
+}
+
+// Tolerate finds at which x a run is longer than at 0, which is a time in ns.
+func (c *Curve) Tolerate(runTime float64) {
+	for _, share := range shares {
+		c.Tolerance = append(c.Tolerance, Tolerance{share, c.reaches(runTime * (1 + share))})
+	}
 }
 
 // reaches returns the first x at which a run takes so long, in ns; nil if there is none.

@@ -71,20 +71,23 @@ function visits(model: Model, row: number, within: Uint8Array, wanted: Uint8Arra
 // unrecorded is about stretches of rows in which nothing is recorded, before their first call or between calls. Times may be known
 // better than from these; then those of the row with most of it are shown.
 function unrecorded(model: Model, what: string, before: boolean, known?: Float64Array, ranks?: number[]): Answer | null {
-  const { head, timeline } = model, all = head.rows.map((_, r) => r).filter(r => !ranks || head.rows[r].master && ranks.includes(head.rows[r].rank)), nothing = new Uint8Array(head.activities.length).fill(1, 0, 1)
+  const { head, timeline } = model, among = new Set(ranks), all = head.rows.map((_, r) => r).filter(r => !ranks || head.rows[r].master && among.has(head.rows[r].rank)), nothing = new Uint8Array(head.activities.length).fill(1, 0, 1)
   const gaps = (row: number): Instance[] => {
     const { start, kind } = timeline.lanes[row], called = Array.from(kind, k => head.activities[k][0] >= 0), first = called.indexOf(true), last = called.lastIndexOf(true)
     return first < 0 || head.rows[row].device ? [] : called.flatMap((on, i) => !on && (before ? i < first : first < i && i < last) ? [{ row, from: start[i], to: start[i + 1], weight: start[i + 1] - start[i] }] : [])
   }
-  const times = known ?? Float64Array.from(head.rows, (_, r) => all.includes(r) ? gaps(r).reduce((sum, g) => sum + g.weight, 0) : 0), culprits = byTime(times, all).filter((r, _, [worst]) => !known || times[r] >= 0.8 * times[worst])
+  const times = known ?? new Float64Array(head.rows.length)
+  if (!known) for (const r of all) times[r] = gaps(r).reduce((sum, g) => sum + g.weight, 0)
+  const culprits = byTime(times, all).filter((r, _, [worst]) => !known || times[r] >= 0.8 * times[worst])
   const instances = heaviest(add => { for (const r of known ? culprits.slice(0, 1) : culprits) gaps(r).forEach(add) })
   return culprits.length ? { lit: nothing, path: -1, counts: nothing, what, times, culprits, named: known !== undefined || ranks !== undefined, instances, idle: false } : null
 }
 
 // ofThreads is about what threads do that is no region: the analysis knows of each how long.
 function ofThreads(model: Model, threads: Document[], evidence: Document): Answer | null {
-  const [key, what] = 'fork_join_ns' in evidence ? ['scheduling_ns', 'Forking and joining'] : 'serial_ns' in evidence || 'serial_efficiency' in evidence ? ['serial_ns', 'Serial work'] : ['idle_ns', 'Without work']
-  const times = Float64Array.from(model.head.rows, row => threads.find(t => t.rank === row.rank && (row.master ? t.thread === 0 : t.thread > 0 && t.name === row.name))?.[key] ?? 0)
+  const [taken, what] = 'fork_join_ns' in evidence ? ['scheduling_ns', 'Forking and joining'] : 'serial_ns' in evidence || 'serial_efficiency' in evidence ? ['serial_ns', 'Serial work'] : ['idle_ns', 'Without work']
+  const key = (rank: number, first: boolean, name: string) => first ? `${rank}` : `${rank} ${name}`, of = new Map(threads.map(t => [key(t.rank, t.thread === 0, t.name), t]))
+  const times = Float64Array.from(model.head.rows, row => of.get(key(row.rank, row.master, row.name))?.[taken] ?? 0)
   return unrecorded(model, what, false, times)
 }
 
@@ -98,9 +101,9 @@ function idleDevices(model: Model, cause: Document): Answer | null {
   const streams = rows.filter(r => head.rows[r].device && (!ranks.size || ranks.has(head.rows[r].rank))), hosts = rows.filter(r => !head.rows[r].device)
   const named = placed(model, cause), known = named.includes(1), idle = new Float64Array(rows.length)
   const meanwhile = (from: number, to: number) => hosts.reduce((sum, r) => sum + model.timeIn(r, named, from, to), 0)
-  const instances = heaviest(add => {
+  const wanted = new Set(streams), instances = heaviest(add => {
     for (const of of model.devices().values()) {
-      if (!streams.includes(of[0])) continue
+      if (!wanted.has(of[0])) continue
       let until = Infinity
       for (const [from, to] of model.busyTimes(of)) {
         if (from > until) {

@@ -27,13 +27,14 @@ import { Companions, RunChoice, RunLabel, extent, otherOf, useAlignment, type Ru
 import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, Terms } from './terms'
+import { Training } from './training'
 import { Devices, Files, Phases, Threads } from './parts'
 import { count, grain, instant, time } from './units'
 
 type Tab = [id: string, name: string, part: (p: SectionProps) => any, there?: (doc: Document) => unknown]
 
 const allTabs: Tab[] = [
-  ['compare', 'Comparison', Comparison, d => d.comparison], ['scaling', 'Scaling', Scaling, d => d.scaling],
+  ['training', 'Training', Training, d => d.training && more(d).pipeline?.steps.length], ['compare', 'Comparison', Comparison, d => d.comparison], ['scaling', 'Scaling', Scaling, d => d.scaling],
   ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['source', 'Source', Source, d => more(d).sought], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
   ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
@@ -62,7 +63,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const model = models[run], dark = useDark()
   useLayoutEffect(() => paint(model.head.palette, dark), [model, dark])
   const furthest = runs.reduce((s, r) => s + r.timeline.head.length_ns, 0)
-  const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), tab: doc.scaling ? 'scaling' : 'calls' }), [model])
+  const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), ...doc.training && { only: 'processes' as const }, tab: doc.scaling ? 'scaling' : doc.training ? 'training' : 'calls' }), [model])
   const [view, setView] = useState(() => fromHash(location.hash, begin, furthest))
   const alignment = useAlignment(runs, models, view.align)
   const length = runs.length > 1 ? extent(runs, alignment, run) : model.head.length_ns
@@ -120,14 +121,13 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     const [from, to] = worst ? windowOf(model, worst) : [old.from, old.to]
     return { ...old, place, instance: 0, path: found ? found.path : -1, from, to, ...chosen && { search: '' }, ...found && { tab: 'calls', metric: '' } }
   }) }, [doc, model])
-  const step = (way: 1 | -1) => {
-    const n = answer!.instances.length, k = (view.instance + way + n) % n, [from, to] = windowOf(model, answer!.instances[k])
+  const shown = useMemo(() => cause ? { cause, answer, instance, culprits, victims, step: (way: 1 | -1) => {
+    const n = answer!.instances.length, k = (answer!.instances.indexOf(instance!) + way + n) % n, [from, to] = windowOf(model, answer!.instances[k])
     change({ instance: k, from, to })
-  }
+  } } : null, [cause, answer, instance, culprits, victims])
   const header = useMemo(() => <Header doc={doc} length={model.head.length_ns} name={runs.length > 1 ? `${runs.length} runs` : undefined}>
     {runs.length > 1 && <RunChoice runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} />}</Header>, [doc, model, alignment, view.align])
-  const shown = cause ? { cause, answer, instance, culprits, victims, step } : null
-  const diagnosis = useMemo(() => <Diagnosis doc={doc} view={still} change={change} choose={choose} />, [doc, still, choose])
+  const diagnosis = useMemo(() => <Diagnosis doc={doc} model={model} view={still} change={change} choose={choose} />, [doc, model, still, choose])
   const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} tell={tell} />, [doc, model, still, coloring, other])
   const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={told} culprits={culprits} coloring={coloring} other={other} tell={tell} />, [Part, doc, model, still, told, culprits, coloring, other])
 
@@ -187,7 +187,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <Dock {...{ doc, model, view, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</p></Dock>
+      <Dock {...{ doc, model, view, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint"><span class="touch">Pinch: zoom · drag: move · tap: choose a call · drag on the ruler: select a time · tap a name: its levels of calls</span><span class="pointer">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</span></p></Dock>
       <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its group, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
     </section>
     {!doc.scaling && parts}

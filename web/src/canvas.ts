@@ -487,7 +487,7 @@ export function columns(out: Uint32Array, w: number, h: number, d: Drawn, x0: nu
     line.fill(0, x0, x1)
     for (; k < next; k += step) if (d.lanes[order[k]]) add(line, d.lanes[order[k]], d, d.inks.shared(rows), x0, x1)
     k = next
-    finish(line, Math.floor(255 / rows) * rows, x0, x1)
+    finish(line, Math.floor(255 / rows) * rows, d.inks.least, x0, x1)
     const y1 = Math.min(Math.max(Math.floor(k * perRow) - gap, y0 + 1), h)
     for (let y = y0 + 1; y < y1; y++) out.copyWithin(y * w + x0, y0 * w + x0, y0 * w + x1)
   }
@@ -521,6 +521,9 @@ export class Inks {
   private readonly byRows: Uint32Array[] = []
   // Activities that are lit stay in color while others fade; null: all.
   constructor(private readonly s: { colors: Uint32Array; lit: Uint8Array | null }) {}
+
+  // least is the least opacity of what is drawn; what is not lit is paler.
+  get least(): number { return this.s.lit ? 0 : 72 }
 
   // shared returns inks so thin that a number of rows together give full colors.
   shared(rows: number): Uint32Array {
@@ -560,14 +563,14 @@ function add(line: Uint32Array, lane: Lane, d: Drawn, inks: Uint32Array, x0: num
 }
 
 // finish takes the opacity out of the colors, as a canvas wants them; full is that of rows
-// without gaps.
-function finish(line: Uint32Array, full: number, x0: number, x1: number) {
+// without gaps. What is there at all has the least opacity, so that a short call among nothing is seen.
+function finish(line: Uint32Array, full: number, least: number, x0: number, x1: number) {
   for (let x = x0; x < x1; x++) {
     const v = line[x], a = v >>> 24
     if (a === full) line[x] = (v | 0xff000000) >>> 0
     else if (a > 0) {
       const scale = 255 / a
-      line[x] = (255 * a / full << 24 | Math.min((v >> 16 & 255) * scale, 255) << 16 | Math.min((v >> 8 & 255) * scale, 255) << 8 | Math.min((v & 255) * scale, 255)) >>> 0
+      line[x] = (Math.max(255 * a / full, least) << 24 | Math.min((v >> 16 & 255) * scale, 255) << 16 | Math.min((v >> 8 & 255) * scale, 255) << 8 | Math.min((v & 255) * scale, 255)) >>> 0
     }
   }
 }

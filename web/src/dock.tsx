@@ -11,7 +11,7 @@ import { more } from './more'
 import { communicator, partners } from './partners'
 import type { Phase } from './phasemarks'
 import { brief, bytes, count, instant, share, time, unknown } from './units'
-import type { View } from './view'
+import { toggled, type View } from './view'
 
 // What of the timeline is chosen: a call, a message, a collective or a row, and the finer timeline that it is of, if any.
 export type Chosen = (Hit | Joined | { whole: number }) & { detail?: Detail | null }
@@ -44,24 +44,28 @@ export function waitOf(model: Model, { lane, run, level }: Hit): number {
 export function Dock(p: Props) {
   const { model, chosen, shown, tell, choose, children } = p
   const [title, facts] = useMemo((): [ComponentChildren, Fact[]] => !chosen ? shown ? ofCause(p, shown) : [null, []] :
-    'run' in chosen ? ofCall(p, chosen) : 'whole' in chosen ? ofRow(p, chosen.whole) : 'i' in chosen ? ofMessage(p, chosen) : ofCollective(p, chosen.collective, chosen.detail), [model, chosen, shown, p.view.pins, p.view.instance])
+    'run' in chosen ? ofCall(p, chosen) : 'whole' in chosen ? ofRow(p, chosen.whole) : 'i' in chosen ? ofMessage(p, chosen) : ofCollective(p, chosen.collective, chosen.detail), [model, chosen, shown, p.view.pins, p.view.path])
   return <div role="region" aria-label="Details" class={title ? 'dock full' : 'dock'} tabIndex={0}>{title ? <Fragment>
     <div class="tools"><span role="status">{title}</span><button onClick={() => chosen ? tell(null) : choose(-1)}>Clear</button></div>
-    <dl class="facts">{facts.map(([name, what]) => <div><dt>{name}</dt><dd>{what}</dd></div>)}</dl></Fragment> : children}</div>
+    <dl class="facts">{facts.map(([name, what]) => <div class={name === 'path' ? 'wide' : ''}><dt>{name}</dt><dd>{what}</dd></div>)}</dl></Fragment> : children}</div>
 }
 
 const span = (from: number, to: number) => `${instant(from, (to - from) / 10, to)} to ${instant(to, (to - from) / 10, to)}`
 
 // row names a row, and pins it if it is not.
 function row({ model, view, change }: Props, r: number): ComponentChildren {
-  return <button class="plain link" title="Pin or unpin the row" aria-pressed={view.pins.includes(r)} onClick={() => change({ pins: view.pins.includes(r) ? view.pins.filter(o => o !== r) : [...view.pins, r] })}>{model.rowName(r)}</button>
+  return <button class="plain link" title="Pin or unpin the row" aria-pressed={view.pins.includes(r)} onClick={() => change({ pins: toggled(view.pins, r) })}>{model.rowName(r)}</button>
 }
 
 // pathFact leads to each call around one.
 function pathFact({ model, view, change }: Props, path: number): Fact[] {
-  const around: number[] = []
-  for (let q = path; q >= 0; q = model.head.paths[q][0]) around.unshift(q)
-  return path < 0 ? [] : [['path', around.slice(-12).map((q, k) => <Fragment>{k > 0 && ' › '}<button class="plain link" aria-pressed={view.path === q} onClick={() => change({ path: q, place: -1, tab: 'calls' })}>{model.names[q]}</button></Fragment>)]]
+  return path < 0 ? [] : [['path', model.pathRegions(path).slice(-12).map((q, k) => <Fragment>{k > 0 && ' › '}<button class="plain link" aria-pressed={view.path === q} onClick={() => change({ path: q, place: -1, tab: 'calls' })}>{model.names[q]}</button></Fragment>)]]
+}
+
+// causeLinks leads to the answers of the causes that fit.
+function causeLinks({ doc, tell, choose }: Props, fits: (c: Document) => unknown): Fact[] {
+  const all: Document[] = doc.diagnosis ?? [], causes = all.filter(fits)
+  return causes.length ? [[causes.length > 1 ? 'causes' : 'cause', causes.map((c, i) => <Fragment>{i > 0 && ', '}<button class="plain link" onClick={() => { tell(null); choose(all.indexOf(c)) }}>{brief(c.headline)}</button></Fragment>)]] : []
 }
 
 // callAt leads to the call of a row at a time.
@@ -73,7 +77,7 @@ function callAt({ model, tell, change }: Props, r: number, t: number, detail?: D
 }
 
 function ofCall(p: Props, hit: Hit & Chosen): [ComponentChildren, Fact[]] {
-  const { model, doc, change, choose, phases } = p, { head, timeline } = model
+  const { model, doc, change, phases } = p, { head, timeline } = model
   const path = pathOf(model, hit), wait = waitOf(model, hit), runs = hit.level ?? hit, from = runs.lane.start[runs.run], to = runs.lane.start[runs.run + 1], { step } = hit.lane
   const [innermost] = head.activities[hit.lane.kind[hit.run]], facts: Fact[] = [['on', row(p, hit.row)], ['time', <Fragment><b>{time(to - from)}</b>, {span(from, to)}{step > 1 && `, shown in steps of ${time(step)}`}</Fragment>]]
   const look = path < 0 ? null : head.regions[head.paths[path][1]]?.look, what = look && head.palette[look[head.rows[hit.row].device ? 2 : 0]]
@@ -89,9 +93,7 @@ function ofCall(p: Props, hit: Hit & Chosen): [ComponentChildren, Fact[]] {
   if (critical > 0) facts.push(['critical path', `${time(critical)} of it, ${share(critical / (to - from))}`])
   const phase = phases.find(o => o.from <= hit.time && hit.time < o.to)
   if (phase) facts.push(['phase', count(phase.number)])
-  const causes = ((doc.diagnosis ?? []) as Document[]).flatMap((c, k) => placed(model, c)[hit.lane.kind[hit.run]] ? [k] : [])
-  if (causes.length) facts.push([causes.length > 1 ? 'causes' : 'cause', causes.map((k, i) => <Fragment>{i > 0 && ', '}<button class="plain link" onClick={() => { p.tell(null); choose(k) }}>{brief(doc.diagnosis[k].headline)}</button></Fragment>)])
-  return [<Fragment><b>{path < 0 ? 'Nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}</Fragment>, [...facts, ...pathFact(p, path)]]
+  return [<Fragment><b>{path < 0 ? 'Nothing recorded' : model.names[path]}</b>{wait > 0 && <span class="wait"> {head.waits[wait]}</span>}</Fragment>, [...facts, ...causeLinks(p, c => placed(model, c)[hit.lane.kind[hit.run]]), ...pathFact(p, path)]]
 }
 
 function ofMessage(p: Props, { messages: m, i, detail }: Extract<Chosen, { i: number }>): [ComponentChildren, Fact[]] {
@@ -108,7 +110,7 @@ function ofCollective(p: Props, k: Extract<Joined, { collective: any }>['collect
 }
 
 function ofRow(p: Props, r: number): [ComponentChildren, Fact[]] {
-  const { model, doc } = p, { rows, activities, paths, regions, palette, length_ns: length } = model.head, of = rows[r], sums = model.sums(0, length, [r])
+  const { model } = p, { rows, activities, paths, regions, palette, length_ns: length } = model.head, of = rows[r], sums = model.sums(0, length, [r])
   const byClass = new Map<string, number>(), byName = new Map<string, number>(), add = (m: Map<string, number>, k: string, t: number) => m.set(k, (m.get(k) ?? 0) + t)
   sums.forEach((t, a) => {
     const [path, wait] = activities[a]
@@ -120,9 +122,7 @@ function ofRow(p: Props, r: number): [ComponentChildren, Fact[]] {
   const facts: Fact[] = [['row', row(p, r)], ['does', told(byClass)], ['most in', told(byName) || unknown]]
   if (of.node) facts.push(['node', of.node])
   if (of.device) facts.push(['device', of.device])
-  const causes = ((doc.diagnosis ?? []) as Document[]).flatMap((c, k) => c.ranks?.includes(of.rank) ? [k] : [])
-  if (causes.length) facts.push(['causes', causes.map((k, i) => <Fragment>{i > 0 && ', '}<button class="plain link" onClick={() => { p.tell(null); p.choose(k) }}>{brief(doc.diagnosis[k].headline)}</button></Fragment>)])
-  return [<b>{model.rowName(r)}{of.rank >= 0 && of.master && of.name && !of.name.includes(`${of.rank}`) ? ` (${of.name})` : ''}</b>, facts]
+  return [<b>{model.rowName(r)}{of.rank >= 0 && of.master && of.name && !of.name.includes(`${of.rank}`) ? ` (${of.name})` : ''}</b>, [...facts, ...causeLinks(p, c => c.ranks?.includes(of.rank))]]
 }
 
 function ofCause(p: Props, { cause, answer, instance, culprits, victims, step }: Shown): [ComponentChildren, Fact[]] {

@@ -29,10 +29,10 @@ export function Find({ model, view, change, order, lit, length }: Props) {
   const regions = useMemo(() => model.regionTimes(), [model])
   const q = view.search.toLowerCase(), all = q ? regions.filter(r => r.name.toLowerCase().includes(q)) : [], exact = all.length === 1 || all.some(r => r.name === view.search)
   return <Fragment>
-    <label>Find <input type="search" size={12} value={view.search} placeholder="region" title="Enter: the next visit, Shift+Enter: the one before" onInput={e => seek(e.currentTarget.value)}
+    <span class="finding"><label>Find <input type="search" size={12} value={view.search} placeholder="region" title="Enter: the next visit, Shift+Enter: the one before" onInput={e => seek(e.currentTarget.value)}
       onKeyDown={e => { if (e.key === 'Enter') go(e.shiftKey ? -1 : 1) }} /></label>
     <span class="keys"><button aria-label="Visit before" disabled={!visits?.length} onClick={() => go(-1)}>◂</button><button aria-label="Next visit" disabled={!visits?.length} onClick={() => go(1)}>▸</button>
-      <span class="visits faint" role="status">{q && !all.length ? 'no such region' : visits && `${k < 0 ? '' : `${count(k + 1)} of `}${count(visits.length)} ${visits.length === 1 ? 'visit' : 'visits'}`}</span></span>
+      <span class="visits faint" role="status">{q && !all.length ? 'no such region' : visits && `${k < 0 ? '' : `${count(k + 1)} of `}${count(visits.length)} ${visits.length === 1 ? 'visit' : 'visits'}`}</span></span></span>
     {all.length > 1 && !exact && <ul class="found" aria-label={`${count(all.length)} regions found`}>{all.slice(0, listed).map(r => <li><button onClick={() => seek(r.name)}>{r.name} <span class="faint">{share(r.share)}</span></button></li>)}
       {all.length > listed && <li class="faint">and {count(all.length - listed)} more</li>}</ul>}
   </Fragment>

@@ -1,7 +1,7 @@
 // The top of the page: how the run spends its time, and whether the trace can be trusted.
 
 import { h, type ComponentChildren } from 'preact'
-import { deviceName } from './described'
+import { deviceName, shown } from './described'
 import type { Document } from './data'
 import { more, type More } from './more'
 import { term } from './terms'
@@ -17,6 +17,8 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
   if (f) tiles.push(['in calls on files', share(length > 0 ? f.time_ns / (length * Math.max(doc.trace?.processes, 1)) : null), term('sum over ranks')])
   if (f?.read_bytes > 0) tiles.push(['read', bytes(f.read_bytes)])
   if (f?.write_bytes > 0) tiles.push(['written', bytes(f.write_bytes)])
+  const job = doc.training
+  if (job) tiles.push(['a step', time(job.step_ns)], ['with equal workers', time(job.equal_ns)], ['slowdown', shown('ratio', job.slowdown), term('slowdown')])
   const t = doc.threads?.efficiency
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
   const r = e?.without_init_finalize ?? e // without startup
@@ -35,12 +37,12 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
 
 // Split shows how a time is spent: a bar, and what its colors are.
 function Split({ title, about, parts }: NonNullable<More['splits']>[number]) {
-  const shown = parts.filter(p => p.share >= 0.001)
+  const seen = parts.filter(p => p.share >= 0.001)
   return <figure class="split">
     <figcaption><b>{title}</b> <span class="faint">{about}</span></figcaption>
-    <div class="stack-bar" role="img" aria-label={shown.map(p => `${p.label} ${share(p.share)}`).join(', ')}>
-      {shown.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
-    <ul class="legend">{shown.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
+    <div class="stack-bar" role="img" aria-label={seen.map(p => `${p.label} ${share(p.share)}`).join(', ')}>
+      {seen.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
+    <ul class="legend">{seen.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
   </figure>
 }
 

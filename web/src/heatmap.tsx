@@ -33,13 +33,14 @@ export function HeatMap(p: SectionProps & { wanted: Uint8Array; counted: (m: Mod
     }
     const per = Math.ceil(rows.length / mostColumns), bins = Array.from({ length: Math.ceil(rows.length / per) }, (_, k) => rows.slice(k * per, (k + 1) * per).map((row, i) => ({ row, of: byRow[k * per + i] })))
     const values = top.map((_, k) => bins.map(bin => bin.reduce((most, b) => Math.abs(b.of[k]) > Math.abs(most) ? b.of[k] : most, 0))) // one row among many is seen
-    return { top, bins, values, most: values.map(row => row.reduce((m, v) => Math.max(m, Math.abs(v)), 1)), per }
+    const most = values.map(row => row.reduce((m, v) => Math.max(m, Math.abs(v)), 1))
+    return { top, bins, values, most, widest: Math.max(...most), per }
   }, [model, from, to, wanted, view.path, other, signs])
-  const { top, bins, values, most, per } = map
+  const { top, bins, values, most, widest, per } = map
   useEffect(() => {
     const c = element.current?.getContext('2d')
     if (!c) return
-    values.forEach((row, k) => row.forEach((v, x) => { c.fillStyle = signs ? signed(v / Math.max(...most), dark) : css(v / most[k]); c.fillRect(x, k, 1, 1) }))
+    values.forEach((row, k) => row.forEach((v, x) => { c.fillStyle = signs ? signed(v / widest, dark) : css(v / most[k]); c.fillRect(x, k, 1, 1) }))
   }, [map, dark])
   if (!top.length) return <p class="faint">{title}: no time.</p>
   const point = (e: MouseEvent) => {
@@ -55,7 +56,7 @@ export function HeatMap(p: SectionProps & { wanted: Uint8Array; counted: (m: Mod
     change({ pins: [...new Set([...view.pins, worst(q.path, q.bin)])] })
   }
   return <figure class="heatmap">
-    <figcaption>{title}, without what is called{per > 1 && `, the most of ${per} rows a column`}. {signs ? <Signs own={other.own} other={other.letter} most={Math.max(...most)} dark={dark} /> : <Fragment>Each path: <span class="scale"><i style={{ background: css(0) }} /> 0 <i style={{ background: css(1) }} /> its most</span></Fragment>}
+    <figcaption>{title}, without what is called{per > 1 && `, the most of ${per} rows a column`}. {signs ? <Signs own={other.own} other={other.letter} most={widest} dark={dark} /> : <Fragment>Each path: <span class="scale"><i style={{ background: css(0) }} /> 0 <i style={{ background: css(1) }} /> its most</span></Fragment>}
       {other && !view.select && <label> <input type="checkbox" checked={view.difference} onChange={e => change({ difference: e.currentTarget.checked })} /> Difference</label>}</figcaption>
     <div class="map">
       <ol>{top.map(q => <li title={`${model.names[q]}, at most ${time(most[top.indexOf(q)])}`} style={{ height: `${cell}px` }}>{model.names[q]}</li>)}</ol>

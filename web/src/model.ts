@@ -90,8 +90,8 @@ export class Model {
     return r?.file && r.line ? { file: r.file, line: r.line, whole: true } : null
   }
 
-  // body returns the stretch of time from the last end of MPI_Init to the first begin of
-  // MPI_Finalize, all of the run if these take less than a tenth of it.
+  // body returns the stretch of time from the last end of MPI_Init to the first begin of MPI_Finalize, all of the run if these take less
+  // than a tenth of it; without MPI that from the first to the last work of devices, if it is less than half.
   body(): [number, number] {
     const { head, lanes } = this.timeline
     const is = (name: RegExp) => Uint8Array.from(head.activities, ([p]) => p >= 0 && name.test(this.names[p]) ? 1 : 0)
@@ -103,7 +103,9 @@ export class Model {
         if (final[kind[i]]) to = Math.min(to, start[i])
       }
     }
-    return to > from && to - from < 0.9 * head.length_ns ? [from, to] : [0, head.length_ns]
+    if (from > 0 || to < head.length_ns) return to > from && to - from < 0.9 * head.length_ns ? [from, to] : [0, head.length_ns]
+    const work = this.busyTimes(head.rows.flatMap((r, k) => r.device ? [k] : [])), begin = work.length ? work[0][0] : 0, end = work.reduce((t, w) => Math.max(t, w[1]), begin), around = Math.max((end - begin) / 20, 1000)
+    return end > begin && end - begin < head.length_ns / 2 ? [Math.max(begin - around, 0), Math.min(end + around, head.length_ns)] : [0, head.length_ns]
   }
 
   // coloring gives each activity a color, 0xAABBGGRR, by what its region does and how it is called, and says what the colors mean.
@@ -194,7 +196,12 @@ export class Model {
   // devices returns the rows of each device.
   devices(): Map<string, number[]> {
     const out = new Map<string, number[]>()
-    this.head.rows.forEach(({ rank, device }, r) => { if (device) out.set(`${rank} ${device}`, [...out.get(`${rank} ${device}`) ?? [], r]) })
+    this.head.rows.forEach(({ rank, device }, r) => {
+      if (!device) return
+      const key = `${rank} ${device}`, of = out.get(key)
+      if (of) of.push(r)
+      else out.set(key, [r])
+    })
     return out
   }
 

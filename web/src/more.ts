@@ -20,6 +20,16 @@ export interface SourceFile { name: string; found: string; others: number; lines
 
 export interface Term { word: string; meaning: string; section?: string }
 
+export interface Worker { rank: number; dp_rank: number; stage: number; slowdown: number; excess: number; evidence: string }
+
+// A Pipeline has the computations of steps of a training job, the longest steps first (stats/stragglers/pipeline.go).
+export interface Pipeline {
+  types: string[]; stages: number
+  computations: { stage: number; type: number; batch: number; chunk: number }[]
+  workers: number[] // dp · stages + stage: index of the worker
+  steps: { index: number; excess: number[]; times: number[][] }[]
+}
+
 // A Table as package report describes it.
 export interface ColumnOf { key: string; title: string; unit?: string; of?: string; with?: string; says?: string; term?: string; modelled?: boolean; bar?: boolean; faces?: number }
 export interface TableOf { key: string; title: string; tab: string; path: string; where?: string; note?: string; modelled?: boolean; columns: ColumnOf[] }
@@ -38,6 +48,8 @@ export interface More {
   grids: Grid[]
   sources: SourceFile[] | null
   lost: string[] | null
+  training?: { facts: string[]; workers: Worker[] } // of a training job
+  pipeline?: Pipeline
   sought: boolean
   terms: Term[] | null
 }

@@ -6,7 +6,7 @@ import type { Document } from './data'
 import type { Chosen } from './dock'
 import type { Coloring, Model } from './model'
 import type { Other } from './runs'
-import type { View } from './view'
+import { toggled, type View } from './view'
 import { Described, Tables } from './described'
 import { more } from './more'
 import { roving } from './roving'
@@ -39,7 +39,7 @@ export function RankBars({ model, view, change, tell, culprits, times, title, ot
   const most = used[0].t, mean = used.reduce((s, x) => s + x.t, 0) / used.length
   const there = new Map(others && other?.model.head.rows.map((_, r) => [other.model.rowName(r), others[r]])) // of rows that are called the same
   const before = (r: number) => there.get(model.rowName(r))
-  const pin = (r: number) => { tell({ whole: r }); change({ pins: view.pins.includes(r) ? view.pins.filter(p => p !== r) : [...view.pins, r] }) }
+  const pin = (r: number) => { tell({ whole: r }); change({ pins: toggled(view.pins, r) }) }
   return <figure class="ranks">
     <figcaption>{title}: mean {time(mean)}, most {time(most)}{there.size > 0 && `; in small, ${other!.own} − ${other!.letter}`}{used.length > rowsShown && `; the ${rowsShown} longest of ${used.length}`}</figcaption>
     <div role="listbox" aria-multiselectable="true" aria-label={`${title}, the longest first; those that are selected are pinned`}>

@@ -27,7 +27,9 @@ export function arrange(order: number[], pinned: number[], levels: (row: number)
   const each = Math.min(rowHeight, Math.max((room - top - taken) / Math.max(flat, 1), taken > 0 ? Math.min(12, room / 2 / Math.max(flat, 1)) : 0))
   for (let k = 0; k < order.length;) {
     if (names && names[k] !== names[k - 1]) {
-      const rows = order.filter((_, i) => names[i] === names[k])
+      let end = k + 1
+      while (end < order.length && names[end] === names[k]) end++ // rows of a group stand together
+      const rows = order.slice(k, end)
       strips.push({ rows, levels: 0, pinned: false, top: top + 2, each: groupHeight, group: names[k], closed: shut[k] })
       top += groupHeight + 3
       if (shut[k]) { k += rows.length; continue }

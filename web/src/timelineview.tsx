@@ -15,7 +15,7 @@ import type { Phase } from './phasemarks'
 import type { Coloring, Model } from './model'
 import { arrange, openedAtFirst } from './strips'
 import { Tip } from './tip'
-import type { View } from './view'
+import { toggled, type View } from './view'
 import { bytes, count, instant, share, time } from './units'
 
 interface Props {
@@ -91,7 +91,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   picture.current = painted
   const state = useRef({ view, change, first, last, order, arranged, fine, tell, toggle: (_: number) => {}, fold: (_: string) => {} })
   const toggle = (row: number) => change({ open: [...open].sort((a, b) => a - b).filter(r => r !== row).concat(open.has(row) || !levels(row) ? [] : [row]) })
-  const fold = (name: string) => change({ group: view.group || 'process', closed: view.closed.includes(name) ? view.closed.filter(g => g !== name) : [...view.closed, name] })
+  const fold = (name: string) => change({ group: view.group || 'process', closed: toggled(view.closed, name) })
   state.current = { view, change, first, last, order, arranged, fine, tell, toggle, fold }
 
   useLayoutEffect(() => {
@@ -258,7 +258,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
       j: () => read(1, 0), k: () => read(-1, 0), h: () => read(0, -1), l: () => read(0, 1),
       o: () => toggle(hit?.row ?? order[0]), n: () => change({ notes: [...view.notes, noteIn(view)] }),
       f: () => fold(groupOf(model, view.group || 'process', hit?.row ?? order[0])),
-      p: () => { const row = hit?.row ?? order[0]; change({ pins: view.pins.includes(row) ? view.pins.filter(r => r !== row) : [...view.pins, row] }) },
+      p: () => change({ pins: toggled(view.pins, hit?.row ?? order[0]) }),
       ...hit ? { ' ': () => { tell({ ...hit, detail: fine }); change({ path: pathOf(model, hit), place: -1 }) } } : {},
       Home: () => show(first, last), Escape: () => { setAt(null); tell(null); change({ select: null, path: -1, place: -1 }) },
       Enter: () => change({ select: [view.from, view.to] }),

@@ -20,10 +20,10 @@ func TestAccessible(t *testing.T) {
 		t.Skip("needs axe-core: npm ci in web")
 	}
 	dir := made(t, "generate halo --ranks 4 --threads 2 --iterations 20 --imbalance 20000 -o a", "generate halo --ranks 8 --iterations 20 -o b",
-		"report a -o one.html", "report a b -o two.html")
+		"generate training --dp 2 --pp 4 --slow-worker 5=1.5 --iterations 10 -o job", "report a -o one.html", "report a b -o two.html", "report job -o job.html")
 	writeFile(t, filepath.Join(dir, "device.json"), deviceCalls)
 	succeed(t, dir, "report", "device.json", "-o", "device.html")
-	for _, page := range []string{"one", "device", "two"} {
+	for _, page := range []string{"one", "device", "two", "job"} {
 		for _, theme := range []string{"light", "dark"} {
 			t.Run(page+" "+theme, func(t *testing.T) {
 				b := browse(t, "file://"+filepath.Join(dir, page+".html"))

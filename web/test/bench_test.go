@@ -112,6 +112,7 @@ func benchPage(b *testing.B, ranks, iterations string) {
 				b.ReportMetric(float64(len(intervals))/(drawn[len(drawn)-1]-drawn[0])*1e3, "frames/s")
 				b.ReportMetric(intervals[len(intervals)/2], "ms-median")
 				b.ReportMetric(intervals[len(intervals)*95/100], "ms-p95")
+				b.ReportMetric(1e3/intervals[len(intervals)*95/100], "frames/s-p5")
 				b.ReportMetric(busy*1e3/float64(len(drawn)), "cpu-ms/frame")
 			}
 		})

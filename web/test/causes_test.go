@@ -86,7 +86,7 @@ func TestEveryCauseIsAnswered(t *testing.T) {
 }
 
 // extensions are those of traces; what is none of these is no page, and is skipped.
-var extensions = []string{".otf2", ".prv", ".json", ".sqlite", ".db", ".pftrace", ".xplane.pb"}
+var extensions = []string{".otf2", ".prv", ".json", ".sqlite", ".db", ".pftrace", ".xplane.pb", ".parquet"}
 
 // tracesIn returns files and directories that are traces.
 func tracesIn(t *testing.T, root string) (found []string) {

@@ -55,6 +55,7 @@ func (f *MergeFlags) Reconcile(ctx context.Context, io *Streams, in *Input) (*tr
 	return Watch(io, f.Quiet, "reading", func(p *engine.Progress) (_ *trace.Trace, err error) {
 		o := merge.Options{
 			Jobs: f.Jobs, Store: in.Store, Clock: merge.ClockMode(f.Clock), Progress: p,
+			Together:   f.Align == "collectives",
 			MinLatency: ticksOf(f.MinLatency, in.Defs().Clock.Resolution),
 		}
 		if f.Shards != nil {

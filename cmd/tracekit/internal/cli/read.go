@@ -53,8 +53,8 @@ func (f *ReadFlags) Add(set *pflag.FlagSet) {
 	set.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress on standard error")
 	set.BoolVar(&f.JSON, "json", false, JSONUsage)
 	set.BoolVar(&f.Strict, "strict", false, "exit with 4 if data are lost or doubtful")
-	Var(set, &f.Align, Choice("recorded", "start"), "align", "recorded", "times of several JSON files: as `recorded`, or "+
-		"start to let all files begin together")
+	Var(set, &f.Align, Choice("recorded", "start", "collectives"), "align", "recorded", "times of several files: as `recorded`, "+
+		"start to let all JSON files begin together, or collectives to find clocks by operations that all ranks leave together")
 	Var(set, &f.Columns, Parsed(parseColumns), "columns", "", "meaning of columns of a table that have no usual names: "+
 		"`FIELD=COLUMN,...`")
 	Var(set, &f.Unit, Choice(append([]string{""}, spans.Units()...)...), "unit", "", "`unit` of times in a table: ns, us, ms or s "+

@@ -1,0 +1,315 @@
+package stragglers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tracekit/document"
+	"tracekit/trace"
+)
+
+// roleByName returns what a process group is for by its description or name, as Megatron, DeviceMesh and vLLM give them; "" if these do
+// not say.
+func roleByName(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })
+	}
+	data, tensor := has("dp", "ddp", "fsdp", "data", "replicate", "shard", "optimizer"), has("tp", "tensor")
+	switch {
+	case has("embedding", "embd"):
+		return document.RoleEmbedding
+	case data && tensor:
+		return ""
+	case data:
+		return document.RoleData
+	case has("pp", "pipeline"):
+		return document.RolePipeline
+	case has("ep", "expert"):
+		return document.RoleExpert
+	case tensor:
+		return document.RoleTensor
+	case has("cp", "context"):
+		return document.RoleContext
+	case has("mp", "model"):
+		return document.RoleModel
+	case has("default", "world"):
+		return document.RoleAll
+	}
+	return ""
+}
+
+// A usage counts what a communicator is used for.
+type usage struct {
+	messages, forwardReduce, forwardScatter, exchange, backward, parameters, tail, other int
+}
+
+// A process group, and what it is for.
+type processGroup struct {
+	name  string
+	ranks []uint32 // in the order of the group
+	usage
+	role string
+	by   string // name, use, members
+}
+
+// groupsOf finds what the communicators of a job are for.
+func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
+	world := uint32(len(d.World()))
+	of := d.Ranks()
+	groups := make([]processGroup, len(d.Comms))
+	passes := slices.ContainsFunc(ranks, func(r *ranked) bool { return r.named[backward] })
+	for _, r := range ranks {
+		for i := range r.calls {
+			if c := &r.calls[i]; int(c.comm) < len(groups) {
+				groups[c.comm].use(c)
+			}
+		}
+	}
+	for i := range groups {
+		g, c := &groups[i], &d.Comms[i]
+		g.name = d.String(c.Name)
+		about := g.name
+		if int(c.Group) < len(d.Groups) {
+			g.ranks = d.Groups[c.Group].WorldRanks(of, world)
+			about = cmp.Or(d.String(d.Groups[c.Group].Name), g.name)
+		}
+		if g.role = roleByName(about); g.role != "" && g.role != document.RoleAll {
+			g.name, g.by = about, document.ByName
+			continue
+		}
+		if g.role, g.by = g.roleByUse(passes), document.ByUse; g.role == "" && len(g.ranks) == int(world) {
+			g.role, g.by = document.RoleAll, document.ByMembers
+		}
+	}
+	return groups
+}
+
+// use counts a call.
+func (u *usage) use(c *call) {
+	passes := c.within == forward || c.within == backward || c.within == weights
+	switch {
+	case c.peer != none:
+		if !c.tail {
+			u.messages++
+		}
+	case c.tail && scatters(c.op), c.begun == 0 && gathers(c.op):
+		u.parameters++
+	case c.tail:
+		u.tail++
+	case c.op == trace.CollAlltoall || c.op == trace.CollAlltoallv:
+		u.exchange++
+	case c.within == backward || c.within == weights:
+		u.backward++
+	case passes && (c.op == trace.CollAllreduce):
+		u.forwardReduce++
+	case passes && scatters(c.op):
+		u.forwardScatter++
+	default:
+		u.other++
+	}
+}
+
+func gathers(op trace.CollectiveOp) bool {
+	return op == trace.CollAllgather || op == trace.CollAllgatherv
+}
+
+func scatters(op trace.CollectiveOp) bool {
+	return op == trace.CollReduceScatter || op == trace.CollReduceScatterBlock
+}
+
+// roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, gradients over all
+// workers. passes tells that the backward pass is told apart from the forward one.
+func (g *processGroup) roleByUse(passes bool) string {
+	switch {
+	case passes && g.forwardReduce+g.forwardScatter > 0:
+		return document.RoleTensor
+	case g.exchange > 0:
+		return document.RoleExpert
+	case g.messages > 0:
+		return document.RolePipeline
+	case g.backward+g.parameters > 0:
+		return document.RoleData
+	}
+	return ""
+}
+
+// A grid says where the ranks of a job are: data-parallel rank, lane and stage. A lane is a place in the groups that share the
+// computation of a worker: tensor- and context-parallel ones.
+type grid struct {
+	dps, lanes, stages int
+	at                 map[uint32]coordinate // of ranks in complete columns
+	leftOut            []uint32              // recorded ranks whose column is not complete
+}
+
+type coordinate struct{ dp, lane, stage int }
+
+func (g *grid) column(c coordinate) int { return c.dp*g.lanes + c.lane }
+
+// place finds the grid.
+func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
+	all := make([]coordinate, world)
+	stages, err := stagesOf(groups, ranks, world)
+	if err != nil {
+		return nil, err
+	}
+	for i := range groups {
+		groups[i].roleByMembers(stages)
+	}
+	lanes := 1
+	for _, role := range []string{document.RoleTensor, document.RoleContext} {
+		index, size := make([]int, world), 1
+		for i := range groups {
+			if g := &groups[i]; g.role == role {
+				for k, r := range g.ranks {
+					if int(r) < world && sameStage(g.ranks, stages) {
+						index[r], size = k, max(size, len(g.ranks))
+					}
+				}
+			}
+		}
+		for r := range all {
+			all[r].lane = all[r].lane*size + index[r]
+		}
+		lanes *= size
+	}
+	g := &grid{lanes: lanes, at: make(map[uint32]coordinate)}
+	next := make(map[coordinate]int)
+	for r := range all {
+		all[r].stage = stages[r]
+		if stages[r] < 0 {
+			continue
+		}
+		k := coordinate{0, all[r].lane, stages[r]}
+		all[r].dp = next[k]
+		next[k]++
+		g.stages, g.dps = max(g.stages, stages[r]+1), max(g.dps, next[k])
+	}
+	if g.dps*g.lanes*g.stages > mostWorkers {
+		return nil, fmt.Errorf("%d × %d × %d ranks are too many", g.dps, g.lanes, g.stages)
+	}
+	recorded := make(map[int]int) // by column
+	for _, r := range ranks {
+		recorded[g.column(all[r.rank])]++
+	}
+	for _, r := range ranks {
+		if c := all[r.rank]; recorded[g.column(c)] == g.stages && c.stage >= 0 {
+			g.at[r.rank] = c
+		} else {
+			g.leftOut = append(g.leftOut, r.rank)
+		}
+	}
+	if len(g.at) == 0 {
+		return nil, &MissingError{fmt.Sprintf("no data-parallel rank has files of all %d stages", g.stages)}
+	}
+	return g, nil
+}
+
+// roleByMembers returns what a group without a role is for by the stages of its members.
+func (g *processGroup) roleByMembers(stages []int) {
+	if g.role != "" || g.tail == 0 || len(g.ranks) < 2 || len(g.ranks) == len(stages) {
+		return
+	}
+	last := slices.Max(stages)
+	ends := len(g.ranks) == 2 && last > 0
+	for k, want := range []int{0, last} {
+		ends = ends && int(g.ranks[k]) < len(stages) && stages[g.ranks[k]] == want
+	}
+	switch {
+	case ends:
+		g.role, g.by = document.RoleEmbedding, document.ByMembers
+	case sameStage(g.ranks, stages):
+		g.role, g.by = document.RoleData, document.ByMembers
+	}
+}
+
+func sameStage(ranks []uint32, stages []int) bool {
+	for _, r := range ranks {
+		if int(r) >= len(stages) || stages[r] != stages[ranks[0]] {
+			return false
+		}
+	}
+	return true
+}
+
+// stagesOf returns the stage of each rank: its place in its pipeline group, or, where the group of messages is not known, that by who
+// sends to whom in the forward pass; -1: not known.
+func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) {
+	stages := make([]int, world)
+	placed := false
+	for i := range groups {
+		g := &groups[i]
+		if g.role != document.RolePipeline || len(g.ranks) < 2 || len(g.ranks) == world && g.by != document.ByName {
+			continue
+		}
+		for k, r := range g.ranks {
+			if int(r) < world {
+				stages[r], placed = k, true
+			}
+		}
+	}
+	if placed {
+		return stages, nil
+	}
+	to, from := make(map[uint32]uint32), make(map[uint32]uint32)
+	for _, r := range ranks {
+		for i := range r.calls {
+			c := &r.calls[i]
+			if c.peer == none || c.tail || int(c.comm) >= len(groups) || int(c.peer) >= len(groups[c.comm].ranks) {
+				continue
+			}
+			if c.sends && c.within == forward {
+				peer := groups[c.comm].ranks[c.peer]
+				if _, known := to[r.rank]; !known {
+					to[r.rank], from[peer] = peer, r.rank
+				}
+			}
+		}
+	}
+	if len(to) == 0 {
+		return stages, nil
+	}
+	for r := range stages {
+		stages[r] = -1
+	}
+	for _, r := range ranks {
+		if _, receives := from[r.rank]; receives {
+			continue
+		}
+		at, more := r.rank, true
+		for k := 0; more && k < world && int(at) < world; k++ {
+			stages[at] = k
+			at, more = to[at]
+		}
+	}
+	for _, r := range ranks {
+		if stages[r.rank] < 0 {
+			return nil, &MissingError{"the order of pipeline stages: ranks send in a circle, and no process group is described as that of a pipeline"}
+		}
+	}
+	return stages, nil
+}
+
+// shown describes the groups by what they are for.
+func shown(groups []processGroup) (rows []document.ProcessGroups) {
+	for i := range groups {
+		g := &groups[i]
+		if g.usage == (usage{}) {
+			continue
+		}
+		row := document.ProcessGroups{Role: cmp.Or(g.role, document.RoleUnknown), By: g.by, Ranks: len(g.ranks), Example: g.name}
+		if g.role == "" {
+			row.By = ""
+		}
+		k := slices.IndexFunc(rows, func(r document.ProcessGroups) bool {
+			return r.Role == row.Role && r.By == row.By && r.Ranks == row.Ranks
+		})
+		if k < 0 {
+			k, rows = len(rows), append(rows, row)
+		}
+		rows[k].Groups++
+	}
+	return rows
+}

@@ -1,0 +1,71 @@
+package stragglers
+
+import (
+	"testing"
+
+	"tracekit/document"
+)
+
+// TestRoles states what names of process groups of usual programs mean.
+func TestRoles(t *testing.T) {
+	for name, want := range map[string]string{
+		"DATA_PARALLEL_GROUP": document.RoleData, "DATA_PARALLEL_GROUP_WITH_CP": document.RoleData, "mesh_dp_shard": document.RoleData,
+		"mesh_fsdp": document.RoleData, "EXPERT_DATA_PARALLEL_GROUP": document.RoleData, "TENSOR_MODEL_PARALLEL_GROUP": document.RoleTensor,
+		"mesh_tp": document.RoleTensor, "tp:0": document.RoleTensor, "PIPELINE_MODEL_PARALLEL_GROUP": document.RolePipeline, "mesh_pp": document.RolePipeline,
+		"EXPERT_MODEL_PARALLEL_GROUP": document.RoleExpert, "mesh_ep": document.RoleExpert, "CONTEXT_PARALLEL_GROUP": document.RoleContext,
+		"MODEL_PARALLEL_GROUP": document.RoleModel, "EMBEDDING_GROUP": document.RoleEmbedding, "POSITION_EMBEDDING_GROUP": document.RoleEmbedding,
+		"TENSOR_AND_DATA_PARALLEL_GROUP": "", "default_pg": document.RoleAll, "world:0": document.RoleAll, "12": "", "": "",
+	} {
+		if got := roleByName(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestMeanings states what names of annotations mean.
+func TestMeanings(t *testing.T) {
+	for name, want := range map[string]meaning{
+		"ProfilerStep#12": {step: 12, stepBy: profilerStep}, "step3": {step: 3, stepBy: namedStep}, "Training step 7": {step: 7, stepBy: namedStep},
+		"## forward ##": {phase: forward}, "Forward 3": {phase: forward}, "backward_step": {phase: backward}, "DeepSpeedEngine.backward": {phase: backward},
+		"W 2": {phase: weights}, "B": {}, "Optimizer.step#Adam.step": {phase: update}, "Optimizer.zero_grad#Adam.zero_grad": {}, "stepwise": {},
+		"DistributedDataParallel.forward": {phase: forward}, "forward_hook": {},
+	} {
+		if got := meaningOf(name, "user_annotation"); got.phase != want.phase || got.step != want.step || got.stepBy != want.stepBy {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if got := meaningOf("Forward 3", "user_annotation").batch; got != 3 {
+		t.Errorf("micro-batch %d, want 3", got)
+	}
+	if got := meaningOf("Forward 3", "python_function").phase; got != unnamed {
+		t.Errorf("a function named Forward is phase %d", got)
+	}
+	if got := meaningOf("autograd::engine::evaluate_function: MulBackward0", "cpu_op"); got.phase != backward || !got.op {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPeriods states after how many elements sequences repeat.
+func TestPeriods(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "a": 0, "ab": 0, "aa": 1, "abab": 2, "xabcabc": 3, "abcabcabcab": 3, "xyzabab": 0, "aabaab": 3} {
+		if got := periodOf([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestRuns states that merged runs are in order of launch.
+func TestRuns(t *testing.T) {
+	for n := range 40 {
+		var list []work
+		for i := range n {
+			list = append(list, work{launch: launch{time: int64(i * 7 % 11)}, start: int64(i), call: -1})
+		}
+		list = mergeRuns(list)
+		for i := 1; i < n; i++ {
+			if a, b := list[i-1], list[i]; a.time > b.time || a.time == b.time && a.start > b.start {
+				t.Fatalf("%d: %v before %v", n, a, b)
+			}
+		}
+	}
+}

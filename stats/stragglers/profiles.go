@@ -1,0 +1,397 @@
+package stragglers
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"tracekit/document"
+	"tracekit/document/field"
+	"tracekit/engine"
+	"tracekit/trace"
+)
+
+// A MissingError says what a profiler has not recorded of a training job, so that its steps cannot be replayed.
+type MissingError struct{ Record string }
+
+// Error implements error.
+func (e *MissingError) Error() string {
+	return "the steps of the training job are not known: " + e.Record
+}
+
+// profiled makes the job of what a profiler has recorded (DEFINITIONS 2.19). The clocks of the source are corrected.
+func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
+	d := src.Defs()
+	locations := make([][]trace.LocationID, len(d.World()))
+	for l, r := range d.Ranks() {
+		if int(r) < len(locations) {
+			locations[r] = append(locations[r], trace.LocationID(l))
+		}
+	}
+	p := newProfiler(src)
+	ranks, err := engine.Map(ctx, jobs, len(locations), func(ctx context.Context, r int) (*ranked, error) {
+		if len(locations[r]) == 0 {
+			return nil, nil
+		}
+		return p.rank(ctx, uint32(r), locations[r])
+	})
+	if err != nil {
+		return nil, err
+	}
+	world := len(ranks)
+	ranks = slices.DeleteFunc(ranks, func(r *ranked) bool { return r == nil })
+	if err := complete(ranks); err != nil {
+		return nil, err
+	}
+	groups := groupsOf(d, ranks)
+	g, err := place(groups, ranks, world)
+	if err != nil {
+		return nil, err
+	}
+	b := &assembly{grid: g, groups: groups, latest: make(map[instance]int64), coupled: make([]int32, g.dps*g.lanes*g.stages)}
+	for w := range b.coupled {
+		b.coupled[w] = int32(w)
+	}
+	for _, r := range ranks {
+		b.meet(r)
+	}
+	for _, r := range ranks {
+		if at, ok := g.at[r.rank]; ok {
+			b.rank(r, at)
+		}
+	}
+	ops, leftOut := majority(b.ops)
+	j, err := newJob(ops, 0, 1e9/float64(d.Clock.Resolution))
+	if err != nil {
+		return nil, err
+	}
+	j.leftOut += leftOut
+	j.lanes = g.lanes
+	j.couple(b.coupled, g.stages)
+	j.structure = &document.Structure{Steps: stepSources[ranks[0].marks], Groups: shown(groups), Notes: notes(ranks, groups, g, world)}
+	for _, r := range g.leftOut {
+		j.structure.LeftOut = append(j.structure.LeftOut, field.Rank(r))
+	}
+	return j, nil
+}
+
+// stepSources say by what steps are known.
+var stepSources = [...]string{noStep: document.StepsRepeat, namedStep: document.StepsNamed, profilerStep: document.StepsProfiler}
+
+// complete says what is missing of ranks.
+func complete(ranks []*ranked) error {
+	calls, computations := 0, 0
+	for _, r := range ranks {
+		calls, computations = calls+len(r.calls), computations+len(r.computations)
+		if r.steps == 0 {
+			return &MissingError{fmt.Sprintf("rank %d has no annotation ProfilerStep# or step, no two calls of Optimizer.step, and its "+
+				"communication does not repeat; call step() of the profiler in each step", r.rank)}
+		}
+		if r.marks != ranks[0].marks || r.marks == noStep && r.steps != ranks[0].steps {
+			return &MissingError{fmt.Sprintf("steps of rank %d are not those of rank %d; call step() of the profiler in each step", r.rank,
+				ranks[0].rank)}
+		}
+	}
+	switch {
+	case computations == 0:
+		return &MissingError{"no kernel and no operator is recorded within steps"}
+	case calls == 0:
+		return &MissingError{"no operation of NCCL or gloo is recorded within steps"}
+	}
+	return nil
+}
+
+// notes say what else is not recorded.
+func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []document.Unrecorded {
+	var named [update + 1]bool
+	batches, kernels, unlinked, described := false, 0, 0, false
+	for _, r := range ranks {
+		for p, is := range r.named {
+			named[p] = named[p] || is
+		}
+		kernels, unlinked = kernels+r.kernels, unlinked+r.unlinked
+		for i := range r.computations {
+			batches = batches || r.computations[i].batch != none
+		}
+	}
+	for i := range groups {
+		described = described || i > 0 && groups[i].usage != (usage{})
+	}
+	out := []document.Unrecorded{}
+	note := func(is bool, record string, count, of int) {
+		if is {
+			out = append(out, document.Unrecorded{Record: record, Count: count, Of: of})
+		}
+	}
+	note(!named[backward], document.NoBackward, 0, 0)
+	note(named[backward] && !named[update], document.NoOptimizer, 0, 0)
+	note(!described, document.NoGroups, 0, 0)
+	note(g.stages > 1 && !batches, document.NoMicroBatches, 0, 0)
+	note(unlinked > 0, document.NoLaunch, unlinked, kernels)
+	note(world > len(ranks), document.NoFiles, world-len(ranks), world)
+	return out
+}
+
+// An instance is a collective: the n-th on its communicator in a step.
+type instance struct {
+	step uint64
+	comm trace.CommID
+	n    int32
+}
+
+// An assembly makes operations of ranks.
+//
+//	latest is when the last member of each collective begins
+//	coupled[w] is the first worker with which worker w computes together: none begins before all others of them can
+type assembly struct {
+	*grid
+	groups  []processGroup
+	latest  map[instance]int64
+	coupled []int32
+	ops     []op
+}
+
+// instances calls a function for each call of a rank with the collective that it is a part of.
+func instances(r *ranked, each func(c *call, id instance)) {
+	next := make(map[instance]int32)
+	for i := range r.calls {
+		c := &r.calls[i]
+		id := instance{step: c.step, comm: c.comm}
+		n := next[id]
+		if c.peer == none {
+			next[id]++
+		}
+		id.n = n
+		each(c, id)
+	}
+}
+
+// meet notes when the calls of a rank begin, and with whom it computes together.
+func (b *assembly) meet(r *ranked) {
+	instances(r, func(c *call, id instance) {
+		if c.peer != none {
+			return
+		}
+		if latest, ok := b.latest[id]; !ok || c.start > latest {
+			b.latest[id] = c.start
+		}
+		if k, _ := b.kind(c, coordinate{}); k != kinds || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
+			return
+		}
+		own, ok := b.at[r.rank]
+		for _, other := range b.groups[c.comm].ranks {
+			if at, known := b.at[other]; ok && known && at.stage == own.stage {
+				b.join(b.worker(own), b.worker(at))
+			}
+		}
+	})
+}
+
+func (b *assembly) worker(c coordinate) int32 { return int32(b.column(c)*b.stages + c.stage) }
+
+// join lets two workers compute together.
+func (b *assembly) join(x, y int32) {
+	for b.coupled[x] != x {
+		x = b.coupled[x]
+	}
+	for b.coupled[y] != y {
+		y = b.coupled[y]
+	}
+	b.coupled[max(x, y)] = min(x, y)
+}
+
+// kind returns as what a call is replayed; kinds: not on its own, since computations wait for it. merged tells that all calls of the
+// kind are one in a step.
+func (b *assembly) kind(c *call, at coordinate) (k kind, merged bool) {
+	role := ""
+	if int(c.comm) < len(b.groups) {
+		role = b.groups[c.comm].role
+	}
+	if c.peer != none {
+		return b.message(c, at), false
+	}
+	switch {
+	case c.updated:
+		return kinds, false
+	case role == document.RoleData && !c.tail && c.begun == 0 && gathers(c.op):
+		return paramsGather, false
+	case (role == document.RoleData || role == document.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) && !gathers(c.op):
+		return gradsScatter, true
+	case !c.tail:
+		return kinds, false
+	case role == document.RoleTensor:
+		return layernormReduce, false
+	case role == document.RoleEmbedding:
+		return embeddingReduce, false
+	case role == document.RoleAll, role == document.RoleModel:
+		return clip, false
+	}
+	return kinds, false
+}
+
+// message returns what kind a message of the pipeline is: forward if it goes to, or comes from, the neighbor that the forward pass
+// leads to, or comes from.
+func (b *assembly) message(c *call, at coordinate) kind {
+	if c.tail || int(c.comm) >= len(b.groups) || int(c.peer) >= len(b.groups[c.comm].ranks) {
+		return kinds
+	}
+	other, known := b.at[b.groups[c.comm].ranks[c.peer]]
+	switch ahead := other.stage - at.stage; {
+	case !known:
+		return kinds
+	case ahead == 1 && c.sends:
+		return forwardSend
+	case ahead == -1 && !c.sends:
+		return forwardRecv
+	case ahead == -1:
+		return backwardSend
+	case ahead == 1:
+		return backwardRecv
+	}
+	return kinds
+}
+
+var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, backward: backwardCompute, weights: weightCompute, update: optimizer}
+
+// rank makes the operations of a rank, step by step.
+func (b *assembly) rank(r *ranked, at coordinate) {
+	windows := make([][2]int64, 0, len(r.calls)) // by call: while it keeps computations waiting
+	instances(r, func(c *call, id instance) {
+		window := [2]int64{c.start, c.end}
+		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
+			window[1] = max(c.start, min(c.end, b.latest[id]))
+		}
+		windows = append(windows, window)
+	})
+	calls := 0
+	for first := 0; first < len(r.computations); {
+		step := r.computations[first].step
+		end := first
+		for end < len(r.computations) && r.computations[end].step == step {
+			end++
+		}
+		for calls < len(r.calls) && r.calls[calls].step != step {
+			calls++ // of a step without computations
+		}
+		from := calls
+		for calls < len(r.calls) && r.calls[calls].step == step {
+			calls++
+		}
+		b.step(r, at, r.computations[first:end], r.calls[from:calls], windows[from:calls])
+		first = end
+	}
+}
+
+// step makes the operations of a step of a rank.
+func (b *assembly) step(r *ranked, at coordinate, computations []computation, calls []call, windows [][2]int64) {
+	var seq [kinds]uint64
+	add := func(k kind, start, end int64, batch uint32) {
+		b.ops = append(b.ops, op{step: computations[0].step, dp: uint32(b.column(at)), stage: uint32(at.stage), rank: r.rank, seq: seq[k],
+			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true})
+		seq[k]++
+	}
+	waits := joined(slices.Clone(windows))
+	last := int64(math.MinInt64) // end of the passes
+	for i := range computations {
+		c := &computations[i]
+		add(phaseKinds[c.phase], c.from+c.waited(waits), c.to, c.batch)
+		if c.phase != update {
+			last = max(last, c.to)
+		}
+	}
+	reduced := -1 // the operation of merged calls
+	for i := range calls {
+		c := &calls[i]
+		k, merged := b.kind(c, at)
+		switch {
+		case k == kinds:
+		case !merged:
+			add(k, c.start, c.end, none)
+		case reduced < 0: // what the backward pass hides does not count
+			add(k, max(c.start, last), max(c.end, last), none)
+			reduced = len(b.ops) - 1
+		default:
+			o := &b.ops[reduced]
+			o.start, o.end = min(o.start, max(c.start, last)), max(o.end, c.end)
+		}
+	}
+}
+
+// joined returns the union of stretches of time.
+func joined(list [][2]int64) [][2]int64 {
+	slices.SortFunc(list, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	n := 0
+	for _, v := range list {
+		if n > 0 && v[0] <= list[n-1][1] {
+			list[n-1][1] = max(list[n-1][1], v[1])
+			continue
+		}
+		list[n] = v
+		n++
+	}
+	return list[:n]
+}
+
+// waited returns how long a computation waits in its gaps.
+func (c *computation) waited(waits [][2]int64) (sum int64) {
+	for _, gap := range c.gaps {
+		i, _ := slices.BinarySearchFunc(waits, gap[0], func(v [2]int64, t int64) int { return cmp.Compare(v[1], t+1) })
+		for ; i < len(waits) && waits[i][0] < gap[1]; i++ {
+			sum += min(gap[1], waits[i][1]) - max(gap[0], waits[i][0])
+		}
+	}
+	return sum
+}
+
+// majority returns the operations of the steps that are most alike in what their workers do, and how many steps are left out.
+func majority(ops []op) (kept []op, leftOut int) {
+	slices.SortStableFunc(ops, func(a, b op) int {
+		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind))
+	})
+	sums, counts := make(map[uint64]uint64), make(map[uint64]int) // by step; by sum
+	var best uint64
+	for first := 0; first < len(ops); {
+		h := fnv.New64a()
+		var raw [12]byte
+		end := first
+		for ; end < len(ops) && ops[end].step == ops[first].step; end++ {
+			binary.LittleEndian.PutUint32(raw[:], ops[end].dp)
+			binary.LittleEndian.PutUint32(raw[4:], ops[end].stage)
+			binary.LittleEndian.PutUint32(raw[8:], uint32(ops[end].kind))
+			h.Write(raw[:])
+		}
+		sum := h.Sum64()
+		sums[ops[first].step] = sum
+		counts[sum]++
+		first = end
+	}
+	for _, o := range ops {
+		if s := sums[o.step]; counts[s] > counts[best] {
+			best = s
+		}
+	}
+	for _, s := range sums {
+		if s != best {
+			leftOut++
+		}
+	}
+	return slices.DeleteFunc(ops, func(o op) bool { return sums[o.step] != best }), leftOut
+}
+
+// couple notes which workers compute together. Those of columns that the job does not have are left out.
+func (j *job) couple(coupled []int32, stages int) {
+	j.coupled = make([]int32, j.dps*j.stages)
+	for i, column := range j.dpNumbers {
+		for s := range j.stages {
+			w := int32(int(column)*stages + s)
+			for coupled[w] != w {
+				w = coupled[w]
+			}
+			j.coupled[i*j.stages+s] = w
+		}
+	}
+}

@@ -1,0 +1,578 @@
+package stragglers
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"tracekit/trace"
+)
+
+// A call is a communication of a rank: an operation of a communicator, or a message.
+//
+//	begun is how many computations of the step had begun when it was launched
+//	peer is the rank in the communicator; none: a collective
+type call struct {
+	start, end int64
+	bytes      uint64
+	step       uint64
+	begun      int32
+	within     phase // of the computation that was launched before it, of its step
+	comm       trace.CommID
+	peer       uint32
+	op         trace.CollectiveOp
+	sends      bool
+	tail       bool // launched behind the last backward computation
+	updated    bool // launched once the optimizer had begun
+}
+
+// A computation is what a rank computes between two points at which it changes to another phase or micro-batch, or communicates along
+// the pipeline. It lasts from the end of the computation before it, or from the begin of the step, to its own end; in gaps nothing
+// was computed although a communication went on.
+type computation struct {
+	from, to int64
+	step     uint64
+	phase    phase
+	batch    uint32
+	gaps     [][2]int64
+}
+
+// A ranked is what is known of a rank: its computations and calls, in the order in which they were launched.
+type ranked struct {
+	rank         uint32
+	computations []computation
+	calls        []call
+	named        [update + 1]bool // phases that are recorded
+	marks        stepMark         // by which steps are known
+	steps        int
+	updates      []int64 // ends of the optimizer's annotations
+	kernels      int     // that were read
+	unlinked     int     // kernels without a launch
+}
+
+// A profiler reads what a profiler has recorded.
+type profiler struct {
+	src         trace.Source
+	meanings    []meaning // by region
+	works       []trace.DeviceWork
+	correlation trace.AttributeID
+}
+
+func newProfiler(src trace.Source) *profiler {
+	d := src.Defs()
+	p := &profiler{src: src, meanings: make([]meaning, len(d.Regions)), works: d.DeviceWorks(), correlation: d.AttributeByName(trace.AttributeCorrelation)}
+	for i := range d.Regions {
+		p.meanings[i] = meaningOf(d.RegionName(trace.RegionID(i)), d.String(d.Regions[i].Description))
+	}
+	return p
+}
+
+// A launch is what the host says about a piece of work: when it was launched, and in which phase.
+type launch struct {
+	time  int64
+	phase phase
+	batch uint32
+}
+
+// A work is a kernel, or a communication, which has a call.
+type work struct {
+	launch
+	start, end int64
+	call       int32 // in calls; -1: it computes
+}
+
+// A stretch is time that belongs to a step or phase.
+type stretch struct {
+	from, to int64
+	launch
+	step uint64
+}
+
+// A reading is what the locations of a rank hold.
+type reading struct {
+	*profiler
+	launches map[uint64]launch // by correlation
+	named    []stretch         // phases
+	ops      []stretch         // operators of the host, unless they communicate
+	steps    [profilerStep + 1][]stretch
+	work     []work
+	calls    []call
+	unlinked int
+	kernels  int
+	device   bool
+}
+
+// rank reads the locations of a rank: those of its processes, then those of its accelerators.
+func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.LocationID) (*ranked, error) {
+	r := &reading{profiler: p, launches: make(map[uint64]launch)}
+	d := p.src.Defs()
+	for _, device := range []bool{false, true} {
+		for _, l := range locations {
+			if (d.Locations[l].Kind == trace.LocationGPU) != device {
+				continue
+			}
+			if err := r.location(ctx, l, device); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.sum(rank), nil
+}
+
+// A frame is a region that is entered and not left.
+type frame struct {
+	start int64
+	launch
+	work   trace.DeviceWork
+	linked bool
+	begins bool // the phase
+	op     bool // within an operator of the host
+	opens  bool // the outermost of them
+	named  meaning
+	call   int32
+}
+
+// location reads a location.
+func (r *reading) location(ctx context.Context, l trace.LocationID, device bool) error {
+	var stack trace.CallStack[frame]
+	for b, err := range r.src.Events(ctx, l) {
+		if err != nil {
+			return err
+		}
+		attr := 0
+		for seq, row := range b.Events {
+			switch row.Table {
+			case trace.TableFlow:
+				i := row.First
+				if b.Flow.Kind[i] == trace.KindLeave {
+					for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
+						if f := stack.Pop(); n == 1 {
+							r.left(&f, b.Flow.Time[i], device)
+						}
+					}
+					continue
+				}
+				for attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] < seq {
+					attr++
+				}
+				f := r.entered(b, i, attr, stack.Top(), device)
+				stack.Enter(b.Flow.Region[i], f)
+			case trace.TableColl:
+				if f := stack.Top(); f != nil && b.Coll.Kind[row.First] == trace.KindCollectiveEnd {
+					r.calls = append(r.calls, call{comm: b.Coll.Comm[row.First], op: b.Coll.Op[row.First], peer: none,
+						bytes: max(b.Coll.Sent[row.First], b.Coll.Received[row.First])})
+					f.call = int32(len(r.calls) - 1)
+				}
+			case trace.TableP2P:
+				k := b.P2P.Kind[row.First]
+				sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
+				if f := stack.Top(); f != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
+					r.calls = append(r.calls, call{comm: b.P2P.Comm[row.First], peer: b.P2P.Peer[row.First], sends: sends, bytes: b.P2P.Bytes[row.First]})
+					f.call = int32(len(r.calls) - 1)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// entered returns the frame of an Enter in row i, whose attributes begin at a row.
+func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool) (f frame) {
+	f.start, f.call, f.batch = b.Flow.Time[i], -1, none
+	if region := b.Flow.Region[i]; int(region) < len(r.meanings) {
+		f.named, f.work = r.meanings[region], r.works[region]
+	} else {
+		f.named.batch = none
+	}
+	if outer != nil {
+		f.phase, f.batch, f.op = outer.phase, outer.batch, outer.op
+	}
+	if f.named.op && !f.op && !device {
+		f.op, f.opens = true, true
+	}
+	// What is computed again during the backward pass is a part of it; gradients of weights may be named within it.
+	if p := f.named.phase; p != unnamed && p != f.phase && (f.phase <= forward || f.phase == backward && p == weights) {
+		f.phase, f.batch, f.begins = p, f.named.batch, true
+	} else if p == f.phase && f.named.batch != none {
+		f.batch, f.begins = f.named.batch, true
+	}
+	for ; attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] == b.Flow.Seq[i]; attr++ {
+		if b.Attrs.Attribute[attr] != r.correlation {
+			continue
+		}
+		if id := b.Attrs.Value[attr]; !device {
+			r.launches[id] = launch{f.start, f.phase, f.batch}
+		} else if found, ok := r.launches[id]; ok {
+			f.launch, f.linked = found, true
+		}
+	}
+	return f
+}
+
+// left takes a region that is left.
+func (r *reading) left(f *frame, end int64, device bool) {
+	if by := f.named.stepBy; by != noStep && !device {
+		r.steps[by] = append(r.steps[by], stretch{from: f.start, to: end, step: f.named.step})
+	}
+	if f.begins && !device {
+		r.named = append(r.named, stretch{from: f.start, to: end, launch: f.launch})
+	}
+	if f.opens {
+		r.ops = append(r.ops, stretch{from: f.start, to: end, launch: f.launch})
+	}
+	if !f.linked {
+		f.time = f.start
+	}
+	switch {
+	case f.call >= 0:
+		c := &r.calls[f.call]
+		c.start, c.end = f.start, end
+		if !device || !f.linked {
+			f.launch = launch{f.start, unnamed, none} // who calls for the host is a thread of its own
+		}
+		r.work = append(r.work, work{f.launch, f.start, end, f.call})
+	case device && (f.work == trace.DeviceCompute || f.work == trace.DeviceMemory):
+		r.device = true
+		r.kernels++
+		if !f.linked {
+			r.unlinked++
+		}
+		r.work = append(r.work, work{f.launch, f.start, end, -1})
+	}
+}
+
+// outermost drops stretches within others, and sorts them.
+func outermost(list []stretch) []stretch {
+	slices.SortFunc(list, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	end := int64(math.MinInt64)
+	return slices.DeleteFunc(list, func(s stretch) bool {
+		inside := s.to <= end
+		end = max(end, s.to)
+		return inside
+	})
+}
+
+// at returns the last stretch that holds a time, nil if there is none.
+func at(list []stretch, t int64) *stretch {
+	i, found := slices.BinarySearchFunc(list, t, func(s stretch, t int64) int { return cmp.Compare(s.from, t) })
+	if !found {
+		i--
+	}
+	if i < 0 || t >= list[i].to {
+		return nil
+	}
+	return &list[i]
+}
+
+// sum makes computations and calls of what was read.
+func (r *reading) sum(rank uint32) *ranked {
+	out := &ranked{rank: rank, kernels: r.kernels, unlinked: r.unlinked}
+	phases := r.joined(outermost(r.named))
+	for _, s := range phases {
+		out.named[s.phase] = true
+		if s.phase == update {
+			out.updates = append(out.updates, s.to)
+		}
+	}
+	var steps []stretch
+	for by := profilerStep; by > noStep && len(steps) == 0; by-- {
+		if steps = outermost(r.steps[by]); len(steps) > 0 {
+			out.marks = by
+		}
+	}
+	if !r.device {
+		r.host(phases, steps)
+	}
+	for i := range r.work {
+		w := &r.work[i]
+		if w.phase == unnamed {
+			if s := at(phases, w.time); s != nil {
+				w.phase, w.batch = s.phase, s.batch
+			}
+		}
+	}
+	r.work = mergeRuns(r.work)
+	if len(steps) == 0 {
+		steps = r.between(out.updates)
+	}
+	if len(steps) == 0 {
+		steps = r.repeated()
+	}
+	out.steps = len(steps)
+	s := &stepper{reading: r, out: out}
+	for i := range steps {
+		first, _ := slices.BinarySearchFunc(r.work, steps[i].from, func(w work, t int64) int { return cmp.Compare(w.time, t) })
+		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
+		s.step(&steps[i], r.work[first:max(first, last)])
+	}
+	return out
+}
+
+// mergeRuns sorts work by launch. Each stream is in order, or nearly so: there are few runs to merge.
+func mergeRuns(list []work) []work {
+	before := func(a, b *work) bool {
+		switch {
+		case a.time != b.time:
+			return a.time < b.time
+		case a.start != b.start:
+			return a.start < b.start
+		}
+		return a.call < b.call
+	}
+	ends := []int{}
+	for i := 1; i <= len(list); i++ {
+		if i == len(list) || before(&list[i], &list[i-1]) {
+			ends = append(ends, i)
+		}
+	}
+	other := make([]work, len(list))
+	for len(ends) > 1 {
+		merged, first := ends[:0], 0
+		for k := 0; k < len(ends); k += 2 {
+			middle := ends[k]
+			last := ends[min(k+1, len(ends)-1)]
+			i, j := first, middle
+			for at := first; at < last; at++ {
+				if i < middle && (j == last || !before(&list[j], &list[i])) {
+					other[at] = list[i]
+					i++
+				} else {
+					other[at] = list[j]
+					j++
+				}
+			}
+			merged, first = append(merged, last), last
+		}
+		ends, list, other = merged, other, list
+	}
+	return list
+}
+
+// joined joins stretches of one phase without a number between which no other operator begins.
+func (r *reading) joined(phases []stretch) []stretch {
+	r.ops = outermost(r.ops)
+	n, op := 0, 0
+	for i, s := range phases {
+		between := false
+		if n > 0 {
+			for ; op < len(r.ops) && r.ops[op].from < s.from; op++ {
+				between = between || r.ops[op].from >= phases[n-1].to && r.ops[op].phase != s.phase
+			}
+			if last := &phases[n-1]; !between && last.phase == s.phase && last.batch == none && s.batch == none {
+				last.to = s.to
+				continue
+			}
+		}
+		phases[n] = phases[i]
+		n++
+	}
+	return phases[:n]
+}
+
+// host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides named
+// phases is of the forward pass. A phase lasts until its end, whatever runs last.
+func (r *reading) host(phases, steps []stretch) {
+	ops := r.ops
+	add := func(from, to int64, l launch) {
+		mark := func(at, time int64) {
+			l.time = time
+			r.work = append(r.work, work{l, at, at, -1})
+		}
+		if to <= from {
+			return
+		}
+		mark(from, from)
+		i, _ := slices.BinarySearchFunc(ops, from, func(s stretch, t int64) int { return cmp.Compare(s.to, t+1) })
+		for ; i < len(ops) && ops[i].from < to; i++ {
+			l.time = max(ops[i].from, from)
+			r.work = append(r.work, work{l, l.time, min(ops[i].to, to), -1})
+		}
+		mark(to, to-1)
+	}
+	for _, s := range steps {
+		at := s.from
+		for _, p := range phases {
+			if p.to <= s.from || p.from >= s.to {
+				continue
+			}
+			add(at, min(p.from, s.to), launch{batch: none})
+			add(max(p.from, s.from), min(p.to, s.to), p.launch)
+			at = max(at, p.to)
+		}
+		add(at, s.to, launch{batch: none})
+	}
+}
+
+// between returns the steps that end with what the optimizer does.
+func (r *reading) between(ends []int64) (steps []stretch) {
+	for i := 1; i < len(ends); i++ {
+		steps = append(steps, stretch{from: ends[i-1], to: ends[i], step: uint64(i - 1)})
+	}
+	return steps
+}
+
+// repeated returns the steps that communication repeats: the shortest sequence of calls that all calls are made of, behind those that
+// come before.
+func (r *reading) repeated() (steps []stretch) {
+	type token struct {
+		comm  trace.CommID
+		op    trace.CollectiveOp
+		peer  uint32
+		bytes uint64
+		sends bool
+	}
+	var tokens []token
+	var places []int // in work
+	for i, w := range r.work {
+		if w.call >= 0 {
+			c := &r.calls[w.call]
+			tokens, places = append(tokens, token{c.comm, c.op, c.peer, c.bytes, c.sends}), append(places, i)
+		}
+	}
+	period := periodOf(tokens)
+	if period == 0 {
+		return nil
+	}
+	begin := func(k int) int64 { // of the work behind the call before
+		if k == 0 {
+			return r.work[0].time
+		}
+		return r.work[min(places[k-1]+1, len(r.work)-1)].time
+	}
+	first := len(tokens) % period
+	for k := first; k+period <= len(tokens); k += period {
+		end := r.work[len(r.work)-1].time + 1
+		if k+period < len(tokens) {
+			end = begin(k + period)
+		}
+		steps = append(steps, stretch{from: begin(k), to: end, step: uint64((k - first) / period)})
+	}
+	return steps
+}
+
+// periodOf returns after how many elements the last ones repeat, over two thirds of a sequence and at least twice; 0: they do not.
+func periodOf[T comparable](v []T) int {
+	n := len(v)
+	reversed := slices.Clone(v)
+	slices.Reverse(reversed)
+	// z[i] is how long what begins at i is like the begin.
+	z, from, to := make([]int, n), 0, 0
+	for i := 1; i < n; i++ {
+		if i < to {
+			z[i] = min(to-i, z[i-from])
+		}
+		for i+z[i] < n && reversed[z[i]] == reversed[i+z[i]] {
+			z[i]++
+		}
+		if i+z[i] > to {
+			from, to = i, i+z[i]
+		}
+	}
+	for p := 1; 2*p <= n; p++ {
+		if z[p]+p >= max(2*p, (2*n+2)/3) {
+			return p
+		}
+	}
+	return 0
+}
+
+// A stepper makes computations and calls of the work of steps, one after the other.
+type stepper struct {
+	*reading
+	out     *ranked
+	busy    int64      // until when the rank has computed
+	calling [][2]int64 // when calls of the step go on
+}
+
+// step takes the work of a step, in order of its launch.
+func (s *stepper) step(of *stretch, list []work) {
+	last, optimizing := -1, len(list)
+	for i, w := range list {
+		if w.call >= 0 {
+			continue
+		}
+		if w.phase == backward || w.phase == weights {
+			last = i
+		}
+	}
+	for i, w := range list {
+		if i > last && w.call < 0 && w.phase == update {
+			optimizing = min(optimizing, i)
+		}
+	}
+	s.busy, s.calling = max(s.busy, of.from), union(list)
+	first := len(s.out.computations)
+	messages, seen := 0, 0 // sends and receives so far, and when the computation began
+	var members []work
+	flush := func() {
+		if len(members) > 0 {
+			s.finish(&s.out.computations[len(s.out.computations)-1], members)
+			members = members[:0]
+		}
+	}
+	for i, w := range list {
+		if w.call >= 0 {
+			c := s.calls[w.call]
+			c.step, c.begun = of.step, int32(len(s.out.computations)-first)
+			c.tail, c.updated = last >= 0 && i > last, i > optimizing
+			if c.peer != none { // the last message of the pipeline follows the last computation
+				c.tail = c.updated
+			}
+			if n := len(s.out.computations); n > first {
+				c.within = s.out.computations[n-1].phase
+			}
+			if c.peer != none {
+				messages++
+			}
+			s.out.calls = append(s.out.calls, c)
+			continue
+		}
+		p := w.phase
+		switch {
+		case last >= 0 && i > last || p == update:
+			p = update
+		case p == unnamed:
+			p = forward
+		}
+		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (messages > seen ||
+			w.batch != none && s.out.computations[n-1].batch != none && w.batch != s.out.computations[n-1].batch) {
+			flush()
+			s.out.computations = append(s.out.computations, computation{step: of.step, phase: p, batch: w.batch})
+			seen = messages
+		}
+		members = append(members, w)
+	}
+	flush()
+}
+
+// finish finds how long a computation lasts, and when nothing was computed in that time although something was communicated.
+func (s *stepper) finish(c *computation, members []work) {
+	slices.SortFunc(members, func(a, b work) int { return cmp.Compare(a.start, b.start) })
+	c.from, c.to = s.busy, s.busy
+	for _, w := range members {
+		if w.start > c.to {
+			s.gap(c, c.to, w.start)
+		}
+		c.to = max(c.to, w.end)
+	}
+	s.busy = c.to
+}
+
+// gap notes the parts of a gap in which calls go on.
+func (s *stepper) gap(c *computation, from, to int64) {
+	i, _ := slices.BinarySearchFunc(s.calling, from, func(v [2]int64, t int64) int { return cmp.Compare(v[1], t+1) })
+	for ; i < len(s.calling) && s.calling[i][0] < to; i++ {
+		c.gaps = append(c.gaps, [2]int64{max(from, s.calling[i][0]), min(to, s.calling[i][1])})
+	}
+}
+
+// union returns when any of the calls of a step goes on.
+func union(list []work) (out [][2]int64) {
+	for _, w := range list {
+		if w.call >= 0 {
+			out = append(out, [2]int64{w.start, w.end})
+		}
+	}
+	return joined(out)
+}
