@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/metrics"
 	"slices"
@@ -374,7 +375,7 @@ func NewExpression(text string, o ScriptOptions) (*Script, error) {
 	options := &syntax.FileOptions{Set: true}
 	e, err := options.ParseExpr(file, text, 0)
 	if err != nil {
-		return nil, placed(err)
+		return nil, unreadable(text, err)
 	}
 	s := newScript("keep "+text, file, o)
 	s.condition = text
@@ -413,6 +414,35 @@ func NewExpression(text string, o ScriptOptions) (*Script, error) {
 	f := &syntax.File{Path: file, Stmts: body, Options: options}
 	s.program, err = s.compile(f)
 	return s, err
+}
+
+// operators has for those of other languages what an expression has instead.
+var operators = map[string]string{"&": "and", "|": "or", "!": "not", "=": "=="}
+
+// lastToken is the end of a text that the parser has read as one word or sign.
+var lastToken = regexp.MustCompile(`(\w+|\W)\s*$`)
+
+// unreadable says where an expression has a mistake, by the error of the parser.
+func unreadable(text string, err error) error {
+	var e syntax.Error
+	if !errors.As(err, &e) {
+		return placed(err)
+	}
+	lines := strings.Split(text, "\n")
+	line := []rune(lines[min(max(1, int(e.Pos.Line)), len(lines))-1])
+	at := min(max(0, int(e.Pos.Col)-1), len(line))
+	if strings.Contains(e.Msg, "after expression") { // the place is behind what was read last
+		at = len([]rune(string(line[:at])[:lastToken.FindStringIndex(string(line[:at]) + " ")[0]]))
+	}
+	rest := strings.TrimSpace(string(line[at:]))
+	advice := "write a condition such as 'rank < 32'"
+	if rest == "" {
+		return fmt.Errorf("--keep %q: the expression ends too early; %s", text, advice)
+	}
+	if ours := operators[rest[:1]]; ours != "" {
+		advice = fmt.Sprintf("instead of %s write %s", rest[:1], ours)
+	}
+	return fmt.Errorf("--keep %q: %q (character %d) is not understood; %s", text, rest, at+1, advice)
 }
 
 // conjuncts returns the parts of an expression that are joined by and.

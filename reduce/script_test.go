@@ -167,6 +167,25 @@ def output_text():
 	}
 }
 
+// TestUnreadableExpressions states that mistakes are named with their place, in words that are none of the parser.
+func TestUnreadableExpressions(t *testing.T) {
+	const condition = "write a condition such as 'rank < 32'"
+	for text, want := range map[string]string{
+		`rank<`:         `--keep "rank<": the expression ends too early; ` + condition,
+		``:              `--keep "": the expression ends too early; ` + condition,
+		`(rank < 3`:     `--keep "(rank < 3": the expression ends too early; ` + condition,
+		`rank < < 3`:    `--keep "rank < < 3": "< 3" (character 8) is not understood; ` + condition,
+		`rank >= 3 3`:   `--keep "rank >= 3 3": "3" (character 11) is not understood; ` + condition,
+		`rank = 3`:      `--keep "rank = 3": "= 3" (character 6) is not understood; instead of = write ==`,
+		`rank < 3 || 1`: `--keep "rank < 3 || 1": "| 1" (character 11) is not understood; instead of | write or`,
+		`!mpi`:          `--keep "!mpi": "!mpi" (character 1) is not understood; instead of ! write not`,
+	} {
+		if _, err := NewExpression(text, ScriptOptions{}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // TestExpressions states what short expressions keep.
 func TestExpressions(t *testing.T) {
 	m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 5, Bytes: 100})

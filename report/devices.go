@@ -92,12 +92,7 @@ func Kernels(devices []accelerator.Device) []Kernel {
 		if shorts[x.Short] > 1 {
 			x.Short = x.Name
 		}
-		switch x.Class = words.KernelClass(x.Name); x.Kind {
-		case "communication":
-			x.Class = "communication"
-		case "memory":
-			x.Class = "copy"
-		}
+		x.Class = words.KernelClass(x.Kind, x.Name)
 		most := int64(-1)
 		for _, name := range slices.Sorted(maps.Keys(x.from)) {
 			if x.from[name] > most {

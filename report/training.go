@@ -9,6 +9,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
+	"tracekit/trace"
 )
 
 var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]", What: "workers",
@@ -157,9 +158,15 @@ func jobSize(t *document.Training) string {
 // shareOfLoss writes a share of a loss, which may seem to be more than all of it.
 func shareOfLoss(x *float64) string { return words.Share(min(1, *x)) }
 
-// RanksNamed names ranks, some of many.
+// RanksNamed names the ranks of the slowest workers, some of many; it only counts them if their ranks are not known.
 func RanksNamed(ranks []field.Rank) string {
 	var names []string
+	if slices.Contains(ranks, trace.None) {
+		if len(ranks) == 1 {
+			return "the slowest worker"
+		}
+		return fmt.Sprintf("the %d slowest workers", len(ranks))
+	}
 	for _, r := range ranks[:min(4, len(ranks))] {
 		names = append(names, words.Rank(r))
 	}
@@ -241,7 +248,11 @@ func (o *Overview) trainingLoss() *block {
 	for i := range t.ByWorker[:min(3, len(t.ByWorker))] {
 		w := &t.ByWorker[i]
 		if said := SlowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
-			b.add(o.row(fmt.Sprintf("rank %s (dp %d, stage %d)", words.Rank(w.Rank), w.DP, w.Stage), fmt.Sprintf("%.2f ×", w.Slowdown), nil, said))
+			who := fmt.Sprintf("dp %d, stage %d", w.DP, w.Stage)
+			if w.Rank != trace.None {
+				who = fmt.Sprintf("rank %s (%s)", words.Rank(w.Rank), who)
+			}
+			b.add(o.row(who, fmt.Sprintf("%.2f ×", w.Slowdown), nil, said))
 		}
 	}
 	for _, fact := range trainingFacts(t) {

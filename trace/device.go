@@ -30,6 +30,11 @@ const (
 	DeviceMemory                          // copying
 )
 
+// String returns the word of the documents.
+func (w DeviceWork) String() string {
+	return [...]string{"idle", "compute", "communication", "memory"}[min(w, DeviceMemory)]
+}
+
 // DeviceWorks tells for each region what it is where a stream of an accelerator executes it:
 // by its role and paradigm, and by its name where a format has neither.
 func (d *Defs) DeviceWorks() []DeviceWork {

@@ -29,6 +29,10 @@ func (c *Cause) advice() string {
 		switch {
 		case has("worker_wait_ns") || has("collective_wait_ns"):
 			return "" // why a rank is late is not part of the evidence
+		case has("kernel_ns") && len(c.Ranks) == 1:
+			return "give this device less work; if the work is equal, check its clock and temperature."
+		case has("kernel_ns"):
+			return "give these devices less work; if the work is equal, check their clocks and temperatures."
 		case has("waits"): // wrong if iterations are so short that scheduling them costs more than it saves
 			return "use schedule(dynamic) or schedule(guided) for loops of uneven work."
 		case len(c.Ranks) > 0 && c.Evidence["mean_ns"] > 0 && c.Evidence["mean_of_others_ns"] > 0 &&

@@ -22,7 +22,7 @@ func (c *Cause) See(wholeRun bool) []string {
 		switch {
 		case has("waits"): // of threads
 			return []string{"analyze", "--section", "threads"}
-		case has("collective_wait_ns") || has("some_device_ns"):
+		case has("collective_wait_ns") || has("some_device_ns") || has("device_work_ns"):
 			return []string{"analyze", "--section", "devices"}
 		}
 		return replay("--balance", place)

@@ -107,10 +107,6 @@ func ofKernel(r *trace.Region, work trace.DeviceWork, name string) Class {
 		return Waiting
 	case work == trace.DeviceIdle:
 		return Annotation
-	case work == trace.DeviceCommunication:
-		return Communication
-	case work == trace.DeviceMemory:
-		return Copy
 	}
-	return kernels[words.KernelClass(name)]
+	return kernels[words.KernelClass(work.String(), name)]
 }

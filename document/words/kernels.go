@@ -5,19 +5,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tracekit/trace"
 )
 
-// kernelClasses says by its name what a kernel does, the first that fits: a part of the name in small letters, one at its beginning, or
-// what an expression finds, which is only tried where its hint is.
+// kernelClasses says by its name what a kernel does, the first that fits: a part of the name in small letters, or what an
+// expression finds, which is only tried where its hint is.
 var kernelClasses = []struct {
-	class         string
-	parts, begins []string
-	hint          string
-	found         *regexp.Regexp
+	class string
+	parts []string
+	hint  string
+	found *regexp.Regexp
 }{
 	{class: "communication", parts: strings.Fields("nccl rccl nvshmem allreduce all_reduce allgather all_gather reducescatter reduce_scatter " +
 		"alltoall all_toall allto_all all_to_all")},
-	{class: "copy", parts: strings.Fields("copybuffer fillbuffer"), begins: strings.Fields("memcpy memset copydevice copyhost")},
 	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: regexp.MustCompile(`\bmha`)},
 	{class: "convolution", parts: strings.Fields("convolve convolution dgrad wgrad fprop winograd im2col implicit_ fft1d fft2d igemm scudnn"),
 		hint: "conv", found: regexp.MustCompile(`conv(_|[0-9]|\b)`)},
@@ -25,19 +26,25 @@ var kernelClasses = []struct {
 	{class: "normalization", parts: []string{"norm"}, hint: "bn_", found: regexp.MustCompile(`\bbn_|_bn_`)},
 	{class: "reduction", parts: strings.Fields("reduce reduction softmax argmax argmin scan sort topk"),
 		hint: "sum", found: regexp.MustCompile(`(^|_)sum(_|$)`)},
-	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy fill catarray index gather scatter dropout embedding " +
+	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy memcpy memset fill catarray index gather scatter dropout embedding " +
 		"multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
 }
 
-// KernelClass names what a kernel does, as far as its name tells: GEMM, attention, convolution, normalization, reduction,
-// elementwise, communication, copy; other if it does not.
-func KernelClass(name string) string {
+// KernelClass names what a device executes (DEFINITIONS 2.9). Kinds "communication" and "memory" are the classes communication and copy.
+// What computes has a class as far as its name tells: GEMM, attention, convolution, normalization, reduction, elementwise (as is the
+// setting of memory), communication; else it is other.
+func KernelClass(kind, name string) string {
+	switch kind {
+	case trace.DeviceCommunication.String():
+		return "communication"
+	case trace.DeviceMemory.String():
+		return "copy"
+	}
 	base, _ := kernelBase(name)
 	base = strings.ToLower(base)
 	for i := range kernelClasses {
 		c := &kernelClasses[i]
 		if slices.ContainsFunc(c.parts, func(part string) bool { return strings.Contains(base, part) }) ||
-			slices.ContainsFunc(c.begins, func(part string) bool { return strings.HasPrefix(base, part) }) ||
 			c.found != nil && strings.Contains(base, c.hint) && c.found.MatchString(base) {
 			return c.class
 		}

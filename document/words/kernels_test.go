@@ -24,7 +24,9 @@ func TestKernels(t *testing.T) {
 		{"void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128> >(X)", "flash_fwd", "attention"},
 		{"void cudnn::bn_fw_tr_1C11_singleread<float, 512>(X)", "bn_fw_tr_1C11_singleread", "normalization"},
 		{"volta_scudnn_128x64_relu_medium_nn_v1", "volta_scudnn_128x64_relu_medium", "convolution"},
-		{"Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)", "copy"},
+		{"Memset (Device)", "Memset (Device)", "elementwise"},
+		{"__amd_rocclr_fillBufferAligned.kd", "__amd_rocclr_fillBufferAligned.kd", "elementwise"},
+		{"__amd_rocclr_copyBuffer.kd", "__amd_rocclr_copyBuffer.kd", "elementwise"}, // computes, as PyTorch's copy kernels do
 		{"smooth(double*, int)", "smooth", "other"},
 		{"smooth", "smooth", "other"},
 		{strings.Repeat("Kernel<", 1000), "Kernel<Kernel<Kernel<Kernel<Kernel<Kernel<Kerne…", "other"}, // no end of kernels
@@ -32,8 +34,13 @@ func TestKernels(t *testing.T) {
 		{"<", "<", "other"},
 		{"(anonymous namespace)::", "(anonymous namespace)::", "other"},
 	} {
-		if short, class := KernelName(c.name), KernelClass(c.name); short != c.short || class != c.class {
+		if short, class := KernelName(c.name), KernelClass("compute", c.name); short != c.short || class != c.class {
 			t.Errorf("%.60s: %q, %s; want %q, %s", c.name, short, class, c.short, c.class)
+		}
+	}
+	for kind, want := range map[string]string{"memory": "copy", "communication": "communication"} {
+		if class := KernelClass(kind, "Memcpy HtoD (Pageable -> Device)"); class != want {
+			t.Errorf("%s: %s, want %s", kind, class, want)
 		}
 	}
 }

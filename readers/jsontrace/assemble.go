@@ -101,6 +101,13 @@ func (a *assembler) attributes() {
 
 		attrCorrelation: {trace.AttributeCorrelation, "a call and what it starts on an accelerator have the same number"},
 		attrBytes:       {trace.AttributeBytes, "what a call reads or writes"},
+
+		attrStep:       {trace.AttributeStep, "the step of training"},
+		attrSeq:        {trace.AttributeSeq, "the number of the operation among those of its kind in the step"},
+		attrMicroBatch: {trace.AttributeMicroBatch, "the micro-batch of the step"},
+		attrChunk:      {trace.AttributeChunk, "the chunk of the model, within its stage"},
+		attrDP:         {trace.AttributeDP, "the data-parallel rank"},
+		attrStage:      {trace.AttributeStage, "the pipeline stage"},
 	}
 	used := attrCorrelation // those before are always defined
 	for _, f := range a.files {
@@ -157,6 +164,9 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 			if group = a.group(number, f, l.pid, kind, creator); kind == 1 {
 				processes[l.pid] = group
 			}
+		}
+		if l.steps {
+			f.placeWorker(l)
 		}
 		a.track(f, l, group, ids)
 	}

@@ -38,6 +38,8 @@
 //	                         the file of a call (dftracer); events with others are counted
 //	                         as arguments_left_out
 //	correlation in args      the attribute correlation of kernels and calls of the runtime
+//	step, seq_id, mb_id,     the attributes step, seq, micro_batch and chunk of operations of training, if the first slice of a name
+//	model_chunk in args      has the first and third; the names of its process and thread add dp_rank ("DP rank 1") and stage ("PP rank 3")
 //	ret, size in args        the attribute bytes of calls of dftracer that read or write
 //	other outer members      Info.Properties, if they are short
 //

@@ -282,6 +282,8 @@ func (f *file) slice(l *track, ev *event, at int64) {
 		f.correlate(l, r, ev)
 	case r.role == trace.RoleFileIO:
 		f.measure(l, ev)
+	case r.training != no:
+		f.operation(l, r, ev)
 	}
 	l.Put(ev.time, dur, id, c)
 }

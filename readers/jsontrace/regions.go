@@ -30,6 +30,7 @@ type region struct {
 	code     codePlace
 	frame    bool // a function of Python
 	trivial  bool // the writer's bookkeeping
+	training tri  // operations of steps of training
 }
 
 // regions finds regions by the raw text of name and category.

@@ -40,6 +40,7 @@ type track struct {
 	trackKey
 	trivial bool // holds nothing but the writer's bookkeeping, and moments
 	moments bool // holds moments
+	steps   bool // holds operations of a step of training
 	hasRank bool
 	rank    uint32 // with hasRank: of which rank
 	nest.Track

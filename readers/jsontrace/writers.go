@@ -20,6 +20,12 @@ const (
 	attrFlowIn
 	attrCorrelation
 	attrBytes
+	attrStep
+	attrSeq
+	attrMicroBatch
+	attrChunk
+	attrDP
+	attrStage
 	attributes // their number
 )
 

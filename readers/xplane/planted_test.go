@@ -1,6 +1,7 @@
 package xplane
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -294,3 +295,17 @@ func TestDamaged(t *testing.T) {
 
 // FuzzRead states that no bytes break what a source promises.
 func FuzzRead(f *testing.F) { opener.Fuzz(f, "x"+extension, profile(), tpu()) }
+
+// TestTooManyPlanes states that planes beyond the limit are counted: two here.
+func TestTooManyPlanes(t *testing.T) {
+	w := newWriter("/host:CPU")
+	w.line("thread", 0, w.event("work", 0, 1000))
+	empty := message(spacePlane, message(planeName, "x"))
+	data := append(w.plane(), bytes.Repeat(empty, mostPlanes+1)...)
+	for _, f := range open(t, data).Findings() {
+		if f.Code == trace.CodeLimitExceeded && f.Count == 2 {
+			return
+		}
+	}
+	t.Error("no finding of two planes")
+}

@@ -27,6 +27,9 @@ const extension = ".xplane.pb"
 // levels is how far below the directory that is given to a profiler its profiles lie: plugins/profile/RUN.
 const levels = 3
 
+// mostPlanes is how many planes of a file are read. There is one for each device and a few for the host.
+const mostPlanes = 1 << 16
+
 // The fields of XSpace.
 const (
 	spacePlane   = 1
@@ -157,7 +160,9 @@ func (r *reader) all(ctx context.Context, data []byte) error {
 			if m.Number == spacePlane {
 				r.broken(int64(m.At()))
 			}
-		case m.Number == spacePlane && len(parts) < 1<<16:
+		case m.Number == spacePlane && len(parts) >= mostPlanes:
+			r.f.Ledger.Add(trace.CodeLimitExceeded, r.f.Place(int64(m.At()-len(m.Data))), fmt.Sprintf("more than %d planes", mostPlanes))
+		case m.Number == spacePlane:
 			parts = append(parts, part{m.Data, int64(m.At() - len(m.Data))})
 		case m.Number == spaceError || m.Number == spaceWarning:
 			r.f.Ledger.Add(trace.CodeWriterWarning, r.f.Place(int64(m.At())), text(m.Data))

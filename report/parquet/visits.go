@@ -17,12 +17,13 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 	regions, kinds, classes := newNameList(), newNameList(), newNameList()
 	type about struct{ region, kind, class uint32 }
 	d := m.t.Defs
+	works := d.DeviceWorks()
 	of := make([]about, len(d.Regions))
 	for i, r := range d.Regions {
 		label := d.RegionLabel(trace.RegionID(i))
 		of[i] = about{regions.of(label), kinds.of(r.Paradigm.String()), trace.None}
-		if r.Role == trace.RoleKernel || r.Role == trace.RoleDataTransfer {
-			of[i].class = classes.of(words.KernelClass(label))
+		if works[i] != trace.DeviceIdle {
+			of[i].class = classes.of(words.KernelClass(works[i].String(), label))
 		}
 	}
 	columns := append(integers("location", "rank"), arrowdir.TableColumn{Name: "region", Names: regions.names},
@@ -34,6 +35,7 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 				continue
 			}
 			location := trace.LocationID(l)
+			onDevice := d.Locations[l].Kind == trace.LocationGPU
 			var stack trace.CallStack[visit]
 			leave := func(t int64) bool {
 				depth := stack.Len() - 1
@@ -45,6 +47,9 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 				x := about{trace.None, trace.None, trace.None}
 				if int(region) < len(of) {
 					x = of[region]
+				}
+				if !onDevice {
+					x.class = trace.None
 				}
 				r.Int(int64(l)).ID(m.t.Rank[l]).Name(x.region).Name(x.kind).Name(x.class).Int(int64(depth))
 				return r.Int(m.instant(v.enter)).Int(m.ns(t - v.enter)).Int(m.ns(t - v.enter - v.inside)).End()

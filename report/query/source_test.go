@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"tracekit/merge"
+	"tracekit/report"
 	"tracekit/samples"
+	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -85,6 +87,40 @@ location 2 "stream 2" kind=2 process=0
 	} {
 		if got := strings.Join(answers(t, d, q), ";"); got != want {
 			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+}
+
+// TestKernelClassesAreTheDevices states that the classes of kernels are those of what devices do: copies are their copies, the setting of
+// memory computes, and a call of the host that copies is none.
+func TestKernelClassesAreTheDevices(t *testing.T) {
+	tr := statstest.Merged(t, tracetest.MustParse(t, `
+region 0 "Memcpy HtoD" role=30 paradigm=5
+region 1 "Memset (Device)" role=40 paradigm=5
+region 2 gemm paradigm=5
+region 3 cuMemcpyHtoD role=30 paradigm=5
+region 4 "ProfilerStep#1" role=1
+location 0 host rank=0
+  0 Enter cuMemcpyHtoD ; 200 Leave cuMemcpyHtoD
+location 1 "stream 1" kind=2 process=0
+  0 Enter "ProfilerStep#1" ; 10 Enter "Memcpy HtoD" ; 50 Leave "Memcpy HtoD" ; 80 Enter "Memset (Device)" ; 100 Leave "Memset (Device)"
+  110 Enter gemm ; 140 Leave gemm ; 150 Leave "ProfilerStep#1"
+`), merge.Options{})
+	a, err := stats.Analyze(t.Context(), tr, analysis.Options{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := opened(t, SourceOf(t.Context(), tr, a))
+	if got, want := strings.Join(answers(t, d, "select kernel_class, sum(time_ns) from visits where kernel_class is not null group by 1"), ";"),
+		"GEMM|30;copy|40;elementwise|20"; got != want {
+		t.Errorf("visits: %s, want %s", got, want)
+	}
+	if got, want := strings.Join(answers(t, d, "select memory_ns, compute_ns from devices"), ";"), "40|50"; got != want {
+		t.Errorf("devices: %s, want %s", got, want)
+	}
+	for _, k := range report.Kernels(a.Devices) {
+		if got, want := strings.Join(answers(t, d, "select class from kernel_summary where kernel = '"+k.Name+"'"), ";"), k.Class; got != want {
+			t.Errorf("%s: %s, in the table of kernels %s", k.Name, got, want)
 		}
 	}
 }

@@ -432,7 +432,7 @@ func (p *path) result() *accelerator.Path {
 			MaxRank: trace.None}
 		switch {
 		case s.kind == onKernel:
-			row.Kind = workNames[c.works[s.region]]
+			row.Kind = c.works[s.region].String()
 		case (s.kind == onHost || s.kind == inStartup) && s.region == trace.None:
 			row.Name = field.OutsideRegions
 		case s.kind == unknown:

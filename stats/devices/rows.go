@@ -44,8 +44,6 @@ func (a *activity) charge(k *kernel, l *launch, time int64) {
 	s.min, s.max = min(s.min, time), max(s.max, time)
 }
 
-var workNames = [...]string{"idle", "compute", "communication", "memory"}
-
 // kernelRows returns the kernels by name and kind, those with the most time first.
 func (a *activity) kernelRows() []accelerator.Kernel {
 	type nameKey struct{ name, kind string }
@@ -63,7 +61,7 @@ func (a *activity) kernelRows() []accelerator.Kernel {
 		return labels[r]
 	}
 	for key, s := range a.kernels {
-		n := nameKey{label(key.region), workNames[a.c.works[key.region]]}
+		n := nameKey{label(key.region), a.c.works[key.region].String()}
 		join(byName, n, s)
 		if key.call != trace.None {
 			join(bySite, site{n, label(key.operator), label(key.call)}, s)

@@ -200,6 +200,7 @@ type finder struct {
 	unequal  map[field.Site]int64    // what of that is more than as many mean visits take
 	slow     map[field.Site]int64    // what calls take beyond what they need and wait, summed over ranks
 	parts    map[field.Site][]*place // outside MPI, by caller
+	waiting  map[string]bool         // regions in which a host does nothing but wait for an accelerator
 	meets    map[string]loss         // regions in which a thread does nothing but wait for others
 	serial   whatif.Place            // where masters work, fork and join outside parallel regions; nil: there are none
 
@@ -209,7 +210,7 @@ type finder struct {
 
 func newFinder(t *trace.Trace, a *analysis.Result, to int64) *finder {
 	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64),
-		unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
+		waiting: make(map[string]bool), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
 	early := scope.EndEarly(t, to)
 	for r, missing := range t.Missing() {
 		if !missing && !early[r] {
@@ -222,6 +223,11 @@ func newFinder(t *trace.Trace, a *analysis.Result, to int64) *finder {
 			f.meets[label] = atBarriers
 		case threads.Waiting:
 			f.meets[label] = noLoss
+		}
+	}
+	for id, waits := range t.Defs.DeviceWaits() {
+		if waits {
+			f.waiting[t.Defs.RegionLabel(trace.RegionID(id))] = true
 		}
 	}
 	if a.Threads != nil && a.Threads.ParallelRegions > 0 {
@@ -254,7 +260,7 @@ func (f *finder) candidates() []candidate {
 		return nil
 	}
 	var out []candidate
-	var calls []waitstate.Delay
+	var calls, waits []waitstate.Delay
 	rows := f.worth()
 	f.split(rows)
 	for _, row := range rows {
@@ -262,11 +268,13 @@ func (f *finder) candidates() []candidate {
 		case startsUp(row.Operation) || row.Region == field.BufferFlush || row.Region == field.RecordingOff:
 		case row.Operation != "":
 			calls = append(calls, row)
+		case f.waiting[string(row.Region)]:
+			waits = append(waits, row)
 		default:
 			out = append(out, f.computing(row)...)
 		}
 	}
-	out = append(joined(out), f.slowCalls(calls)...)
+	out = slices.Concat(joined(out), f.deviceWaits(waits), f.slowCalls(calls))
 	out = append(out, f.startup()...)
 	out = append(out, f.workers()...)
 	out = append(out, f.late()...)

@@ -45,6 +45,12 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Callers = append(c.cause.Callers, caller.Region)
 	}
 	where, in := words.Sentence(row.SourceLine), f.visitors(times)
+	say := func(work, waiting string) string { // of work there, or of waiting for devices
+		if f.waiting[string(row.Region)] {
+			return waiting + where
+		}
+		return work + where
+	}
 	var meets bool
 	c.loss, meets = f.meets[string(row.Region)]
 	if f.serial != nil && !slices.ContainsFunc(slices.Collect(maps.Keys(p.paths)), func(p trace.PathID) bool { return !f.serial(p) }) {
@@ -63,7 +69,7 @@ func (f *finder) at(p *place) candidate {
 	case len(in) <= max(1, all/8) && all > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.cause.Headline = fmt.Sprintf("Only %s %s in %s", fewRanks(in), one(in, "is", "are"), where)
+		c.cause.Headline = fmt.Sprintf("Only %s %s", fewRanks(in), say(one(in, "is in ", "are in "), one(in, "waits for its device in ", "wait for their devices in ")))
 		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(words.Ranks(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
@@ -73,26 +79,26 @@ func (f *finder) at(p *place) candidate {
 	case f.inTurn(p, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.cause.Headline = "Ranks take turns in " + where
+		c.cause.Headline = "Ranks take turns " + say("in ", "waiting for devices in ")
 		c.text = fmt.Sprintf("All ranks together are there for %s, %.3g of %d at a time. ", words.Time(int64(sum(times))), busy, all)
 	case absent > float64(2*p.unequal) && absent > (1-1/unlike)*p.path && together(row):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Imbalance, in, sharedByAll
 		c.most(absent)
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}
-		c.cause.Headline = "Only some ranks at a time work in " + where
+		c.cause.Headline = "Only some ranks at a time " + say("work in ", "wait for devices in ")
 		c.text = fmt.Sprintf("On average %.3g of %d ranks are there. ", busy, all)
 	case float64(times[high]) > unlike*mean(times, in):
 		c.cause.Kind, c.mended = cause.Imbalance, equalVisits
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.cause.Headline = fmt.Sprintf("Work in %s is uneven", where)
+		c.cause.Headline = say("Work in ", "Waiting for devices in ") + " is uneven"
 		c.text = fmt.Sprintf("From %s (rank %d) to %s (rank %d). ", words.Time(times[low]), low, words.Time(times[high]), high)
 	default:
 		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
 		c.least = int64(varies * p.path)
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
-		c.cause.Headline = fmt.Sprintf("A different rank is slow in %s each time", where)
+		c.cause.Headline = "A different rank " + say("is slow in ", "waits long for its device in ") + " each time"
 		c.text = "The totals of the ranks are about equal. "
 	}
 	what := "it"

@@ -93,6 +93,9 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		if c.Operation != "" {
 			at = words.Call(string(c.Operation), c.SourceLine)
 		}
+		if c.Operation == "" && f.waiting[string(c.Region)] {
+			at = "the device for which hosts wait in " + at
+		}
 		c.Text += fmt.Sprintf(" The largest lever is %s.", at)
 		c.Change = shorter("If it took half the time", gains[best], share)
 	}

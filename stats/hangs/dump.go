@@ -74,6 +74,7 @@ var (
 	rankOf    = regexp.MustCompile(`(\d+)$`)
 	messageOf = regexp.MustCompile(`^(send|recv) (\d+)(?:->|<-)(\d+)$`)
 	errNoDump = errors.New("it is no dump of a flight recorder: it has no entries")
+	errNoRank = errors.New("its name does not end in the number of a rank")
 )
 
 // Sniff reports whether a file, or one in a directory, looks like a dump of a flight recorder.
@@ -132,7 +133,9 @@ func read(paths []string) (dumps []*dump, findings []document.Finding, err error
 			findings = append(findings, found...)
 			switch {
 			case err != nil:
-				first = cmp.Or(first, fmt.Errorf("%s: %w", name, err))
+				if first == nil || errors.Is(first, errNoRank) { // of a file that has the name of a dump there is more to say
+					first = fmt.Errorf("%s: %w", filepath.Base(name), err)
+				}
 				findings = append(findings, finding(trace.CodeMissingFile, name, err))
 			case byRank[d.rank] != nil:
 				findings = append(findings, finding(trace.CodeDuplicateDefinition, name, fmt.Sprintf("another file is of rank %d too; the first one is used", d.rank)))
@@ -143,10 +146,20 @@ func read(paths []string) (dumps []*dump, findings []document.Finding, err error
 		}
 	}
 	if len(dumps) == 0 {
-		return nil, nil, cmp.Or(first, errors.New("there is no file"))
+		return nil, nil, noDump(paths, first)
 	}
 	slices.SortFunc(dumps, func(a, b *dump) int { return cmp.Compare(a.rank, b.rank) })
 	return dumps, findings, nil
+}
+
+// noDump says what a dump looks like, and what is wrong with the first file that has the name of one.
+func noDump(paths []string, first error) error {
+	const none, looks = "no dump of PyTorch's flight recorder", "a dump has one file per rank (pickle or JSON), whose name ends in the rank, such as nccl_trace_rank_0"
+	where := strings.Join(paths, ", ")
+	if first == nil || errors.Is(first, errNoRank) {
+		return fmt.Errorf("%s: %s; %s", where, none, looks)
+	}
+	return fmt.Errorf("%s: %s (%w); %s", where, none, first, looks)
 }
 
 // readFile reads one dump. Its name ends in the rank.
@@ -157,7 +170,7 @@ func readFile(name string) (*dump, []document.Finding, error) {
 	}
 	rank, err := strconv.Atoi(rankOf.FindString(base))
 	if err != nil {
-		return nil, nil, errors.New("its name does not end in the number of a rank")
+		return nil, nil, errNoRank
 	}
 	data, err := content(name)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/trace/tracetest"
 	"tracekit/trace/tracetest/mutate"
 )
 
@@ -52,4 +53,23 @@ func TestFramesAreDropped(t *testing.T) {
 			t.Errorf("operation %d: frames are kept: %t", i, kept)
 		}
 	}
+}
+
+// TestNoDump states that who gives a folder of something else is told what a dump looks like, and what is wrong with a file that has the
+// name of one.
+func TestNoDump(t *testing.T) {
+	folder := t.TempDir()
+	look := func(want string) {
+		t.Helper()
+		_, _, err := read([]string{folder})
+		if err == nil || !strings.HasPrefix(err.Error(), folder+": no dump of PyTorch's flight recorder"+want) ||
+			!strings.Contains(err.Error(), "such as nccl_trace_rank_0") {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	look("; ")
+	tracetest.WriteFile(t, filepath.Join(folder, "traces.def"), []byte("OTF2"))
+	look("; ")
+	tracetest.WriteFile(t, filepath.Join(folder, "x_1"), []byte("{}"))
+	look(" (x_1: it is no dump of a flight recorder: it has no entries); ")
 }

@@ -108,6 +108,7 @@ func collect(ctx context.Context, src trace.Source, jobs int) (ops []op, unknown
 		ops = append(ops, p.ops...)
 		unknown += p.unknown
 	}
+	onlyRanks(ops)
 	return ops, unknown, nil
 }
 

@@ -28,6 +28,7 @@ func TestPublished(t *testing.T) {
 		name := filepath.Base(path)
 		name = name[len("trace-") : len(name)-len(".parquet")]
 		t.Run(name, func(t *testing.T) { published(t, dir, path, name) })
+		t.Run("timeline "+name, func(t *testing.T) { published(t, dir, filepath.Join(dir, "timeline-"+name+".json.gz"), name) })
 	}
 }
 

@@ -41,6 +41,7 @@ type nester struct {
 	byName  map[uint32]int                                       // of them, by name; nil: not wanted so far
 	clip    int64                                                // clipLimit, or 0
 	flat    bool                                                 // no slice is part of another one
+	placed  *Placed                                              // the track's, or nil
 }
 
 // brokenLimit bounds the number of slices of a track that are moved because of a B or an E
@@ -74,7 +75,7 @@ type attr struct {
 const unknownEnd = math.MaxInt64
 
 func newNester(s *Set, l *Track, ids *IDs) *nester {
-	n := &nester{s: s, ids: ids, last: math.MinInt64, shift: s.Shift, flat: l.Flat, outside: func(int64, int64, trace.RegionID, Call) {}}
+	n := &nester{s: s, ids: ids, last: math.MinInt64, shift: s.Shift, flat: l.Flat, placed: l.Placed, outside: func(int64, int64, trace.RegionID, Call) {}}
 	if !l.GPU && !l.Exact {
 		n.clip = clipLimit
 	}
@@ -372,6 +373,11 @@ func (n *nester) close() {
 // putAttrs attaches the attributes of the record at hand to the next event.
 func (n *nester) putAttrs() {
 	for _, a := range n.attrs {
+		if n.placed != nil && a.id == n.placed.With {
+			for i, id := range n.placed.Attributes {
+				n.batch.AddAttr(id, trace.TypeUint64, n.placed.Values[i])
+			}
+		}
 		if n.s.Attribute != nil {
 			a.id = n.s.Attribute(a.id)
 		}

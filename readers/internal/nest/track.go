@@ -18,7 +18,15 @@ type Track struct {
 	Stream  *spool.Stream
 	Latest  int64           // the latest end of a slice, if it has slices
 	Survey  *Survey         // once the set was surveyed
+	Placed  *Placed         // what its slices have in common; nil: nothing
 	exile   map[uint64]bool // slices that nest in none of the first sub-track: see nester
+}
+
+// Placed are attributes that belong to all slices of a track that have a certain one themselves. A track may learn of them after its slices.
+type Placed struct {
+	With       trace.AttributeID
+	Attributes []trace.AttributeID
+	Values     []uint64
 }
 
 // Put adds a slice with a duration, or OpenEnd.
