@@ -63,7 +63,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const model = models[run], dark = useDark()
   useLayoutEffect(() => paint(model.head.palette, dark), [model, dark])
   const furthest = runs.reduce((s, r) => s + r.timeline.head.length_ns, 0)
-  const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), ...doc.training && { only: 'processes' as const }, tab: doc.scaling ? 'scaling' : doc.training ? 'training' : 'calls' }), [model])
+  const begin = useMemo(() => ({ ...initial(runs.length > 1 ? [0, Math.max(...runs.map(r => r.timeline.head.length_ns))] : model.body()), ...doc.training && !doc.devices && { only: 'processes' as const }, tab: doc.scaling ? 'scaling' : doc.training ? 'training' : 'calls' }), [model])
   const [view, setView] = useState(() => fromHash(location.hash, begin, furthest))
   const alignment = useAlignment(runs, models, view.align)
   const length = runs.length > 1 ? extent(runs, alignment, run) : model.head.length_ns

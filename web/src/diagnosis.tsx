@@ -5,7 +5,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Document } from './data'
 import { shown as written } from './described'
 import type { Model } from './model'
-import { more } from './more'
+import { more, type Worker } from './more'
 import { term } from './terms'
 import { placeOf, workerView } from './training'
 import { brief, share, time, unbroken } from './units'
@@ -21,36 +21,44 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
   const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   const startup = more(doc).startup ?? [] // stands last
   const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
-  if (!causes?.length && doc.training && more(doc).pipeline?.steps.length) return <SlowWorkers {...{ doc, model, view, change }} />
+  const job = doc.training && more(doc).pipeline?.steps.length, slow = job ? slowWorkers(doc).slice(0, first - 1) : []
+  if (!causes?.length && job) return <Job {...{ doc, model, view, change }} />
   if (!causes) return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
   </section>
-  const shown = causes[view.place < 0 ? order[0] : view.place], all = every || order.indexOf(view.place) >= first
+  const shown = causes[view.place < 0 ? order[0] : view.place], most = first - slow.length, all = every || order.indexOf(view.place) >= most
   return <section aria-label="Diagnosis" class="diagnosis">
     <div class="tools"><h2>What to fix</h2>
       {causes.length > 1 && <span class="faint">Savings overlap: do not add them.</span>}
-      {causes.length > first && <button class="more" disabled={order.indexOf(view.place) >= first} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}</div>
+      {causes.length > most && <button class="more" disabled={order.indexOf(view.place) >= most} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - most} more ${causes.length - most === 1 ? 'cause' : 'causes'}`}</button>}</div>
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
-    <ol class={all ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
+    <ol class={all ? 'causes' : 'causes begun'}>{slow.length > 0 && <SlowWorkers {...{ doc, model, view, change, slow }} />}{order.map(k => <Cause c={causes[k]} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
     {shown && <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* always as high, so that nothing moves under the pointer */}
       {shown.try && <Fragment><span class="try">Try: {unbroken(shown.try)}</span><br /></Fragment>}{unbroken(brief(shown.text))} {unbroken(shown.change)}</p>}
     {more(doc).unclassified && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </section>
 }
 
-// SlowWorkers are what to fix in a training job: the slowest, and what replacing them would gain.
-function SlowWorkers({ doc, model, view, change }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void }) {
-  const { facts, workers } = more(doc).training!, slow = workers.filter(w => w.evidence && w.slowdown >= 1.005).slice(0, first), lost = Math.max(1 - doc.training.equal_ns / doc.training.step_ns, 0)
-  // Where no worker is slow for itself it is the slowest stage that is shown.
-  const stage = doc.training.by_stage.reduce((a: any, b: any) => b.slowdown > a.slowdown ? b : a), of = useMemo(() => workerView(doc, model, workers.find(w => w.stage === stage.number)!), [doc, model])
+// slowWorkers are those of a training job whose replacement would gain most.
+function slowWorkers(doc: Document): Worker[] { return more(doc).training!.workers.filter(w => w.evidence && w.slowdown >= 1.005).slice(0, first) }
+
+// SlowWorkers has a line each; one that is chosen is shown in its worst step.
+function SlowWorkers({ doc, model, view, change, slow }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void; slow: Worker[] }) {
   const views = useMemo(() => slow.map(w => workerView(doc, model, w)), [doc, model])
+  return <Fragment>{slow.map((w, k) => <li><button aria-pressed={view.pins.length > 0 && view.pins[0] === views[k].pins![0]} onClick={() => change(views[k])}>
+    <span class="gain" title={term('slowdown')}>{written('ratio', w.slowdown)} <small>slowdown</small></span><b>{placeOf(w)}: {w.evidence}</b></button></li>)}</Fragment>
+}
+
+// Job is what to fix in a training job of which nothing else is known: the slowest workers or, where none is slow for itself, the slowest stage.
+function Job({ doc, model, view, change }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void }) {
+  const { facts, workers } = more(doc).training!, slow = slowWorkers(doc), lost = Math.max(1 - doc.training.equal_ns / doc.training.step_ns, 0)
+  const stage = doc.training.by_stage.reduce((a: any, b: any) => b.slowdown > a.slowdown ? b : a), of = useMemo(() => workerView(doc, model, workers.find(w => w.stage === stage.number)!), [doc, model])
   return <section aria-label="Diagnosis" class="diagnosis">
     <div class="tools"><h2>What to fix</h2><span class="faint">Lost to unequal workers: {share(lost)} of a step, {time(doc.training.step_ns - doc.training.equal_ns)}</span></div>
-    <ol class="causes">{slow.map((w, k) => <li><button aria-pressed={view.pins[0] === views[k].pins![0]} onClick={() => change(views[k])}>
-      <span class="gain" title={term('slowdown')}>{written('ratio', w.slowdown)} <small>slowdown</small></span><b>{placeOf(w)}: {w.evidence}</b></button></li>)}</ol>
-    {slow.length === 0 && stage.slowdown >= 1.005 && <ol class="causes"><li><button aria-pressed={view.pins.length > 0 && view.pins[0] === of.pins![0]} onClick={() => change(of)}>
-      <span class="gain" title={term('slowdown')}>{written('ratio', stage.slowdown)} <small>slowdown</small></span><b>Stage {stage.number}</b></button></li></ol>}
+    <ol class="causes"><SlowWorkers {...{ doc, model, view, change, slow }} />
+      {slow.length === 0 && stage.slowdown >= 1.005 && <li><button aria-pressed={view.pins.length > 0 && view.pins[0] === of.pins![0]} onClick={() => change(of)}>
+        <span class="gain" title={term('slowdown')}>{written('ratio', stage.slowdown)} <small>slowdown</small></span><b>Stage {stage.number}</b></button></li>}</ol>
     <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{facts.map(unbroken).join(' ')}</p>
   </section>
 }

@@ -20,7 +20,7 @@ export interface SourceFile { name: string; found: string; others: number; lines
 
 export interface Term { word: string; meaning: string; section?: string }
 
-export interface Worker { rank: number; dp_rank: number; stage: number; slowdown: number; excess: number; evidence: string }
+export interface Worker { rank: number; dp_rank: number; tp_rank?: number; stage: number; slowdown: number; excess: number; evidence: string }
 
 // A Pipeline has the computations of steps of a training job, the longest steps first (stats/stragglers/pipeline.go).
 export interface Pipeline {

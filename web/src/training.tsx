@@ -11,10 +11,10 @@ import type { SectionProps } from './sections'
 import { count, share, time } from './units'
 import type { View } from './view'
 
-// rowOf returns the row on which a worker computes.
+// rowOf returns the row on which a worker computes: that of the types' regions or, where these are not regions, the device that works longest.
 function rowOf(model: Model, types: string[], w: Worker): number {
-  const computes = Uint8Array.from(model.head.activities, ([p]) => p >= 0 && types.includes(model.names[p]) ? 1 : 0)
-  const rows = model.head.rows.map((_, r) => r).filter(r => model.head.rows[r].rank === w.rank)
+  const named = model.names.some(n => types.includes(n)), computes = Uint8Array.from(model.head.activities, ([p]) => p >= 0 && (!named || types.includes(model.names[p])) ? 1 : 0)
+  const rows = model.head.rows.map((_, r) => r).filter(r => model.head.rows[r].rank === w.rank && (named || model.head.rows[r].device))
   return rows.reduce((best, r) => best < 0 || model.timeIn(r, computes, 0, model.head.length_ns) > model.timeIn(best, computes, 0, model.head.length_ns) ? r : best, -1)
 }
 
@@ -33,7 +33,10 @@ export function workerView(doc: Document, model: Model, w: Worker): Partial<View
   return { tab: 'training', dp, batch: -1, pins: [w, ...beside].map(w => rowOf(model, pipeline!.types, w)).filter(r => r >= 0), ...worst && stepView(doc, worst.index) }
 }
 
-export const placeOf = (w: Worker) => `rank ${w.rank} (dp ${w.dp_rank}, stage ${w.stage})`
+export const placeOf = (w: Worker) => `rank ${w.rank} (dp ${w.dp_rank}${w.tp_rank === undefined ? '' : `, tp ${w.tp_rank}`}, stage ${w.stage})`
+
+// groupOf names the workers that run the stages of one pipeline.
+const groupOf = (w: Worker) => w.tp_rank === undefined ? `${w.dp_rank}` : `${w.dp_rank}, ${w.tp_rank}`
 
 export function Training(p: SectionProps) {
   const { doc, view, change } = p, { training } = more(doc), steps: any[] = doc.training.by_step
@@ -101,8 +104,8 @@ function Workers({ doc, model, view, change }: SectionProps) {
   return <figure class="workers">
     <figcaption><b>{step ? `Computation beyond peers in step ${doc.training.by_step[step.index].step}` : 'Slowdown by worker'}</b> <span class="scale"><i style={{ '--part': 0 }} /> {step ? '0 %' : '1'} <i style={{ '--part': 1 }} /> {step ? share(most) : shown('ratio', 1 + most)}</span>. Across: stages.</figcaption>
     <div role="grid" aria-label="Workers: data-parallel ranks by stages" class={stages > written ? 'small' : ''} style={{ gridTemplateColumns: `auto repeat(${stages}, minmax(0, 1fr))` }}>
-      <div role="row"><span role="columnheader">dp</span>{Array.from({ length: stages }, (_, s) => <span role="columnheader">{workers[pipeline!.workers[s]].stage}</span>)}</div>
-      {Array.from({ length: dps }, (_, d) => <div role="row" class={d === dp ? 'shown' : ''}><span role="rowheader">{workers[pipeline!.workers[d * stages]].dp_rank}</span>{Array.from({ length: stages }, (_, s) => {
+      <div role="row"><span role="columnheader">{workers[0].tp_rank === undefined ? 'dp' : 'dp, tp'}</span>{Array.from({ length: stages }, (_, s) => <span role="columnheader">{workers[pipeline!.workers[s]].stage}</span>)}</div>
+      {Array.from({ length: dps }, (_, d) => <div role="row" class={d === dp ? 'shown' : ''}><span role="rowheader">{groupOf(workers[pipeline!.workers[d * stages]])}</span>{Array.from({ length: stages }, (_, s) => {
         const at = d * stages + s, k = pipeline!.workers[at], w = workers[k], part = Math.min(Math.max(value(k) / most, 0), 1), said = `${placeOf(w)}: ${text(k)}${w.evidence && `, ${w.evidence}`}`
         return <button role="gridcell" tabIndex={at === first ? 0 : -1} style={{ '--part': part }} class={part > 0.55 ? 'onfull' : ''} title={`${said}. Click to see it in the timeline.`} aria-label={said}
           onKeyDown={e => move(e, at)} onClick={() => change(workerView(doc, model, w))}>{stages <= written && text(k)}</button>
@@ -116,7 +119,8 @@ function Pipelines({ doc, model, view, change, coloring }: SectionProps) {
   const { training, pipeline } = more(doc), { stages, computations, types, steps } = pipeline!, { workers } = training!, dp = dpOf(doc, view)
   const step = view.step < 0 ? steps[0] : steps.find(s => s.index === view.step), dps = pipeline!.workers.length / stages
   const batches = useMemo(() => [...new Set(computations.map(c => c.batch))].sort((a, b) => a - b), [doc]), batch = batches.includes(view.batch) ? view.batch : -1
-  const paths = types.map(t => model.names.indexOf(t)), row = doc.training.by_step[step?.index ?? view.step]
+  // A type has the color of its region, or where it is none a tint of computing.
+  const looks = types.map((t, k) => { const path = model.names.indexOf(t); return path < 0 ? { background: `color-mix(in srgb, var(--computing) ${k % 2 ? 20 : 45}%, var(--card))` } : { background: coloring.css(path), color: textOn(coloring.paths[path]) } }), row = doc.training.by_step[step?.index ?? view.step]
   const boxes = useMemo(() => {
     let at = 0, stage = -1
     return step ? computations.map((c, k) => {
@@ -129,16 +133,16 @@ function Pipelines({ doc, model, view, change, coloring }: SectionProps) {
   const length = step ? row.to_ns - row.from_ns : 1
   return <figure class="pipeline">
     <figcaption><b>{step ? `Pipeline in step ${row.step}` : 'Pipeline'}{view.step < 0 && ', the longest'}</b>
-      {dps > 1 && <label> dp rank <select value={dp} onChange={e => change({ dp: Number(e.currentTarget.value) })}>{Array.from({ length: dps }, (_, d) => <option value={d}>{workers[pipeline!.workers[d * stages]].dp_rank}</option>)}</select></label>}
+      {dps > 1 && <label> {workers[0].tp_rank === undefined ? 'dp rank' : 'dp, tp rank'} <select value={dp} onChange={e => change({ dp: Number(e.currentTarget.value) })}>{Array.from({ length: dps }, (_, d) => <option value={d}>{groupOf(workers[pipeline!.workers[d * stages]])}</option>)}</select></label>}
       <label> micro-batch <select value={batch} onChange={e => change({ batch: Number(e.currentTarget.value) })}><option value={-1}>all</option>{batches.map(b => <option value={b}>{b}</option>)}</select></label></figcaption>
     {!step && <p class="faint">The page has no room for the micro-batches of this step: it has those of the longest {count(steps.length)}.</p>}
     {step && <div role="img" aria-label={`Stages of data-parallel rank ${workers[pipeline!.workers[dp * stages]].dp_rank} in step ${row.step}: ${count(boxes.length)} computations of ${count(batches.length)} micro-batches in ${time(length)}`}>
       {Array.from({ length: stages }, (_, s) => {
         const w = workers[pipeline!.workers[dp * stages + s]]
         return <div class="lane"><span class={w.evidence ? 'slow' : ''} title={w.evidence}>{w.stage} · rank {w.rank}</span><div>{boxes.filter(b => b.stage === s).map(b =>
-          <i class={batch >= 0 && b.batch !== batch ? 'other' : ''} style={{ left: `${100 * b.from / length}%`, width: `${100 * b.length / length}%`, background: paths[b.type] < 0 ? undefined : coloring.css(paths[b.type]), color: paths[b.type] < 0 ? undefined : textOn(coloring.paths[paths[b.type]]) }}
+          <i class={batch >= 0 && b.batch !== batch ? 'other' : ''} style={{ left: `${100 * b.from / length}%`, width: `${100 * b.length / length}%`, ...looks[b.type] }}
             title={`${types[b.type]} of micro-batch ${b.batch}${b.chunk >= 0 ? `, chunk ${b.chunk}` : ''} on ${placeOf(w)}: ${time(b.length)}, after ${time(b.from)}`} onClick={() => change({ batch: batch === b.batch ? -1 : b.batch })}>{b.batch}</i>)}</div></div>
       })}</div>}
-    <ul class="legend">{types.map((t, k) => computations.some(c => c.type === k) && <li><span><span class="swatch" style={{ background: paths[k] < 0 ? undefined : coloring.css(paths[k]) }} />{t}</span></li>)}{step && <li class="faint">{time(length)} from left to right; numbers: micro-batches</li>}</ul>
+    <ul class="legend">{types.map((t, k) => computations.some(c => c.type === k) && <li><span><span class="swatch" style={{ background: looks[k].background }} />{t}</span></li>)}{step && <li class="faint">{time(length)} from left to right; numbers: micro-batches</li>}</ul>
   </figure>
 }

@@ -34,8 +34,9 @@ type job struct {
 // TestTraining: of each training job, the slow worker is named first; a click on it shows a step in which it is slow, its row on top; figures
 // are those of the document; steps, workers and micro-batches are chosen by keys.
 func TestTraining(t *testing.T) {
-	dir := made(t, "generate training --dp 3 --pp 4 --micro-batches 6 --slow-worker 7=1.5@8 --iterations 20 -o job", "report job -o job.html")
-	pages := []string{"job"}
+	dir := made(t, "generate training --dp 3 --pp 4 --micro-batches 6 --slow-worker 7=1.5@8 --iterations 20 -o job", "report job -o job.html",
+		"generate training --dp 2 --pp 2 --tp 2 --micro-batches 4 --slow-worker 2=1.5@8 --iterations 20 --profiles -o profiles", "report profiles -o profiles.html")
+	pages := []string{"job", "profiles"}
 	if shared := os.Getenv("TRACEKIT_SHARED"); shared != "" {
 		for _, name := range []string{"AR", "ST"} {
 			succeed(t, dir, "report", filepath.Join(shared, "traces", "training", "trace-"+name+".parquet"), "-o", name+".html")
