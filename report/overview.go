@@ -91,7 +91,8 @@ func (o *Overview) soundness() string {
 
 // warning is a line that a reader must not miss.
 func (o *Overview) warning(line string) []string {
-	lines := o.wrapped("▲ "+line, 0, 2)
+	lines := o.wrapped(line, 2, 2)
+	lines[0] = "▲" + lines[0][1:]
 	for i := range lines {
 		lines[i] = o.paint(red, lines[i])
 	}
