@@ -236,7 +236,7 @@ const lineBytes = 64
 // at hand: that takes a fraction of the time of looking for each in memory. What it returns means nothing, and makes that it is not left
 // out.
 //
-// go:noinline
+//go:noinline
 func (t *Table[T]) ReadAhead(from, to int) (sum byte) {
 	row := unsafe.Sizeof(*(*T)(nil))
 	for from < to {

@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -129,7 +128,11 @@ func components() ([]component, error) {
 			return nil, err
 		}
 	}
-	if err := add("The Go runtime and standard library", "", filepath.Join(runtime.GOROOT(), "LICENSE")); err != nil {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err == nil {
+		err = add("The Go runtime and standard library", "", filepath.Join(strings.TrimSpace(string(root)), "LICENSE"))
+	}
+	if err != nil {
 		return nil, err
 	}
 	preact, err := vendored("preact")
