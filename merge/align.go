@@ -39,11 +39,9 @@ func (s *sightings) add(v sight) {
 				kept = append(kept, s.seen[i])
 			}
 			s.seen = kept
-			s.stride *= 2
+			s.stride *= 2 // which divides count, as mostSights is even
 		}
-		if s.count%s.stride == 0 {
-			s.seen = append(s.seen, v)
-		}
+		s.seen = append(s.seen, v)
 	}
 	s.count++
 }
@@ -55,6 +53,9 @@ func (l line) at(t float64) float64 { return l.offset + l.slope*t }
 
 // then returns what first does l and then m.
 func (l line) then(m line) line { return line{m.at(l.offset), l.slope * m.slope} }
+
+// plausible reports whether a clock may be so fast or slow. One that stands still gives a line whose inverse is not finite.
+func (l line) plausible() bool { return l.slope > 0.5 && l.slope < 2 }
 
 func (l line) inverse() line { return line{-l.offset / l.slope, 1 / l.slope} }
 
@@ -266,12 +267,12 @@ func (a *aligner) maps(lines []line, bounds []float64, found *trace.Alignment) [
 	for l, c := range a.clock {
 		found.Bounds[l] = int64(math.Ceil(bounds[c]))
 		found.MaxBound = max(found.MaxBound, found.Bounds[l])
-		if first[c] >= last[c] || lines[c] == (line{0, 1}) {
+		if first[c] >= last[c] || lines[c] == (line{0, 1}) || !lines[c].plausible() {
 			continue
 		}
 		offset := func(at int64) int64 { return int64(math.Round(lines[c].at(a.since(at)) - a.since(at))) }
 		maps[l].Offsets = []trace.ClockOffset{{Time: first[c], Offset: offset(first[c])}, {Time: last[c], Offset: offset(last[c])}}
-		if firstReversal(maps[l].Offsets) > 0 { // no clock is so wrong
+		if firstReversal(maps[l].Offsets) > 0 {
 			maps[l].Offsets = nil
 			continue
 		}
