@@ -46,7 +46,7 @@ type usage struct {
 	messages, forwardReduce, forwardScatter, exchange, backward, parameters, tail, other int
 }
 
-// A process group, and what it is for.
+// A processGroup is a communicator, and what it is for.
 type processGroup struct {
 	name  string
 	ranks []uint32 // in the order of the group
@@ -103,7 +103,7 @@ func (u *usage) use(c *call) {
 		u.exchange++
 	case c.within == backward || c.within == weights:
 		u.backward++
-	case passes && (c.op == trace.CollAllreduce):
+	case passes && c.op == trace.CollAllreduce:
 		u.forwardReduce++
 	case passes && scatters(c.op):
 		u.forwardScatter++
@@ -162,9 +162,9 @@ func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
 	for _, role := range []string{document.RoleTensor, document.RoleContext} {
 		index, size := make([]int, world), 1
 		for i := range groups {
-			if g := &groups[i]; g.role == role {
+			if g := &groups[i]; g.role == role && sameStage(g.ranks, stages) {
 				for k, r := range g.ranks {
-					if int(r) < world && sameStage(g.ranks, stages) {
+					if int(r) < world {
 						index[r], size = k, max(size, len(g.ranks))
 					}
 				}
@@ -187,8 +187,8 @@ func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
 		next[k]++
 		g.stages, g.dps = max(g.stages, stages[r]+1), max(g.dps, next[k])
 	}
-	if g.dps*g.lanes*g.stages > mostWorkers {
-		return nil, fmt.Errorf("%d × %d × %d ranks are too many", g.dps, g.lanes, g.stages)
+	if float64(g.dps)*float64(g.lanes)*float64(g.stages) > mostWorkers { // which an int may not hold
+		return nil, &MissingError{fmt.Sprintf("%d × %d × %d ranks are too many", g.dps, g.lanes, g.stages)}
 	}
 	recorded := make(map[int]int) // by column
 	for _, r := range ranks {
@@ -253,7 +253,7 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 	if placed {
 		return stages, nil
 	}
-	to, from := make(map[uint32]uint32), make(map[uint32]uint32)
+	to, receives := make(map[uint32]uint32), make(map[uint32]bool)
 	for _, r := range ranks {
 		for i := range r.calls {
 			c := &r.calls[i]
@@ -263,7 +263,7 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 			if c.sends && c.within == forward {
 				peer := groups[c.comm].ranks[c.peer]
 				if _, known := to[r.rank]; !known {
-					to[r.rank], from[peer] = peer, r.rank
+					to[r.rank], receives[peer] = peer, true
 				}
 			}
 		}
@@ -275,7 +275,7 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 		stages[r] = -1
 	}
 	for _, r := range ranks {
-		if _, receives := from[r.rank]; receives {
+		if receives[r.rank] {
 			continue
 		}
 		at, more := r.rank, true

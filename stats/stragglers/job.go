@@ -232,7 +232,7 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	})
 	ops = j.whole(ops)
 	if j.dps*j.stages > mostWorkers {
-		return nil, fmt.Errorf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)
+		return nil, &MissingError{fmt.Sprintf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)}
 	}
 	j.ranks = slices.Repeat([]uint32{none}, j.dps*j.stages)
 	for first := 0; first < len(ops); {
@@ -261,25 +261,30 @@ func (j *job) whole(ops []op) []op {
 	for i := range ops {
 		there[[2]uint32{ops[i].dp, ops[i].stage}] = true
 	}
-	if len(there) == j.dps*j.stages {
-		return ops
+	has := make(map[uint32]int) // stages of a data-parallel rank
+	for worker := range there {
+		has[worker[0]]++
 	}
-	broken := make(map[uint32]bool)
+	broken := func(d uint32) bool { return has[d] < j.stages }
 	for _, d := range j.dpNumbers {
+		if !broken(d) {
+			continue
+		}
 		for _, s := range j.stageNumber {
-			if !there[[2]uint32{d, s}] && len(j.missing) < mostMissing {
+			if len(j.missing) == mostMissing {
+				break
+			}
+			if !there[[2]uint32{d, s}] {
 				j.missing = append(j.missing, document.WorkerMissing{DP: int(d), Stage: int(s)})
 			}
-			broken[d] = broken[d] || !there[[2]uint32{d, s}]
 		}
 	}
-	if len(broken) == 0 || !slices.ContainsFunc(j.dpNumbers, func(d uint32) bool { return !broken[d] }) {
+	kept := slices.DeleteFunc(slices.Clone(j.dpNumbers), broken)
+	if len(kept) == 0 {
 		return ops
 	}
-	ops = slices.DeleteFunc(ops, func(o op) bool { return broken[o.dp] })
-	j.dpNumbers = slices.DeleteFunc(j.dpNumbers, func(d uint32) bool { return broken[d] })
-	j.dps = len(j.dpNumbers)
-	return ops
+	j.dpNumbers, j.dps = kept, len(kept)
+	return slices.DeleteFunc(ops, func(o op) bool { return broken(o.dp) })
 }
 
 // mostMissing bounds the missing workers that are listed.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"math"
 	"slices"
 
@@ -15,7 +17,7 @@ import (
 	"tracekit/trace"
 )
 
-// A MissingError says what a profiler has not recorded of a training job, so that its steps cannot be replayed.
+// A MissingError says why the steps of a training job cannot be replayed: what is not recorded of them, or that they are too large.
 type MissingError struct{ Record string }
 
 // Error implements error.
@@ -23,7 +25,7 @@ func (e *MissingError) Error() string {
 	return "the steps of the training job are not known: " + e.Record
 }
 
-// profiled makes the job of what a profiler has recorded (DEFINITIONS 2.19). The clocks of the source are corrected.
+// profiled makes the job of what a profiler has recorded (docs/internals/TRAINING.md). The clocks of the source are corrected.
 func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	d := src.Defs()
 	locations := make([][]trace.LocationID, len(d.World()))
@@ -66,7 +68,10 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	}
 	ops, leftOut := majority(b.ops)
 	j, err := newJob(ops, 0, 1e9/float64(d.Clock.Resolution))
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNoJob):
+		return nil, &MissingError{"data-parallel ranks do not do the same in any step"}
+	case err != nil:
 		return nil, err
 	}
 	j.leftOut += leftOut
@@ -146,7 +151,7 @@ type instance struct {
 // An assembly makes operations of ranks.
 //
 //	latest is when the last member of each collective begins
-//	coupled[w] is the first worker with which worker w computes together: none begins before all others of them can
+//	coupled[w] leads to the first worker with which worker w computes together: none begins before all others of them can
 type assembly struct {
 	*grid
 	groups  []processGroup
@@ -172,6 +177,8 @@ func instances(r *ranked, each func(c *call, id instance)) {
 
 // meet notes when the calls of a rank begin, and with whom it computes together.
 func (b *assembly) meet(r *ranked) {
+	own, placed := b.at[r.rank]
+	joined := make(map[trace.CommID]bool)
 	instances(r, func(c *call, id instance) {
 		if c.peer != none {
 			return
@@ -179,12 +186,15 @@ func (b *assembly) meet(r *ranked) {
 		if latest, ok := b.latest[id]; !ok || c.start > latest {
 			b.latest[id] = c.start
 		}
-		if k, _ := b.kind(c, coordinate{}); k != kinds || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
+		if !placed || joined[c.comm] || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
 			return
 		}
-		own, ok := b.at[r.rank]
+		if k, _ := b.kind(c, coordinate{}); k != kinds {
+			return
+		}
+		joined[c.comm] = true
 		for _, other := range b.groups[c.comm].ranks {
-			if at, known := b.at[other]; ok && known && at.stage == own.stage {
+			if at, known := b.at[other]; known && at.stage == own.stage {
 				b.join(b.worker(own), b.worker(at))
 			}
 		}
@@ -195,13 +205,17 @@ func (b *assembly) worker(c coordinate) int32 { return int32(b.column(c)*b.stage
 
 // join lets two workers compute together.
 func (b *assembly) join(x, y int32) {
-	for b.coupled[x] != x {
-		x = b.coupled[x]
-	}
-	for b.coupled[y] != y {
-		y = b.coupled[y]
-	}
+	x, y = first(b.coupled, x), first(b.coupled, y)
 	b.coupled[max(x, y)] = min(x, y)
+}
+
+// first returns the first worker with which a worker computes together.
+func first(coupled []int32, w int32) int32 {
+	for coupled[w] != w {
+		coupled[w] = coupled[coupled[w]]
+		w = coupled[w]
+	}
+	return w
 }
 
 // kind returns as what a call is replayed; kinds: not on its own, since computations wait for it. merged tells that all calls of the
@@ -339,12 +353,23 @@ func joined(list [][2]int64) [][2]int64 {
 // waited returns how long a computation waits in its gaps.
 func (c *computation) waited(waits [][2]int64) (sum int64) {
 	for _, gap := range c.gaps {
-		i, _ := slices.BinarySearchFunc(waits, gap[0], func(v [2]int64, t int64) int { return cmp.Compare(v[1], t+1) })
-		for ; i < len(waits) && waits[i][0] < gap[1]; i++ {
-			sum += min(gap[1], waits[i][1]) - max(gap[0], waits[i][0])
+		for from, to := range within(waits, gap[0], gap[1]) {
+			sum += to - from
 		}
 	}
 	return sum
+}
+
+// within returns the parts of a stretch of time that a union of others holds.
+func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
+	return func(yield func(from, to int64) bool) {
+		i, _ := slices.BinarySearchFunc(union, from, func(v [2]int64, t int64) int { return cmp.Compare(v[1], t+1) })
+		for ; i < len(union) && union[i][0] < to; i++ {
+			if !yield(max(from, union[i][0]), min(to, union[i][1])) {
+				return
+			}
+		}
+	}
 }
 
 // majority returns the operations of the steps that are most alike in what their workers do, and how many steps are left out.
@@ -387,11 +412,7 @@ func (j *job) couple(coupled []int32, stages int) {
 	j.coupled = make([]int32, j.dps*j.stages)
 	for i, column := range j.dpNumbers {
 		for s := range j.stages {
-			w := int32(int(column)*stages + s)
-			for coupled[w] != w {
-				w = coupled[w]
-			}
-			j.coupled[i*j.stages+s] = w
+			j.coupled[i*j.stages+s] = first(coupled, int32(int(column)*stages+s))
 		}
 	}
 }

@@ -40,18 +40,24 @@ func profiles(t testing.TB, o samples.TrainingOptions, without []string, ranks .
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool {
-			return slices.ContainsFunc(without, func(w string) bool { return bytes.HasPrefix(line, []byte(`{"ph"`)) && bytes.Contains(line, []byte(w)) })
-		})
-		if err := os.WriteFile(name, bytes.Join(lines, nil), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		drop(t, name, without...)
 	}
 	return truth, dir
+}
+
+// drop takes the events whose lines hold one of some words out of a file.
+func drop(t testing.TB, name string, words ...string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return bytes.HasPrefix(line, []byte(`{"ph"`)) && bytes.Contains(line, []byte(w)) })
+	})
+	if err := os.WriteFile(name, bytes.Join(lines, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ofProfiles finds the stragglers of files.
@@ -191,6 +197,16 @@ func TestMissingRecords(t *testing.T) {
 		if len(c.ranks) > 0 && (doc.DPRanks != 1 || fmt.Sprint(doc.Structure.LeftOut) != "[3]") {
 			t.Errorf("without rank %v: %d dp ranks, left out %v", c.ranks, doc.DPRanks, doc.Structure.LeftOut)
 		}
+	}
+}
+
+// TestUnlikeRanks states that ranks of which one does other computations in each step are no job that is replayed.
+func TestUnlikeRanks(t *testing.T) {
+	_, dir := profiles(t, samples.TrainingOptions{DP: 2, PP: 1, MicroBatches: 4, Steps: 4}, nil)
+	drop(t, filepath.Join(dir, "rank1.pt.trace.json"), "gemm_backward-compute")
+	_, err := ofProfiles(t, dir)
+	if missing := new(stragglers.MissingError); !errors.As(err, &missing) {
+		t.Error(err)
 	}
 }
 

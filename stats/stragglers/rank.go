@@ -253,6 +253,9 @@ func outermost(list []stretch) []stretch {
 	})
 }
 
+// endsAfter finds the first stretch that ends after a time.
+func endsAfter(s stretch, t int64) int { return cmp.Compare(s.to, t+1) }
+
 // at returns the last stretch that holds a time, nil if there is none.
 func at(list []stretch, t int64) *stretch {
 	i, found := slices.BinarySearchFunc(list, t, func(s stretch, t int64) int { return cmp.Compare(s.from, t) })
@@ -383,7 +386,7 @@ func (r *reading) host(phases, steps []stretch) {
 			return
 		}
 		mark(from, from)
-		i, _ := slices.BinarySearchFunc(ops, from, func(s stretch, t int64) int { return cmp.Compare(s.to, t+1) })
+		i, _ := slices.BinarySearchFunc(ops, from, endsAfter)
 		for ; i < len(ops) && ops[i].from < to; i++ {
 			l.time = max(ops[i].from, from)
 			r.work = append(r.work, work{l, l.time, min(ops[i].to, to), -1})
@@ -392,9 +395,10 @@ func (r *reading) host(phases, steps []stretch) {
 	}
 	for _, s := range steps {
 		at := s.from
-		for _, p := range phases {
-			if p.to <= s.from || p.from >= s.to {
-				continue
+		first, _ := slices.BinarySearchFunc(phases, s.from, endsAfter)
+		for _, p := range phases[first:] {
+			if p.from >= s.to {
+				break
 			}
 			add(at, min(p.from, s.to), launch{batch: none})
 			add(max(p.from, s.from), min(p.to, s.to), p.launch)
@@ -561,9 +565,8 @@ func (s *stepper) finish(c *computation, members []work) {
 
 // gap notes the parts of a gap in which calls go on.
 func (s *stepper) gap(c *computation, from, to int64) {
-	i, _ := slices.BinarySearchFunc(s.calling, from, func(v [2]int64, t int64) int { return cmp.Compare(v[1], t+1) })
-	for ; i < len(s.calling) && s.calling[i][0] < to; i++ {
-		c.gaps = append(c.gaps, [2]int64{max(from, s.calling[i][0]), min(to, s.calling[i][1])})
+	for from, to := range within(s.calling, from, to) {
+		c.gaps = append(c.gaps, [2]int64{from, to})
 	}
 }
 
