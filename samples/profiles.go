@@ -186,7 +186,7 @@ func micro(to []byte, ns int64) []byte {
 	return append(to, byte('0'+ns/100%10), byte('0'+ns/10%10), byte('0'+ns%10))
 }
 
-// A piece of work of a GPU, in the order in which it is launched. Times count from the begin of the step.
+// A pieceOfWork is what a GPU does at a time. Times count from the begin of the step.
 type pieceOfWork struct {
 	kind       string // computation, or what is communicated
 	start, end int64
@@ -228,16 +228,16 @@ func (w *trainee) work(p *profileWriter, lane int) (list []pieceOfWork) {
 	collective("params-all-gather", groupData)
 	for i, c := range w.order {
 		end := w.ends[i]
-		message := func(x *way, n int, kind string, start, end int64, other otherEnd) {
+		message := func(kind string, start, end, ready int64, other otherEnd) {
 			if other.rank >= 0 {
-				list = append(list, pieceOfWork{kind: kind, start: start, end: end, ready: start, group: groupPipeline, batch: -1,
+				list = append(list, pieceOfWork{kind: kind, start: start, end: end, ready: ready, group: groupPipeline, batch: -1,
 					peer: p.workers[other.rank].stage, bytes: 1 << 20})
 			}
 		}
 		for k := range w.ways {
 			x := &w.ways[k]
 			if n := slices.Index(x.of, i); n >= 0 && x.hasRecv[n] {
-				message(x, n, "recv", x.recvStart[n], x.recvEnd[n], x.from[n])
+				message("recv", x.recvStart[n], x.recvEnd[n], x.recvStart[n], x.from[n])
 			}
 		}
 		start := end - w.took[i]
@@ -257,10 +257,7 @@ func (w *trainee) work(p *profileWriter, lane int) (list []pieceOfWork) {
 		for k := range w.ways {
 			x := &w.ways[k]
 			if n := slices.Index(x.of, i); n >= 0 && x.hasSend[n] {
-				message(x, n, "send", x.sendStart[n], x.sendEnd[n], x.to[n])
-				if len(list) > 0 && list[len(list)-1].kind == "send" {
-					list[len(list)-1].ready = start
-				}
+				message("send", x.sendStart[n], x.sendEnd[n], start, x.to[n])
 			}
 		}
 	}

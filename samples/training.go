@@ -121,8 +121,8 @@ func (o *TrainingOptions) check() error {
 }
 
 // GenerateTraining simulates a training job and gives its events to the sink that open returns. Operations start once what they
-// depend on has ended (DEFINITIONS 2.19), so that a replay finds their times. The errors are those of options that make no sense, of the
-// sink, and of ctx.
+// depend on has ended (docs/internals/TRAINING.md), so that a replay finds their times. The errors are those of options that make no
+// sense, of the sink, and of ctx.
 func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.Info, *trace.Defs) (trace.Sink, error)) (*TrainingTruth, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {

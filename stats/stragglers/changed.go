@@ -1,6 +1,7 @@
 package stragglers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,14 +18,8 @@ func (m *Model) Changed(c Change) trace.Source {
 	s := &changed{replayer: r, info: trace.Info{Path: "replay", Creator: "tracekit"}, defs: &trace.Defs{}, text: make(map[string]trace.StringID)}
 	at := 0.0
 	n := len(r.kind)
-	took := make([]float64, n)
-	for step := range r.took {
+	for _, took := range r.taken(keep) {
 		start, end := make([]int64, n), make([]int64, n)
-		for i := range n {
-			if took[i] = r.equal[r.kind[i]]; keep(i) {
-				took[i] = r.took[step][i]
-			}
-		}
 		length := r.replay(took)
 		for i := range n {
 			begin := 0.0
@@ -135,7 +130,7 @@ func (s *changed) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*tra
 				return
 			}
 			slices.SortStableFunc(list, func(x, y int) int {
-				return int(min(1, max(-1, s.start[step][x]-s.start[step][y])))
+				return cmp.Compare(s.start[step][x], s.start[step][y])
 			})
 			for _, n := range list {
 				x := &s.template[n%len(s.template)]

@@ -57,7 +57,7 @@ type stretcher struct {
 // at returns the line of the longest paths at a latency.
 func (s *stretcher) at(x float64) (l Line) {
 	s.replays++
-	for step := range s.took {
+	for _, took := range s.taken(s.keep) {
 		length, count := 0.0, 0.0
 		for _, unit := range s.units {
 			latest, most := 0.0, 0.0
@@ -69,13 +69,9 @@ func (s *stretcher) at(x float64) (l Line) {
 				}
 			}
 			for _, i := range unit {
-				took := s.equal[s.kind[i]]
-				if s.keep(int(i)) {
-					took = s.took[step][i]
-				}
-				s.ends[i], s.latencies[i] = latest+took, most
+				s.ends[i], s.latencies[i] = latest+took[i], most
 				if len(unit) > 1 && !s.kind[i].computes() {
-					s.ends[i], s.latencies[i] = latest+took+x, most+1
+					s.ends[i], s.latencies[i] = latest+took[i]+x, most+1
 				}
 			}
 		}

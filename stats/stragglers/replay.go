@@ -1,6 +1,7 @@
 package stragglers
 
 import (
+	"iter"
 	"slices"
 )
 
@@ -122,21 +123,32 @@ func (r *replayer) replay(took []float64) float64 {
 
 // lengths returns the length of each step in which the nodes that are kept take what is recorded, and others what equal ones take.
 func (r *replayer) lengths(keep func(n int) bool) []float64 {
-	n := len(r.kind)
-	kept, took := make([]bool, n), make([]float64, n)
-	for i := range n {
-		kept[i], took[i] = keep(i), r.equal[r.kind[i]]
-	}
-	out := make([]float64, len(r.took))
-	for s := range out {
-		for i, k := range kept {
-			if k {
-				took[i] = r.took[s][i]
-			}
-		}
-		out[s] = r.replay(took)
+	out := make([]float64, 0, len(r.took))
+	for _, took := range r.taken(keep) {
+		out = append(out, r.replay(took))
 	}
 	return out
+}
+
+// taken returns what nodes take in each step: those that are kept what is recorded, others what equal ones take. A step's values are valid
+// until the next one.
+func (r *replayer) taken(keep func(n int) bool) iter.Seq2[int, []float64] {
+	return func(yield func(int, []float64) bool) {
+		kept, took := make([]bool, len(r.kind)), make([]float64, len(r.kind))
+		for i, k := range r.kind {
+			kept[i], took[i] = keep(i), r.equal[k]
+		}
+		for s := range r.took {
+			for i, k := range kept {
+				if k {
+					took[i] = r.took[s][i]
+				}
+			}
+			if !yield(s, took) {
+				return
+			}
+		}
+	}
 }
 
 func mean(v []float64) float64 {

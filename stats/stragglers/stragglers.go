@@ -42,7 +42,7 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	r.excess = r.excesses()
 	order := r.workers(doc)
 	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
-	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(doc))))
+	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(order[:len(doc.Slowest)]))))
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
 	doc.Bubbles = b.rows(recorded)
 	doc.Sequences = r.sequences()
@@ -185,13 +185,11 @@ func (r *replayer) workers(doc *document.Training) (order []int) {
 // Slowest returns how many of n workers a share is: one at least, and none that is not whole.
 func Slowest(n int, share float64) int { return min(n, max(1, int(share*float64(n)))) }
 
-// without tells of each node whether it is kept as recorded where the slowest workers are as fast as the others.
-func (r *replayer) without(doc *document.Training) func(n int) bool {
+// without tells of each node whether it is kept as recorded where some workers are as fast as the others.
+func (r *replayer) without(workers []int) func(n int) bool {
 	slow := make([]bool, len(r.ranks))
-	for _, x := range doc.ByWorker[:len(doc.Slowest)] {
-		for w := range slow {
-			slow[w] = slow[w] || r.dpOf(w) == x.DP && r.stageOf(w) == x.Stage && (x.TP == nil || r.laneOf(w) == *x.TP)
-		}
+	for _, w := range workers {
+		slow[w] = true
 	}
 	return func(n int) bool { return !slow[r.by[n]] }
 }

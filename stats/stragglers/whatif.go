@@ -34,13 +34,12 @@ func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 	if c.Rebalance {
 		r.rebalance()
 	}
-	replaced := make([]bool, len(r.ranks))
+	var replaced []int
 	if c.Replace > 0 {
-		for _, w := range r.slowest(Slowest(len(r.ranks), c.Replace)) {
-			replaced[w] = true
-		}
+		replaced = r.slowest(Slowest(len(r.ranks), c.Replace))
 	}
-	return &r, func(n int) bool { return !c.Equalize && !replaced[r.by[n]] }
+	keep := r.without(replaced)
+	return &r, func(n int) bool { return !c.Equalize && keep(n) }
 }
 
 // Predict returns how long all steps take together, in ns.
