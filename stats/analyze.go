@@ -7,7 +7,6 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/cause"
-	"tracekit/merge"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
@@ -53,11 +52,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 
 // training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
 func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
-	src := t.Source
-	if stragglers.Profiled(t.Defs) {
-		src = merge.Corrected(t)
-	}
-	found, pipeline, err := stragglers.Find(ctx, src, jobs)
+	found, pipeline, err := stragglers.Find(ctx, stragglers.Source(t), jobs)
 	var missing *stragglers.MissingError
 	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) || errors.As(err, &missing) {
 		return nil, nil, nil

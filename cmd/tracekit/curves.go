@@ -108,6 +108,11 @@ func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []wha
 	if err := otherwise(ctx, doc, other, changes); err != nil {
 		return err
 	}
+	return c.draw(ctx, doc, out)
+}
+
+// draw draws the curve that was found if -o asks for it.
+func (c *curves) draw(ctx context.Context, doc *outcome.Whatif, out *cli.OutFlags) error {
 	if c.format == "" {
 		return nil
 	}

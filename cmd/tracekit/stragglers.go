@@ -10,7 +10,6 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/merge"
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
@@ -93,7 +92,7 @@ func (o *stragglersOptions) profiled(ctx context.Context, io *cli.Streams, in *c
 	if err != nil {
 		return err
 	}
-	doc.Training, _, err = stragglers.Find(ctx, merge.Corrected(t), o.Jobs)
+	doc.Training, _, err = stragglers.Find(ctx, stragglers.Source(t), o.Jobs)
 	var missing *stragglers.MissingError
 	if errors.As(err, &missing) {
 		doc.Missing = missing.Record

@@ -229,11 +229,12 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 	}
 	defer t.Source.Close()
 	if len(opts.changes) == 0 && !opts.slack {
-		if m, src, err := trainingModel(ctx, t, opts.Jobs); m != nil || err != nil {
-			if err != nil {
-				return err
-			}
-			return opts.predictTraining(ctx, io, t, m, src)
+		m, err := trainingModel(ctx, t, opts.Jobs)
+		if err != nil {
+			return err
+		}
+		if m != nil {
+			return opts.predictTraining(ctx, io, t, m)
 		}
 	}
 	options := analysis.Options{Top: 1}

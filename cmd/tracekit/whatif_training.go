@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -12,8 +13,6 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
-	"tracekit/merge"
-	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
@@ -82,27 +81,18 @@ func (f *equalFlags) changes(ctx context.Context, m *whatif.Model, a *analysis.R
 	return nil, nil
 }
 
-// trainingModel returns the model of a training job, and the source whose operations are replayed; nil if a trace is none of such a job.
-func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.Model, trace.Source, error) {
-	switch {
-	case t.Defs.IsTraining():
-		m, err := stragglers.NewModel(ctx, t.Source, jobs)
-		return m, t.Source, err
-	case stragglers.Profiled(t.Defs):
-		src := merge.Corrected(t)
-		m, err := stragglers.NewModel(ctx, src, jobs)
-		var missing *stragglers.MissingError
-		if errors.As(err, &missing) {
-			return nil, nil, nil
-		}
-		return m, src, err
+// trainingModel returns the model of a training job, nil if a trace is none of such a job.
+func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.Model, error) {
+	m, err := stragglers.NewModel(ctx, stragglers.Source(t), jobs)
+	var missing *stragglers.MissingError
+	if !t.Defs.IsTraining() && (errors.Is(err, stragglers.ErrNoJob) || errors.As(err, &missing)) {
+		return nil, nil
 	}
-	return nil, nil, nil
+	return m, err
 }
 
 // predictTraining replays the steps of a training job with the changes, or with each that there is.
-func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model, src trace.Source) error {
-	var err error
+func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model) (err error) {
 	findings := analysis.FindingRows(cli.FindingsOf(t))
 	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
 		Findings: findings, Baseline: m.Predict(stragglers.Change{})}
@@ -118,9 +108,9 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 			gain := doc.Baseline - m.Predict(c)
 			doc.Gains = append(doc.Gains, whatif.Gain{Place: "training steps", Change: texts[i], GainNs: gain, Share: numbers.Ratio(gain, doc.Baseline)})
 		}
-		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return int(min(1, max(-1, b.GainNs-a.GainNs))) })
+		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return cmp.Compare(b.GainNs, a.GainNs) })
 	}
-	if err := o.trainingCurve(ctx, m, doc); err != nil {
+	if err = o.trainingCurve(ctx, m, doc); err != nil {
 		return err
 	}
 	if o.Out != "" && o.curves.format == "" {
@@ -148,13 +138,5 @@ func (o *whatifOptions) trainingCurve(ctx context.Context, m *stragglers.Model, 
 	}
 	c.Tolerate(lines[0].Base)
 	doc.Latency = c
-	if o.curves.format == "" {
-		return nil
-	}
-	f, err := figure.Curve(doc)
-	if err != nil {
-		return err
-	}
-	doc.Picture = o.Out
-	return picture(&o.OutFlags).Draw(ctx, f)
+	return o.curves.draw(ctx, doc, &o.OutFlags)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/merge"
 	"tracekit/trace"
 )
 
@@ -47,6 +48,15 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	doc.Bubbles = b.rows(recorded)
 	doc.Sequences = r.sequences()
 	return doc, r.pipeline(order, recorded), nil
+}
+
+// Source returns the source of a reconciled trace whose operations are those of the job: with corrected clocks if a profiler has recorded
+// them.
+func Source(t *trace.Trace) trace.Source {
+	if !t.Defs.IsTraining() && Profiled(t.Defs) {
+		return merge.Corrected(t)
+	}
+	return t.Source
 }
 
 // open reads the job of a trace and prepares its replay.
