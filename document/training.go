@@ -100,7 +100,8 @@ const (
 	ByMembers = "members"
 )
 
-// A Worker is one worker. Slowdown is an estimate: the lesser of those of its data-parallel rank and of its stage.
+// A Worker is one worker. Slowdown is an estimate: the least of those of its data-parallel rank, its stage and, if there are several, its
+// tensor-parallel rank.
 type Worker struct {
 	Rank     field.Rank `json:"rank"`
 	DP       int        `json:"dp_rank"`

@@ -13,8 +13,8 @@ import (
 )
 
 var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]", What: "workers",
-	Note: "The lesser of the slowdowns of its data-parallel rank and of its stage. Excess: computation time beyond that of peers, workers " +
-		"of the same stage.",
+	Note: "The least of the slowdowns of its data-parallel rank, its stage and, if there are several, its tensor-parallel rank. Excess: " +
+		"computation time beyond that of peers, workers of the same stage.",
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: Rank},
 		{Key: "dp_rank", Title: "dp rank", Unit: Plain},

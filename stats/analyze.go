@@ -54,7 +54,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
 	found, pipeline, err := stragglers.Find(ctx, stragglers.Source(t), jobs)
 	var missing *stragglers.MissingError
-	if errors.Is(err, stragglers.ErrNoJob) || errors.Is(err, stragglers.ErrCircle) || errors.As(err, &missing) {
+	if errors.Is(err, stragglers.ErrNoJob) || errors.As(err, &missing) {
 		return nil, nil, nil
 	}
 	return found, pipeline, err

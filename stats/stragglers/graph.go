@@ -2,7 +2,6 @@ package stragglers
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 )
 
@@ -313,9 +312,6 @@ func (b *builder) together(stages []stageNodes, join func([]int)) {
 	}
 }
 
-// ErrCircle says that a step cannot be replayed.
-var ErrCircle = errors.New("the operations of its first step wait for each other in a circle")
-
 // sort puts units into an order in which each comes after what it follows.
 func (g *graph) sort() error {
 	unit := make([]int32, len(g.follows))
@@ -346,7 +342,7 @@ func (g *graph) sort() error {
 		}
 	}
 	if len(order) < len(g.units) {
-		return ErrCircle
+		return &MissingError{"the operations of the first step wait for each other in a circle"}
 	}
 	sorted := make([][]int32, len(order))
 	for k, u := range order {

@@ -34,3 +34,21 @@ func TestTooManyRanks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCircle states that a step is not replayed whose operations cannot follow each other: the first stage goes backward first, which needs
+// the second stage, which needs that the first one has gone forward.
+func TestCircle(t *testing.T) {
+	at := func(stage uint32, start int64, k kind) op {
+		return op{stage: stage, rank: stage, kind: k, start: start, end: start + 10, chunk: none, model: none, batch: none, numbered: true}
+	}
+	j, err := newJob([]op{
+		at(0, 0, backwardRecv), at(0, 20, backwardCompute), at(0, 40, forwardCompute), at(0, 60, forwardSend),
+		at(1, 60, forwardRecv), at(1, 80, forwardCompute), at(1, 100, backwardCompute), at(1, 120, backwardSend)}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = newReplayer(j)
+	if missing := new(MissingError); !errors.As(err, &missing) {
+		t.Error(err)
+	}
+}

@@ -17,7 +17,8 @@ import (
 	"tracekit/trace"
 )
 
-// A MissingError says why the steps of a training job cannot be replayed: what is not recorded of them, or that they are too large.
+// A MissingError says why the steps of a training job cannot be replayed: what is not recorded of them, that they are too large, or that
+// their operations wait for each other.
 type MissingError struct{ Record string }
 
 // Error implements error.

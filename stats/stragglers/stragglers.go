@@ -12,8 +12,8 @@ import (
 	"tracekit/trace"
 )
 
-// Find finds what the training job of a trace loses to slow workers, and its pipelines. The error is ErrNoJob if it is no such job, and
-// says why its steps cannot be replayed.
+// Find finds what the training job of a trace loses to slow workers, and its pipelines. The error is ErrNoJob if it is no such job, a
+// *MissingError if its steps cannot be replayed.
 func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, error) {
 	j, r, err := open(ctx, src, jobs)
 	if err != nil {
