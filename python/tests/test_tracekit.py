@@ -1,5 +1,6 @@
 """Tests of the installed package. Those that need pandas, Polars, pyarrow or a notebook are skipped without."""
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -37,6 +38,12 @@ class Basics(unittest.TestCase):
         """The command of the wheel is the one that runs."""
         scripts = pathlib.Path(sys.executable).parent
         self.assertEqual(pathlib.Path(tk._command.find()).parent, scripts)
+
+    def test_wheel(self) -> None:
+        """The wheel has the licenses of all that is in it, and the command says the version of the wheel."""
+        files = importlib.metadata.files("tracekit")
+        self.assertEqual({f.name for f in files if f.parent.name == "licenses"}, {"LICENSE", "NOTICE"})
+        self.assertEqual(command("--version").split()[-1], importlib.metadata.version("tracekit"))
 
     def test_who_makes_others_wait(self) -> None:
         rows = self.analysis.late_ranks.to_dicts()
