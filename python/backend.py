@@ -58,7 +58,7 @@ def version() -> str:
         return "0.0.dev0"
 
 
-def metadata() -> str:
+def metadata(release: str) -> str:
     # The few tables of pyproject.toml, which Python 3.9 cannot read otherwise: plain strings and lists of strings.
     text = (HERE / "pyproject.toml").read_text()
     text = re.sub(r"\[\n((?:    .*\n)+)\]", lambda m: "[" + " ".join(m.group(1).split("\n")) + "]", text)
@@ -70,7 +70,7 @@ def metadata() -> str:
         return re.findall(r'"([^"]*)"', value)
 
     about = project["project"]
-    lines = ["Metadata-Version: 2.4", "Name: tracekit", "Version: " + version(), "Summary: " + strings(about["description"])[0],
+    lines = ["Metadata-Version: 2.4", "Name: tracekit", "Version: " + release, "Summary: " + strings(about["description"])[0],
              "License-Expression: " + strings(about["license"])[0], *("License-File: " + n for n in LICENSES),
              "Requires-Python: " + strings(about["requires-python"])[0], "Description-Content-Type: text/markdown"]
     lines += ["Classifier: " + c for c in strings(about["classifiers"])]
@@ -87,7 +87,8 @@ def get_requires_for_build_wheel(config_settings: Optional[dict[str, Any]] = Non
 def build_wheel(wheel_directory: str, config_settings: Optional[dict[str, Any]] = None, metadata_directory: Optional[str] = None) -> str:
     goos, goarch = output("go", "env", "GOOS"), output("go", "env", "GOARCH")
     tag = platform_tag(goos, goarch)
-    name = "tracekit-" + version()
+    release = version()
+    name = "tracekit-" + release
     command = "tracekit.exe" if goos == "windows" else "tracekit"
     files: list[tuple[str, bytes, int]] = []
     for path in sorted((HERE / "tracekit").iterdir()):
@@ -95,13 +96,13 @@ def build_wheel(wheel_directory: str, config_settings: Optional[dict[str, Any]] 
             files.append((f"tracekit/{path.name}", path.read_bytes(), 0o644))
     with tempfile.TemporaryDirectory() as scratch:
         built = pathlib.Path(scratch, command)
-        subprocess.run(["go", "build", "-trimpath", f"-ldflags=-s -w -X main.release={version()}", "-o", str(built), "./cmd/tracekit"],
+        subprocess.run(["go", "build", "-trimpath", f"-ldflags=-s -w -X main.release={release}", "-o", str(built), "./cmd/tracekit"],
                        cwd=ROOT, check=True, env={"CGO_ENABLED": "0", **os.environ})
         files.append((f"{name}.data/scripts/{command}", built.read_bytes(), 0o755))
     wheel = "Wheel-Version: 1.0\nGenerator: tracekit\nRoot-Is-Purelib: false\n"
     wheel += "".join(f"Tag: py3-none-{t}\n" for t in tag.split("."))
     files += [(f"{name}.dist-info/licenses/{n}", (ROOT / n).read_bytes(), 0o644) for n in LICENSES]
-    files += [(f"{name}.dist-info/METADATA", metadata().encode(), 0o644),
+    files += [(f"{name}.dist-info/METADATA", metadata(release).encode(), 0o644),
               (f"{name}.dist-info/WHEEL", wheel.encode(), 0o644)]
     record = ""
     file_name = f"{name}-py3-none-{tag}.whl"
