@@ -1,7 +1,7 @@
 """Builds the wheel of a platform: the package, and the command built by Go. It needs Python's own library and Go alone.
 
-GOOS and GOARCH choose the platform, TRACEKIT_VERSION the version (default: by git describe). Same sources, same bytes. The binary is
-static, unless CGO_ENABLED says else.
+GOOS and GOARCH choose the platform, TRACEKIT_VERSION the version (default: by git describe), which the command says too. Same sources, same
+bytes. The binary is static, unless CGO_ENABLED says else.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, Optional
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 
+LICENSES = ("LICENSE", "NOTICE")  # of the package, and of all that the command contains
 ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "ppc64le", "s390x": "s390x", "riscv64": "riscv64"}
 
 
@@ -57,7 +58,7 @@ def version() -> str:
         return "0.0.dev0"
 
 
-def metadata() -> str:
+def metadata(release: str) -> str:
     # The few tables of pyproject.toml, which Python 3.9 cannot read otherwise: plain strings and lists of strings.
     text = (HERE / "pyproject.toml").read_text()
     text = re.sub(r"\[\n((?:    .*\n)+)\]", lambda m: "[" + " ".join(m.group(1).split("\n")) + "]", text)
@@ -69,8 +70,8 @@ def metadata() -> str:
         return re.findall(r'"([^"]*)"', value)
 
     about = project["project"]
-    lines = ["Metadata-Version: 2.4", "Name: tracekit", "Version: " + version(), "Summary: " + strings(about["description"])[0],
-             "License-Expression: " + strings(about["license"])[0], "License-File: LICENSE",
+    lines = ["Metadata-Version: 2.4", "Name: tracekit", "Version: " + release, "Summary: " + strings(about["description"])[0],
+             "License-Expression: " + strings(about["license"])[0], *("License-File: " + n for n in LICENSES),
              "Requires-Python: " + strings(about["requires-python"])[0], "Description-Content-Type: text/markdown"]
     lines += ["Classifier: " + c for c in strings(about["classifiers"])]
     for extra, needs in project["project.optional-dependencies"].items():
@@ -86,7 +87,8 @@ def get_requires_for_build_wheel(config_settings: Optional[dict[str, Any]] = Non
 def build_wheel(wheel_directory: str, config_settings: Optional[dict[str, Any]] = None, metadata_directory: Optional[str] = None) -> str:
     goos, goarch = output("go", "env", "GOOS"), output("go", "env", "GOARCH")
     tag = platform_tag(goos, goarch)
-    name = "tracekit-" + version()
+    release = version()
+    name = "tracekit-" + release
     command = "tracekit.exe" if goos == "windows" else "tracekit"
     files: list[tuple[str, bytes, int]] = []
     for path in sorted((HERE / "tracekit").iterdir()):
@@ -94,13 +96,13 @@ def build_wheel(wheel_directory: str, config_settings: Optional[dict[str, Any]] 
             files.append((f"tracekit/{path.name}", path.read_bytes(), 0o644))
     with tempfile.TemporaryDirectory() as scratch:
         built = pathlib.Path(scratch, command)
-        subprocess.run(["go", "build", "-ldflags=-s -w", "-o", str(built), "./cmd/tracekit"], cwd=ROOT, check=True,
-                       env={"CGO_ENABLED": "0", "GOFLAGS": "-trimpath", **os.environ})
+        subprocess.run(["go", "build", "-trimpath", f"-ldflags=-s -w -X main.release={release}", "-o", str(built), "./cmd/tracekit"],
+                       cwd=ROOT, check=True, env={"CGO_ENABLED": "0", **os.environ})
         files.append((f"{name}.data/scripts/{command}", built.read_bytes(), 0o755))
     wheel = "Wheel-Version: 1.0\nGenerator: tracekit\nRoot-Is-Purelib: false\n"
     wheel += "".join(f"Tag: py3-none-{t}\n" for t in tag.split("."))
-    files += [(f"{name}.dist-info/licenses/LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644),
-              (f"{name}.dist-info/METADATA", metadata().encode(), 0o644),
+    files += [(f"{name}.dist-info/licenses/{n}", (ROOT / n).read_bytes(), 0o644) for n in LICENSES]
+    files += [(f"{name}.dist-info/METADATA", metadata(release).encode(), 0o644),
               (f"{name}.dist-info/WHEEL", wheel.encode(), 0o644)]
     record = ""
     file_name = f"{name}-py3-none-{tag}.whl"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/words"
 	"tracekit/report"
+	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
@@ -29,7 +31,7 @@ func newMCP(io *cli.Streams) *cobra.Command {
 		Use:   "mcp",
 		Short: "Answer the questions of agents",
 		Long: `Mcp is a server of the Model Context Protocol on standard input and output. Its tools are info,
-analyze, explain, whatif, compare and sql. Answers have at most 2,000 tokens: a longer one has
+analyze, explain, whatif, compare and sql. Answers have at most 5,000 bytes: a longer one has
 further pages, and analyze has sections. Each answer ends with what it rests on, and with what the
 trace lacks.
 
@@ -40,11 +42,7 @@ The server reads only files that a call names. It writes none but temporary data
 			if io.In == nil {
 				return cli.Usagef("mcp: there is no standard input")
 			}
-			in := struct {
-				stdio.Reader
-				stdio.Closer
-			}{io.In, stdio.NopCloser(nil)}
-			err := newAgentServer().Run(c.Context(), &mcp.IOTransport{Reader: in, Writer: unclosed{io.Bytes}})
+			err := newAgentServer().Run(c.Context(), &mcp.IOTransport{Reader: stdio.NopCloser(io.In), Writer: unclosed{io.Bytes}})
 			if errors.Is(err, stdio.EOF) {
 				return nil
 			}
@@ -98,6 +96,7 @@ type (
 	}
 	agentSQL struct {
 		Traces []string `json:"traces" jsonschema:"paths of traces; tables of several are a.calls, b.calls, ..."`
+		One    bool     `json:"one_trace,omitempty" jsonschema:"the paths are the files of one trace"`
 		Query  string   `json:"query" jsonschema:"one SELECT in the SQL of SQLite; select name from sqlite_schema lists tables and views"`
 		Page   int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
@@ -112,7 +111,11 @@ func newAgentServer() *mcp.Server {
 	})
 	a := new(agent)
 	add(s, "info", "Show what a trace contains: format, ranks, threads, time span, notes.", func(ctx context.Context, in agentInfo) (string, error) {
-		return a.run(ctx, in.Page, with("info").flag("counts", in.Counts).paths(in.Trace))
+		text, f, err := a.do(ctx, in.Page, with("info").flag("counts", in.Counts).paths(in.Trace))
+		if err != nil {
+			return "", err
+		}
+		return paged(text, lacks(f.findings), in.Page) // records were not compared with each other
 	})
 	add(s, "analyze", "Show where the time goes, what to fix, which place or rank makes others wait, and what a fix would save.",
 		func(ctx context.Context, in agentAnalyze) (string, error) {
@@ -131,7 +134,7 @@ func newAgentServer() *mcp.Server {
 	})
 	add(s, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as late_ranks.",
 		func(ctx context.Context, in agentSQL) (string, error) {
-			return a.run(ctx, in.Page, with("sql").text("format", "csv").paths(in.Traces, in.Query))
+			return a.run(ctx, in.Page, with("sql").text("format", "csv").flag("one-trace", in.One).paths(in.Traces, in.Query))
 		})
 	return s
 }
@@ -174,8 +177,13 @@ func (c commandLine) paths(paths []string, more ...string) commandLine {
 	return append(append(append(c, "--"), paths...), more...)
 }
 
-// An agent asks one command at a time.
-type agent struct{ mu sync.Mutex }
+// An agent asks one command at a time. It keeps the last answer, whose further pages may be wanted.
+type agent struct {
+	mu   sync.Mutex
+	line commandLine // of the last command that was done
+	text string
+	found
+}
 
 // found is what a command has found.
 type found struct {
@@ -183,24 +191,29 @@ type found struct {
 	findings []document.Finding
 }
 
-// do runs a command and returns what it prints and has found.
-func (a *agent) do(ctx context.Context, line commandLine) (string, found, error) {
+// do runs a command and returns what it prints and has found. For a further page of the last answer it runs nothing.
+func (a *agent) do(ctx context.Context, page int, line commandLine) (string, found, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if page > 1 && slices.Equal(line, a.line) {
+		return a.text, a.found, nil
+	}
+	a.line, a.text, a.found = nil, "", found{}
 	const width = 100
 	var out, errs bytes.Buffer
 	var f found
 	streams := &cli.Streams{Out: &out, Err: &errs, Width: width, Found: func(d any, findings []document.Finding) { f = found{d, findings} }}
 	if code := cli.Execute(ctx, streams, line, newRoot); code != 0 {
-		said, _, _ := strings.Cut(errs.String(), "\nSee 'tracekit help'")
+		said, _, _ := strings.Cut(errs.String(), "\nSee 'tracekit ")
 		return "", f, errors.New(strings.TrimPrefix(strings.TrimSpace(said), "tracekit: "))
 	}
-	return out.String(), f, nil
+	a.line, a.text, a.found = line, out.String(), f
+	return a.text, f, nil
 }
 
 // run answers with a page of what a command prints.
 func (a *agent) run(ctx context.Context, page int, line commandLine) (string, error) {
-	text, f, err := a.do(ctx, line)
+	text, f, err := a.do(ctx, page, line)
 	if err != nil {
 		return "", err
 	}
@@ -218,7 +231,7 @@ func (a *agent) explain(ctx context.Context, in agentExplain) (string, error) {
 		}
 		return a.run(ctx, in.Page, line)
 	}
-	_, f, err := a.do(ctx, with("analyze").paths(in.Trace))
+	_, f, err := a.do(ctx, in.Page, with("analyze").paths(in.Trace))
 	if err != nil {
 		return "", err
 	}
@@ -254,9 +267,14 @@ func explainTerm(word string, page int) (string, error) {
 	return paged(b.String(), "", page)
 }
 
-// evidence says what of the trace makes answers doubtful.
+// evidence says what of an analyzed trace makes answers doubtful, or that nothing does.
 func evidence(findings []document.Finding) string {
-	const most = 5
+	return cmp.Or(lacks(findings), "\nEvidence: no record of the trace is missing or contradicts another.\n")
+}
+
+// lacks says what of a trace makes answers doubtful, in at most half a page.
+func lacks(findings []document.Finding) string {
+	const most, longest = 5, pageBytes / 12
 	var b strings.Builder
 	shown := 0
 	for _, f := range findings {
@@ -267,19 +285,28 @@ func evidence(findings []document.Finding) string {
 			b.WriteString("\nEvidence lacks:\n")
 		}
 		if shown <= most {
-			fmt.Fprintf(&b, "* %s (%s): %s\n", f.Code, words.Count(f.Count), f.Text)
+			said := text.Plain(f.Text)
+			if len(said) > longest {
+				said = said[:whole(said, longest)] + "…"
+			}
+			fmt.Fprintf(&b, "* %s (%s): %s\n", f.Code, words.Count(f.Count), said)
 		}
 	}
-	switch {
-	case shown == 0:
-		return "\nEvidence: no record of the trace is missing or contradicts another.\n"
-	case shown > most:
-		fmt.Fprintf(&b, "* %d further findings: analyze with sections notes\n", shown-most)
+	if shown > most {
+		fmt.Fprintf(&b, "* %s: analyze with sections notes\n", words.Plural(shown-most, "further finding", "further findings"))
 	}
 	return b.String()
 }
 
-// pageBytes is how long a page is at most: 2,000 tokens, of which one has 2.5 bytes or more in tables of figures.
+// whole returns the length of the first bytes of a text, at most so many, that cut no character.
+func whole(text string, most int) int {
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return most
+}
+
+// pageBytes is how long a page is at most, in bytes.
 const pageBytes = 5000
 
 // paged returns a page of an answer, with its end behind it, and says how to get the others.
@@ -290,8 +317,7 @@ func paged(text, end string, page int) (string, error) {
 		cut := len(text)
 		if cut > room {
 			if cut = strings.LastIndexByte(text[:room], '\n') + 1; cut == 0 {
-				for cut = room; !utf8.RuneStart(text[cut]); cut-- {
-				}
+				cut = whole(text, room)
 			}
 		}
 		if number < page && cut == len(text) {

@@ -4,10 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tracekit/document"
 )
 
 // connected returns a client of the server that a transport leads to.
@@ -71,6 +74,7 @@ func TestAgentsTools(t *testing.T) {
 	}{
 		{"info", arguments{"trace": ring}, "4", false},
 		{"info", arguments{"trace": missing}, "missing: no such file", true},
+		{"info", arguments{"trace": ring, "counts": true}, "Leave", false},
 		{"analyze", arguments{"trace": ring, "sections": []string{"waits"}}, "late sender", false},
 		{"analyze", arguments{"trace": ring, "sections": []string{"nothing"}}, "causes", true},
 		{"analyze", arguments{"trace": ring, "sections": []string{"all"}}, "page 2 has the next ones", false},
@@ -91,7 +95,7 @@ func TestAgentsTools(t *testing.T) {
 		{"sql", arguments{"traces": ring, "query": "delete from calls"}, "may only read", true},
 	} {
 		text, failed := call(t, s, c.tool, c.arguments)
-		if failed != c.fails || !strings.Contains(text, c.want) {
+		if failed != c.fails || !strings.Contains(text, c.want) || strings.Contains(text, "See '") {
 			t.Errorf("%s %v: want %q, failed %t:\n%s", c.tool, c.arguments, c.want, failed, text)
 		}
 	}
@@ -117,6 +121,41 @@ func TestAgentsPages(t *testing.T) {
 	}
 	if all != text {
 		t.Errorf("the pages have %d bytes, the answer %d", len(all), len(text))
+	}
+}
+
+// TestAgentsTurnPages states that a further page is of the same answer, whatever became of the trace, and that other answers are not.
+func TestAgentsTurnPages(t *testing.T) {
+	s, ring := inMemory(t), filepath.Join(t.TempDir(), "ring")
+	if err := os.CopyFS(ring, os.DirFS(sampleArchive(t, "ring-4"))); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(page int) (string, bool) {
+		return call(t, s, "analyze", map[string]any{"trace": []string{ring}, "sections": []string{"all"}, "page": page})
+	}
+	first, failed := ask(1)
+	if err := os.RemoveAll(ring); err != nil || failed {
+		t.Fatal(err, first)
+	}
+	if second, failed := ask(2); failed || second == first || !strings.Contains(second, "Evidence: ") {
+		t.Errorf("page 2:\n%s", second)
+	}
+	for _, page := range []int{1, 2} {
+		if text, failed := ask(page); !failed {
+			t.Errorf("page %d of a trace that is gone:\n%s", page, text)
+		}
+	}
+}
+
+// TestAgentsHearOfLongNames states that findings of any length leave room for the answer.
+func TestAgentsHearOfLongNames(t *testing.T) {
+	long := document.Finding{Code: "x", Severity: "warning", Count: 1, Text: strings.Repeat("ä", 1<<16)}
+	got, err := paged(strings.Repeat("line\n", 5000), evidence(slices.Repeat([]document.Finding{long}, 9)), 1)
+	if err != nil || len(got) > pageBytes || strings.Count(got, "line\n") < 100 || !strings.Contains(got, "4 further findings") {
+		t.Errorf("%d bytes: %v", len(got), err)
+	}
+	if got, _ := call(t, inMemory(t), "info", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}}); strings.Contains(got, "Evidence") {
+		t.Error("info says that records fit together, which it has not read")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	stdio "io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/outcome"
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/readers/arrowdir"
 	"tracekit/report/query"
@@ -31,6 +33,7 @@ type sqlOptions struct {
 	cli.FileFlags
 	format   string // text, csv or arrow
 	requests bool
+	oneTrace bool // the paths are the files of one
 	query    string
 }
 
@@ -42,7 +45,8 @@ func newSQL(io *cli.Streams) *cobra.Command {
 counters and more are tables. Without a query, sql reads queries from standard input, each up to a
 semicolon; on a terminal it shows a prompt, where Tab completes names.
 
-Tables of several traces have the names a.calls, b.calls and so on. The SQL is that of SQLite.
+Tables of several traces have the names a.calls, b.calls and so on. With --one-trace the paths are
+the files of one trace, if the recorder writes one file for each rank. The SQL is that of SQLite.
 Queries only read. docs/reference/sql.md lists tables, columns and views.`,
 		Example: `  tracekit sql traces.otf2 'select * from late_ranks limit 3'
   tracekit sql traces.otf2 'select name from sqlite_schema'
@@ -56,6 +60,7 @@ func (o *sqlOptions) Add(set *pflag.FlagSet) {
 	o.MergeFlags.Add(set)
 	cli.Var(set, &o.format, cli.Choice("text", "csv", "arrow"), "format", "text", "print rows as text, csv or arrow: an Arrow IPC stream")
 	set.BoolVar(&o.requests, "requests", false, "read requests of programs from standard input, a line of JSON each, and answer with lines")
+	set.BoolVar(&o.oneTrace, "one-trace", false, "the paths are the files of one trace")
 	o.AddFile(set, "write the rows to this `file`, .parquet, .arrow or .csv", "parquet", "arrow", "csv")
 }
 
@@ -67,7 +72,9 @@ func (o *sqlOptions) Keep(args []string) {
 			o.Paths, o.query = args[:last], args[last]
 		}
 	}
-	o.Traces = len(o.Paths)
+	if !o.oneTrace {
+		o.Traces = len(o.Paths)
+	}
 }
 
 func (o *sqlOptions) Validate() error {
@@ -80,6 +87,9 @@ func (o *sqlOptions) Validate() error {
 	if o.query == "" && o.Output != "" {
 		return cli.Usagef("-o needs a query behind the traces")
 	}
+	if err := o.RefuseInput(o.Paths); err != nil {
+		return err
+	}
 	return cli.Validate(&o.MergeFlags, &o.FileFlags)
 }
 
@@ -87,8 +97,12 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 	var sources []query.Source
 	var traces []*trace.Trace
 	findings := []document.Finding{}
-	for _, path := range opts.Paths {
-		t, err := opts.Open(ctx, io, path)
+	files := 1 // of a trace
+	if opts.oneTrace {
+		files = len(opts.Paths)
+	}
+	for paths := range slices.Chunk(opts.Paths, files) {
+		t, err := opts.Open(ctx, io, paths...)
 		if err != nil {
 			return err
 		}
@@ -131,9 +145,9 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 			return nil, err
 		}
 		if doc.Columns = a.Columns; file == "" {
-			return doc, a.WriteArrow(ctx, io.Bytes, true)
+			return doc, a.WriteArrow(cli.Heedful{Context: ctx, Writer: io.Bytes}, true)
 		}
-		return doc, cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error { return a.WriteArrow(ctx, w, false) })
+		return doc, cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error { return a.WriteArrow(w, false) })
 	}
 	err := db.Query(ctx, statement, func(columns []string) error {
 		doc.Columns = columns
@@ -267,15 +281,24 @@ func (s *statements) statement() (string, error) {
 	}
 }
 
+// scanned says why a scan of lines of at most so many bytes has ended, unless the input has.
+func scanned(s *bufio.Scanner, most int) error {
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("standard input has a line of more than %s", words.Bytes(uint64(most)))
+	}
+	return s.Err()
+}
+
 // lines reads from what is no terminal.
 func lines(r stdio.Reader) *statements {
+	const most = 1 << 20
 	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, 1<<20)
+	scanner.Buffer(nil, most)
 	return &statements{line: func(bool) (string, error) {
 		if scanner.Scan() {
 			return scanner.Text(), nil
 		}
-		if err := scanner.Err(); err != nil {
+		if err := scanned(scanner, most); err != nil {
 			return "", err
 		}
 		return "", stdio.EOF

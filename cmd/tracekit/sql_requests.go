@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 
 	"github.com/spf13/pflag"
 
@@ -32,6 +32,9 @@ type sqlReply struct {
 
 // answer answers requests, a line each, after an empty reply that says that the traces are read.
 func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, db *query.Database, traces []*trace.Trace) error {
+	if io.In == nil {
+		return cli.Usagef("sql --requests: there is no standard input")
+	}
 	o.Force = true // files that the program has made itself
 	lines := bufio.NewScanner(io.In)
 	lines.Buffer(nil, mostRequest)
@@ -49,16 +52,27 @@ func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, db *query.Data
 			return err
 		}
 	}
-	return lines.Err()
+	return scanned(lines, mostRequest)
 }
 
 func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, db *query.Database, traces []*trace.Trace, line []byte) (any, error) {
 	var r sqlRequest
-	if err := json.Unmarshal(line, &r); err != nil {
-		return nil, fmt.Errorf("the request is no JSON object with query, out or analysis: %w", err)
+	if json.Unmarshal(line, &r) != nil {
+		return nil, errors.New("the request is no JSON object with query, out or analysis")
 	}
 	if r.Analysis != nil {
 		return o.analysis(ctx, io, traces, r.Analysis)
+	}
+	if r.Query == "" {
+		return nil, errors.New("the request has neither query nor analysis")
+	}
+	file := o.FileFlags
+	file.Output = r.Out
+	if err := file.RefuseInput(o.Paths); err != nil {
+		return nil, err
+	}
+	if err := file.Validate(); err != nil {
+		return nil, err
 	}
 	doc, err := o.ask(ctx, io, db, r.Query, r.Out)
 	if err != nil {
@@ -72,8 +86,11 @@ func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, db *query.Dat
 func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, traces []*trace.Trace, flags []string) (any, error) {
 	var with analyzeOptions
 	set := pflag.NewFlagSet("analyze", pflag.ContinueOnError)
+	set.Usage = func() {}
 	with.addAnalysis(set)
-	if err := set.Parse(flags); err != nil {
+	if err := set.Parse(flags); errors.Is(err, pflag.ErrHelp) || err == nil && set.NArg() > 0 {
+		return nil, cli.Usagef("analysis takes flags of analyze only, such as --ranks=0-3")
+	} else if err != nil {
 		return nil, cli.Usagef("%w", cli.FlagError(err))
 	}
 	if err := with.Validate(); err != nil {
@@ -87,7 +104,7 @@ func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, traces []*tr
 	if err := with.Choose(ctx, t, o.Jobs); err != nil {
 		return nil, err
 	}
-	with.Jobs, with.Quiet = o.Jobs, o.Quiet
+	with.Jobs, with.Quiet, with.JSON = o.Jobs, o.Quiet, false // the reply is the document
 	a, err := analyzeTrace(ctx, io, &with, t, profile)
 	if err != nil {
 		return nil, err

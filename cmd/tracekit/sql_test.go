@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	stdio "io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -76,6 +78,15 @@ nothing
 {"analysis":["--ranks","0-1"]}
 {"analysis":["--nonsense"]}
 {"analysis":["--fail-if","trace.events>1"]}
+{"query":"select 9e999 as a, -9e999 as b, '<' as c"}
+{"analysis":["--ranks","0-1","--json"]}
+{"analysis":["--help"]}
+{"analysis":["0-1"]}
+{}
+{"query":5}
+{"query":"select 1","out":"` + archive + `/traces.otf2"}
+{"query":"select 1","out":"x.txt"}
+{"query":"select 1 as a"}
 `
 	var out, errs bytes.Buffer
 	code := cli.Main(&cli.Streams{In: strings.NewReader(requests), Out: &out, Err: &errs, Width: 100}, []string{"sql", "-q", "--requests", archive}, newRoot)
@@ -87,7 +98,7 @@ nothing
 		Error  string         `json:"error"`
 		Code   int            `json:"exit_code"`
 	}
-	for dec := json.NewDecoder(&out); dec.More(); {
+	for dec := decoder(&out); dec.More(); {
 		replies = append(replies, struct {
 			Answer map[string]any `json:"answer"`
 			Error  string         `json:"error"`
@@ -97,13 +108,19 @@ nothing
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []int{0, 0, 1, 1, 0, 0, 2, 4} {
+	for i, want := range []int{0, 0, 1, 1, 0, 0, 2, 4, 0, 0, 2, 2, 1, 1, 2, 2, 0} {
 		if r := replies[i]; r.Code != want || (r.Error == "") != (want == 0) || (r.Answer == nil) != (i == 0 || want == 1 || want == 2) {
 			t.Errorf("reply %d is %.200v", i, r)
 		}
 	}
+	if errs.Len() > 0 || strings.Contains(replies[13].Error, "Go") {
+		t.Errorf("%s%s", errs.String(), replies[13].Error)
+	}
+	if rows := replies[8].Answer["rows"]; !reflect.DeepEqual(rows, []any{[]any{json.Number("9e999"), json.Number("-9e999"), "<"}}) {
+		t.Errorf("infinite numbers are %v", rows)
+	}
 	var doc map[string]any
-	if err := json.Unmarshal([]byte(succeed(t, t.TempDir(), "analyze", "--json", "--ranks", "0-1", archive)), &doc); err != nil {
+	if err := decoder(strings.NewReader(succeed(t, t.TempDir(), "analyze", "--json", "--ranks", "0-1", archive))).Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(doc, replies[5].Answer) {
@@ -111,6 +128,46 @@ nothing
 	}
 	if head, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(head), "ARROW1") {
 		t.Errorf("the file: %v", err)
+	}
+}
+
+// decoder returns a decoder that keeps numbers as they are written.
+func decoder(r stdio.Reader) *json.Decoder {
+	dec := json.NewDecoder(r)
+	dec.UseNumber()
+	return dec
+}
+
+// TestSQLLongLines states that a line that is too long ends the reading with words.
+func TestSQLLongLines(t *testing.T) {
+	for _, c := range []struct{ flag, want string }{{"--requests", "more than 16.0 MiB"}, {"--json", "more than 1.00 MiB"}} {
+		var out, errs bytes.Buffer
+		long := strings.NewReader(strings.Repeat("x", mostRequest+1))
+		code := cli.Main(&cli.Streams{In: long, Out: &out, Err: &errs, Width: 100}, []string{"sql", "-q", c.flag, sampleArchive(t, "ring-4-plain")}, newRoot)
+		if code != 1 || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%s: exit code %d: %s", c.flag, code, errs.String())
+		}
+	}
+}
+
+// TestSQLFilesOfOneTrace states that files are traces of their own unless the user says that they are one; no trace is overwritten.
+func TestSQLFilesOfOneTrace(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"a.csv", "b.json"} {
+		text := fmt.Sprintf(`{"traceEvents":[{"ph":"X","name":"work","pid":%d,"tid":1,"ts":1,"dur":5}]}`, i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := []string{"sql", "-q", "--format", "csv", "a.csv", "b.json", "select count(*) as n from visits"}
+	if got := succeed(t, dir, ask...); got != "n\n1\n" {
+		t.Errorf("two traces: %q", got)
+	}
+	if got := succeed(t, dir, append(ask, "--one-trace")...); got != "n\n2\n" {
+		t.Errorf("one trace: %q", got)
+	}
+	if _, errs, code := tracekit(t, dir, append(ask, "-o", "a.csv", "--force")...); code != 2 || !strings.Contains(errs, "input trace") {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 

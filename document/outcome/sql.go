@@ -1,7 +1,11 @@
 package outcome
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 
 	"tracekit/document"
 )
@@ -18,6 +22,29 @@ type SQL struct {
 
 // SQLSchema names the document.
 const SQLSchema = "tracekit.sql/1"
+
+// MarshalJSON writes an infinite number as 9e999 or -9e999, as SQLite does: JSON has no other.
+func (d *SQL) MarshalJSON() ([]byte, error) {
+	type plain SQL
+	out := plain(*d)
+	out.Rows = slices.Clone(d.Rows)
+	for i, row := range out.Rows {
+		for k, v := range row {
+			if f, ok := v.(float64); ok && math.IsInf(f, 0) {
+				out.Rows[i] = slices.Clone(out.Rows[i])
+				out.Rows[i][k] = json.Number("9e999")
+				if f < 0 {
+					out.Rows[i][k] = json.Number("-9e999")
+				}
+			}
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // that is for whoever writes the document to say
+	err := e.Encode(out)
+	return b.Bytes(), err
+}
 
 // Cell writes a value of a row.
 func Cell(v any) string {

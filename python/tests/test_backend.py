@@ -24,8 +24,8 @@ class Backend(unittest.TestCase):
             backend.platform_tag("plan9", "mips")
 
     def test_metadata(self) -> None:
-        text = backend.metadata()
-        for line in ("Name: tracekit", "License-Expression: Apache-2.0", "Requires-Python: >=3.9", "Classifier: Typing :: Typed",
+        text = backend.metadata("1.2.0")
+        for line in ("Name: tracekit", "Version: 1.2.0", "License-File: NOTICE", "License-Expression: Apache-2.0", "Requires-Python: >=3.9", "Classifier: Typing :: Typed",
                      'Requires-Dist: pyarrow; extra == "pandas"', 'Requires-Dist: polars; extra == "polars"'):
             self.assertIn(line + "\n", text)
         self.assertNotIn("Requires-Dist: pyarrow\n", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -101,11 +102,13 @@ class Process:
         for raw in stream:
             line = raw.decode(errors="replace").rstrip("\n")
             if line.startswith('{"progress":'):
-                progress.show(json.loads(line))
+                with contextlib.suppress(Exception):  # the command would wait for ever for a reader that failed to show something
+                    progress.show(json.loads(line))
             elif line:
                 self.said.append(line)
-        progress.close()
         stream.close()
+        with contextlib.suppress(Exception):
+            progress.close()
 
     def end(self) -> int:
         """Waits for the end and returns the exit code."""
@@ -118,7 +121,7 @@ class Process:
         self.end()
 
     def error(self, exit_code: int) -> TracekitError:
-        lines = [line for line in self.said if not line.startswith("See 'tracekit help'")]
+        lines = [line for line in self.said if not line.startswith("See 'tracekit ")]
         return error_of("\n".join(lines).removeprefix("tracekit: ") or f"exit code {exit_code}", exit_code)
 
 

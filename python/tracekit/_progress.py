@@ -33,7 +33,7 @@ class Progress:
 
             bar = f'<progress value="{done}" max="{max(done, total)}"></progress> ' if total else ""
             self._display(f"<div>{bar}{html.escape(text)}</div>")
-        elif sys.stderr.isatty():
+        elif sys.stderr is not None and sys.stderr.isatty():
             self._line = True
             sys.stderr.write(f"\r\033[K{text}")
             sys.stderr.flush()

@@ -8,12 +8,12 @@ import threading
 import weakref
 from typing import Any, Sequence
 
-from ._command import GateError, Process, error_of
+from ._command import GateError, Process, TracekitError, error_of
 
 
 class Session:
     def __init__(self, paths: Sequence[str], options: Sequence[str]) -> None:
-        self._process = Process(["sql", "--requests", *options, "--", *paths], stdin=True)
+        self._process = Process(["sql", "--requests", "--one-trace", *options, "--", *paths], stdin=True)
         self._lock = threading.Lock()
         self._files: list[str] = []  # the folder of the files, once there is one
         self._made = 0
@@ -43,22 +43,29 @@ class Session:
         stdin = self._process.process.stdin
         assert stdin is not None
         with self._lock:
+            self._check()
             try:
                 stdin.write(json.dumps(request).encode() + b"\n")
                 stdin.flush()
-            except (BrokenPipeError, ValueError):
+            except BrokenPipeError:
                 raise self._process.error(self._process.end()) from None
             answer: dict[str, Any] = self._reply()["answer"]
             return answer
 
     def file(self) -> str:
         """Returns the path of a file for an answer."""
-        if not self._files:
-            import tempfile
+        with self._lock:
+            self._check()
+            if not self._files:
+                import tempfile
 
-            self._files.append(tempfile.mkdtemp(prefix="tracekit-"))
-        self._made += 1
-        return os.path.join(self._files[0], f"{self._made}.arrow")
+                self._files.append(tempfile.mkdtemp(prefix="tracekit-"))
+            self._made += 1
+            return os.path.join(self._files[0], f"{self._made}.arrow")
+
+    def _check(self) -> None:
+        if not self._end.alive:
+            raise TracekitError("the analysis is closed")
 
     def close(self) -> None:
         """Ends the command and removes its files."""

@@ -21,7 +21,7 @@ def _needs(extra: str, error: ImportError) -> ImportError:
 
 
 class Table:
-    """The rows of a query. They are asked for once, when they are first wanted."""
+    """The rows of a query. Its Arrow file is asked for once, when a frame or the columns are first wanted."""
 
     def __init__(self, session: Session, query: str) -> None:
         self._session = session
@@ -93,7 +93,7 @@ class Table:
     def _repr_html_(self) -> str:
         import html
 
-        answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}) limit {SHOWN + 1}")
+        answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}\n) limit {SHOWN + 1}")
         head = "".join(f"<th>{html.escape(c)}</th>" for c in answer["columns"])
         rows = "".join(
             "<tr>" + "".join(f"<td>{'' if v is None else html.escape(f'{v:,}' if isinstance(v, int) else str(v))}</td>" for v in row) + "</tr>"

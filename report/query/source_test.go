@@ -161,7 +161,7 @@ func BenchmarkCalls(b *testing.B) {
 	for b.Loop() {
 		answer, err := d.Answer(b.Context(), "select * from calls")
 		if err == nil {
-			err = answer.WriteArrow(b.Context(), io.Discard, true)
+			err = answer.WriteArrow(io.Discard, true)
 		}
 		if err != nil {
 			b.Fatal(err)

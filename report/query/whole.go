@@ -43,26 +43,24 @@ func (d *Database) Answer(ctx context.Context, statement string) (*Answer, error
 	return a, err
 }
 
-// WriteArrow writes the rows in Arrow IPC, as a file or as a stream. It fails once the context has ended.
-func (a *Answer) WriteArrow(ctx context.Context, w io.Writer, stream bool) error {
-	return a.table.WriteArrow(ended{ctx, w}, stream, a.wanted)
-}
-
-// An ended writer fails once its context has ended.
-type ended struct {
-	context.Context
-	io.Writer
-}
-
-func (e ended) Write(p []byte) (int, error) {
-	if err := e.Err(); err != nil {
-		return 0, err
-	}
-	return e.Writer.Write(p)
+// WriteArrow writes the rows in Arrow IPC, as a file or as a stream.
+func (a *Answer) WriteArrow(w io.Writer, stream bool) error {
+	return a.table.WriteArrow(w, stream, a.wanted)
 }
 
 // wholeForm is a query for columns of a whole table.
 var wholeForm = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+([\w."]+)\s*;?\s*$`)
+
+// plainName returns a name in lower case without its quotes, or a text that is no name as it is.
+func plainName(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if inner, quoted := strings.CutPrefix(s, `"`); quoted {
+		if inner, quoted = strings.CutSuffix(inner, `"`); quoted && !strings.ContainsAny(inner, `".`) {
+			return inner
+		}
+	}
+	return s
+}
 
 // whole returns the table that a query wants columns of, and their indices; ok is false if it wants anything more.
 func (d *Database) whole(statement string) (t arrowdir.Table, wanted []int, ok bool) {
@@ -70,8 +68,11 @@ func (d *Database) whole(statement string) (t arrowdir.Table, wanted []int, ok b
 	if parts == nil {
 		return t, nil, false
 	}
-	plainName := func(s string) string { return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), `"`, "")) }
-	if t, ok = d.tables[plainName(parts[2])]; !ok {
+	table := strings.Split(parts[2], ".")
+	for i := range table {
+		table[i] = plainName(table[i])
+	}
+	if t, ok = d.tables[strings.Join(table, ".")]; !ok {
 		return t, nil, false
 	}
 	for name := range strings.SplitSeq(parts[1], ",") {

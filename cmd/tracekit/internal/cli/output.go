@@ -36,7 +36,7 @@ func WriteAtomically(ctx context.Context, path string, force bool, write func(io
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once the file has its name
-	w := bufio.NewWriterSize(heedful{ctx, f}, 1<<16)
+	w := bufio.NewWriterSize(Heedful{ctx, f}, 1<<16)
 	if err = write(w); err == nil {
 		err = w.Flush()
 	}
@@ -49,14 +49,15 @@ func WriteAtomically(ctx context.Context, path string, force bool, write func(io
 	return nil
 }
 
-// A heedful writer fails once its context has ended.
-type heedful struct {
-	ctx context.Context
+// A Heedful writer fails once its context has ended.
+type Heedful struct {
+	context.Context
 	io.Writer
 }
 
-func (h heedful) Write(p []byte) (int, error) {
-	if err := h.ctx.Err(); err != nil {
+// Write implements io.Writer.
+func (h Heedful) Write(p []byte) (int, error) {
+	if err := h.Err(); err != nil {
 		return 0, err
 	}
 	return h.Writer.Write(p)
