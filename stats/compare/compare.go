@@ -80,7 +80,9 @@ type Change struct {
 // BeyondNoise reports whether the change is known to be significant.
 func (c *Change) BeyondNoise() bool { return c.Significant != nil && *c.Significant }
 
-func (c *Change) site() field.Site { return field.Site{SourceLine: c.SourceLine, Operation: c.Operation} }
+func (c *Change) site() field.Site {
+	return field.Site{SourceLine: c.SourceLine, Operation: c.Operation}
+}
 
 // place joins what the runs of both sides say of one place.
 type place struct {
