@@ -2,5 +2,5 @@
 // It holds values only: nothing here computes, prints or reads a trace.
 //
 // Below it lie the parts that documents share: package field the places, ranks and names in their rows; waitstate the wait states; cause
-// what to fix; accelerator what devices do, words how numbers are written.
+// what to fix; accelerator what devices do; words how numbers are written.
 package document

@@ -40,7 +40,7 @@ func changes(title string, changes []compare.Change) plots.BarsData {
 			name += ":" + strconv.Itoa(int(c.Line))
 		}
 		name = text.Shorten(name, 18)
-		if c.Significant != nil && *c.Significant {
+		if c.BeyondNoise() {
 			name += " *"
 		}
 		d.Groups = append(d.Groups, plots.BarGroup{Name: name, Bars: [][]float64{bar(math.Max(0, c.A)), bar(math.Max(0, c.B))}})

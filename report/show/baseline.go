@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -45,13 +44,9 @@ func Baseline(out *report.Sections, path string, b *compare.Baseline) {
 	if few := fewRuns(len(b.Runs)); few != "" {
 		fmt.Fprintln(out.W, text.Wrap("! "+few, out.Width, 2))
 	}
-	for i := range b.Runs {
-		var findings []document.Finding
-		for _, f := range b.Runs[i].Findings {
-			findings = append(findings, f.Finding)
-		}
-		if lost := report.LossesOf(findings); lost != "" {
-			fmt.Fprintln(out.W, text.Wrap(fmt.Sprintf("! Data of %s are lost or doubtful: %s.", b.Runs[i].Trace.Path, lost), out.Width, 2))
+	for _, s := range b.Samples() {
+		if lost := report.LossesOf(s.Findings); lost != "" {
+			fmt.Fprintln(out.W, text.Wrap(fmt.Sprintf("! Data of %s are lost or doubtful: %s.", s.Trace.Path, lost), out.Width, 2))
 		}
 	}
 	var runs, places []report.Row

@@ -44,14 +44,8 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		fmt.Fprintln(w, text.Wrap("! The runs differ in shape: "+reason, out.Width, 2))
 	}
 	fmt.Fprintln(w, text.Wrap(verdict(doc), out.Width, 0))
-	for _, side := range []struct {
-		name     string
-		findings []document.Finding
-	}{{"A", doc.FindingsA}, {"B", doc.FindingsB}} {
-		if lost := report.LossesOf(side.findings); lost != "" {
-			line := fmt.Sprintf("! Data of %s are lost or doubtful, which may be the difference: %s.", side.name, lost)
-			fmt.Fprintln(w, text.Wrap(line, out.Width, 2))
-		}
+	for _, l := range losses(doc) {
+		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("! %s: %s.", l.said, l.lost), out.Width, 2))
 	}
 	printEfficiencies(out, doc)
 	printChanges(out, doc)
@@ -61,6 +55,19 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 	}
 	report.PrintFindings(w, out.Width, "Findings in A", doc.FindingsA)
 	report.PrintFindings(w, out.Width, "Findings in B", doc.FindingsB)
+}
+
+// loss says that data of a side are lost, and which.
+type loss struct{ said, lost string }
+
+// losses are those of both sides.
+func losses(doc *outcome.Compare) (out []loss) {
+	for i, findings := range [][]document.Finding{doc.FindingsA, doc.FindingsB} {
+		if lost := report.LossesOf(findings); lost != "" {
+			out = append(out, loss{fmt.Sprintf("Data of %c are lost or doubtful, which may be the difference", 'A'+i), lost})
+		}
+	}
+	return out
 }
 
 // verdict says in a sentence or two whether the runs differ.
@@ -98,7 +105,7 @@ func verdict(doc *outcome.Compare) string {
 	switch {
 	case judged == 0:
 		return text + " No place has iterations enough to judge by."
-	case doc.Significant == 0 && r.Significant != nil && *r.Significant:
+	case doc.Significant == 0 && r.BeyondNoise():
 		return text + fmt.Sprintf(" It is spread out: none of %s changed by more than noise alone.",
 			words.Plural(judged, "time of places", "times of places"))
 	case doc.Significant == 0:
@@ -136,12 +143,7 @@ func changesTable(doc *outcome.Compare, title, note string) *report.Table {
 	return &report.Table{Key: "changes", Title: title, Note: note, Columns: []report.Column{
 		{Title: "place", Value: report.Of(func(c *compare.Change) any { return words.Place(c.SourceLine) })},
 		{Title: "operation", Value: report.Of(func(c *compare.Change) any { return cmp.Or(string(c.Operation), "(outside MPI)") })},
-		{Title: "what", Value: report.Of(func(c *compare.Change) any {
-			if c.Kind == compare.KindWait {
-				return "wait"
-			}
-			return "own time"
-		})},
+		{Title: "what", Value: report.Of(func(c *compare.Change) any { return quantity(c) })},
 		{Title: "A", Unit: report.Remarks, Value: side(doc.A.Rebuilt, func(c *compare.Change) float64 { return c.A })},
 		{Title: "B", Unit: report.Remarks, Value: side(doc.B.Rebuilt, func(c *compare.Change) float64 { return c.B })},
 		{Title: "change", Unit: report.Remarks, Value: report.Of(func(c *compare.Change) any { return changeText(c) })},
@@ -153,20 +155,32 @@ func changesTable(doc *outcome.Compare, title, note string) *report.Table {
 
 // printChanges prints the changes that count and, below them, the largest of the others.
 func printChanges(out *report.Sections, doc *outcome.Compare) {
-	var count, rest []report.Row
-	for i := range doc.Changes {
-		c := &doc.Changes[i]
-		switch {
-		case c.Significant != nil && *c.Significant:
-			count = append(count, report.Row{c})
-		case c.A != c.B:
-			rest = append(rest, report.Row{c})
-		}
-	}
+	count, rest := split(doc.Changes)
 	out.Table(changesTable(doc, "What changed, more than noise: sums over ranks, the heaviest first",
 		"Weight: size of the change; outside MPI, plus the change of waits that the place causes. Waits come last, because they follow "+
-			"from other changes."), count[:min(out.Top, len(count))])
-	out.Table(changesTable(doc, "Within noise, too small, or too rare to judge (largest first)", ""), rest[:min(out.Top, len(rest))])
+			"from other changes."), report.RowsOf(count[:min(out.Top, len(count))]))
+	out.Table(changesTable(doc, "Within noise, too small, or too rare to judge (largest first)", ""), report.RowsOf(rest[:min(out.Top, len(rest))]))
+}
+
+// split returns the changes that count and, of the others, those in which anything changed.
+func split(changes []compare.Change) (count, rest []compare.Change) {
+	for _, c := range changes {
+		switch {
+		case c.BeyondNoise():
+			count = append(count, c)
+		case c.A != c.B:
+			rest = append(rest, c)
+		}
+	}
+	return count, rest
+}
+
+// quantity writes what of a place changed.
+func quantity(c *compare.Change) string {
+	if c.Kind == compare.KindWait {
+		return "wait"
+	}
+	return "own time"
 }
 
 // manyTimes is the change from which on it is told as a factor, not in per cent.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -24,27 +25,22 @@ func CompareMarkdown(out *report.Sections, doc *outcome.Compare) {
 	for _, reason := range doc.Comparable.Reasons {
 		fmt.Fprintf(w, "\n> **The runs differ in shape:** %s\n", codeSpan(reason))
 	}
-	for _, side := range []struct{ name, lost string }{{"A", report.LossesOf(doc.FindingsA)}, {"B", report.LossesOf(doc.FindingsB)}} {
-		if side.lost != "" {
-			fmt.Fprintf(w, "\n> **Data of %s are lost or doubtful, which may be the difference:** %s\n", side.name, codeSpan(side.lost))
+	for _, l := range losses(doc) {
+		fmt.Fprintf(w, "\n> **%s:** %s\n", l.said, codeSpan(l.lost))
+	}
+	for i, rebuilt := range []*document.Rebuilt{doc.A.Rebuilt, doc.B.Rebuilt} {
+		if rebuilt != nil {
+			fmt.Fprintf(w, "\n> **%c was not recorded:** %s\n", 'A'+i, codeSpan(report.RebuiltLine("", rebuilt)))
 		}
 	}
 	if few := fewRuns(doc.RunsA); few != "" && doc.Baseline != "" {
 		fmt.Fprintf(w, "\n> **The baseline has few runs.** %s\n", few)
 	}
-	var count, rest []*compare.Change
-	for i := range doc.Changes {
-		switch c := &doc.Changes[i]; {
-		case c.Significant != nil && *c.Significant:
-			count = append(count, c)
-		case c.A != c.B:
-			rest = append(rest, c)
-		}
-	}
-	markdownChanges(w, count, out.Top)
+	count, rest := split(doc.Changes)
+	markdownChanges(w, doc, count, out.Top)
 	if len(rest) > 0 {
 		fmt.Fprintf(w, "\n<details><summary>Not beyond noise, or too small: %s</summary>\n", words.Plural(len(rest), "time of a place", "times of places"))
-		markdownChanges(w, rest, out.Top)
+		markdownChanges(w, doc, rest, out.Top)
 		fmt.Fprintln(w, "\n</details>")
 	}
 	if len(doc.Efficiencies) > 0 {
@@ -68,17 +64,14 @@ func CompareMarkdown(out *report.Sections, doc *outcome.Compare) {
 
 // headline says in a few words what a reader must know first.
 func headline(doc *outcome.Compare) string {
-	lost := report.LossesOf(slices.Concat(doc.FindingsA, doc.FindingsB)) != ""
 	said := "Nothing changed beyond noise"
 	judged := slices.ContainsFunc(doc.Changes, func(c compare.Change) bool { return c.Significant != nil })
-	run := doc.Run.Significant != nil && *doc.Run.Significant
+	run := doc.Run.BeyondNoise()
 	switch {
 	case !doc.Comparable.Alike:
 		said = "The runs differ in shape"
 	case doc.Slower > 0:
-		slower := doc.Changes[slices.IndexFunc(doc.Changes, func(c compare.Change) bool {
-			return c.Significant != nil && *c.Significant && c.B > c.A
-		})]
+		slower := doc.Changes[slices.IndexFunc(doc.Changes, func(c compare.Change) bool { return c.BeyondNoise() && c.B > c.A })]
 		what := markdownPlace(&slower)
 		if slower.Operation != "" {
 			what = codeSpan(string(slower.Operation)) + " in " + what
@@ -97,27 +90,25 @@ func headline(doc *outcome.Compare) string {
 	case !judged && doc.Run.Significant == nil:
 		said = "Too few iterations to tell"
 	}
-	if lost {
+	if losses(doc) != nil {
 		said += " (doubtful: data are lost)"
 	}
 	return said
 }
 
-func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
+func markdownChanges(w io.Writer, doc *outcome.Compare, changes []compare.Change, top int) {
 	if len(changes) == 0 {
 		return
 	}
 	fmt.Fprintln(w, "\n| Where | Operation | What | A | B | Change | ± noise | Beyond noise | Others wait for it | Ranks |\n"+
 		"|---|---|---|--:|--:|--:|--:|---|--:|---|")
 	begins := false
-	for _, c := range changes[:min(top, len(changes))] {
+	for i := range changes[:min(top, len(changes))] {
+		c := &changes[i]
 		begins = begins || c.LineOf == field.LineOfRegion
-		what, beyond, caused := "own time", "not known", "-"
-		if c.Kind == compare.KindWait {
-			what = "wait"
-		}
+		beyond, caused := "not known", "-"
 		switch {
-		case c.Significant != nil && *c.Significant:
+		case c.BeyondNoise():
 			beyond = "**yes**"
 		case c.Significant != nil:
 			beyond = "no"
@@ -129,8 +120,8 @@ func markdownChanges(w io.Writer, changes []*compare.Change, top int) {
 		if c.Operation != "" {
 			operation = codeSpan(string(c.Operation))
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownPlace(c), operation, what,
-			words.Nanoseconds(c.A), words.Nanoseconds(c.B), changeText(c), words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownPlace(c), operation, quantity(c),
+			report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A), report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), changeText(c), words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
 	}
 	if begins {
 		fmt.Fprintln(w, "\n`+`: somewhere in the region that begins at this line; the line itself is not recorded")

@@ -5,6 +5,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"tracekit/document"
+	"tracekit/document/outcome"
+	"tracekit/report"
+	"tracekit/stats/compare"
 )
 
 // TestCodeSpan states that a name from a trace is shown as it is, in a cell of a table too, whatever it holds: no cell, span or tag ends
@@ -30,5 +35,21 @@ func TestCodeSpan(t *testing.T) {
 	}
 	if got := codeSpan("a\n| b |\r\n"); strings.ContainsAny(got, "\n\r|") {
 		t.Errorf("a line ends in %q", got)
+	}
+}
+
+// TestMarkdownOfModel: what a model made is marked in Markdown as it is in text.
+func TestMarkdownOfModel(t *testing.T) {
+	yes, share := true, 0.5
+	doc := &outcome.Compare{Comparison: &compare.Comparison{Comparable: compare.Comparable{Alike: true}, RunsA: 1, RunsB: 1,
+		Run: &compare.Change{A: 100, B: 150, Change: &share}, Slower: 1, Significant: 1,
+		Changes: []compare.Change{{Kind: compare.KindTime, A: 100, B: 150, Change: &share, Significant: &yes}}}}
+	doc.B.Rebuilt = &document.Rebuilt{From: "a|b"}
+	var b strings.Builder
+	CompareMarkdown(&report.Sections{W: &b, Top: 10}, doc)
+	for _, want := range []string{"> **B was not recorded:** <code>", "a&#124;b", "| 100 ns | ≈ 150 ns |"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
 	}
 }

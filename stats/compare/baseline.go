@@ -23,6 +23,9 @@ const BaselineSchema = "tracekit.baseline/1"
 // MostBaseline is how many bytes a baseline has at most.
 const MostBaseline = 32 << 20
 
+// mostRuns is how many runs a baseline has at most: a comparison needs memory and time for each place in each run.
+const mostRuns = 100
+
 // A Baseline keeps what a comparison needs of several runs of one program (docs/DOCUMENTS.md). The order of its runs does not depend
 // on that in which they are added.
 type Baseline struct {
@@ -55,6 +58,9 @@ func (b *Baseline) Samples() (out []*Sample) {
 
 // Add adds a run. It refuses one that is there already, since it would hide how much runs differ, and one of another shape.
 func (b *Baseline) Add(s *Sample) error {
+	if len(b.Runs) == mostRuns {
+		return fmt.Errorf("the baseline has %d runs; no more fit", mostRuns)
+	}
 	added := s.Keep()
 	if err := added.check(); err != nil {
 		return fmt.Errorf("%s cannot be kept: %w", s.Trace.Path, err)
@@ -142,8 +148,11 @@ func ReadBaseline(r io.Reader) (*Baseline, error) {
 	if err := readAll(text, b); err != nil {
 		return nil, fmt.Errorf("damaged baseline: %w", err)
 	}
-	if len(b.Runs) == 0 {
+	switch n := len(b.Runs); {
+	case n == 0:
 		return nil, errors.New("damaged baseline: it has no runs")
+	case n > mostRuns:
+		return nil, fmt.Errorf("damaged baseline: it has %d runs, more than %d", n, mostRuns)
 	}
 	return b, nil
 }

@@ -110,11 +110,19 @@ func TestBaselineVerdicts(t *testing.T) {
 	}
 }
 
-// TestBaselineRefusesRuns: one that is there, whatever it is called, and one of another shape.
+// TestBaselineRefusesRuns: one that is there, whatever it is called; one of another shape; and one more than a file may have.
 func TestBaselineRefusesRuns(t *testing.T) {
 	run := runsOf(t, samples.Plant{}, 1)[0]
 	again, other := *run, *sampled(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 40, Seed: 1})
 	again.Trace.Path = "copy"
+	full := compare.NewBaseline("auto", 0)
+	for i := range 101 {
+		next := *run
+		next.Trace.StartNs = int64(i)
+		if err := full.Add(&next); (err != nil) != (i == 100) {
+			t.Errorf("run %d: %v", i+1, err)
+		}
+	}
 	for want, s := range map[string]*compare.Sample{"copy equals run1": &again, "differs in shape": &other} {
 		if err := read(t, written(t, run)).Add(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -145,6 +153,7 @@ func TestHostileBaselines(t *testing.T) {
 	own = own[:strings.Index(own, ",")]
 	parts := text[strings.Index(text, `"own_parts_ns"`):]
 	parts = parts[:strings.Index(parts, "]")+1]
+	const bare = `{"trace": {}, "findings": [], "figures": {"trace.duration_ns": 0, "trace.events": 0}, "regions": [], "communicators": [], "places": []}`
 	for _, c := range []struct{ text, want string }{
 		{"", "not a baseline: byte 0"},
 		{"[]", "not a baseline"},
@@ -157,6 +166,7 @@ func TestHostileBaselines(t *testing.T) {
 		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": null}`, "a list has to be here"},
 		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": [{}]}`, "run 1: communicators is missing"},
 		{`{"schema": "tracekit.baseline/1", "clock": "auto", "min_latency_ns": 0, "runs": [7]}`, "run 1: it is no object"},
+		{text[:strings.Index(text, "[")+1] + strings.Repeat(bare+",", 100) + bare + "]}", "it has 101 runs, more than 100"},
 		{text[:len(text)/2], "byte "},
 		{text + "x", "byte "},
 		{change(own, `"own_ns": NaN`), "invalid character 'N'"},

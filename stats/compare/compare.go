@@ -77,6 +77,13 @@ type Change struct {
 	estimate  estimate
 }
 
+// BeyondNoise reports whether the change is known to be significant.
+func (c *Change) BeyondNoise() bool { return c.Significant != nil && *c.Significant }
+
+func (c *Change) site() field.Site {
+	return field.Site{SourceLine: c.SourceLine, Operation: c.Operation}
+}
+
 // place joins what the runs of both sides say of one place.
 type place struct {
 	site     field.Site
@@ -100,12 +107,12 @@ func Of(a, b []*Sample) *Comparison {
 	}
 	c.decide(total)
 	for i := range c.Changes {
-		if x := &c.Changes[i]; x.Significant != nil && *x.Significant && x.B > x.A {
+		if x := &c.Changes[i]; x.BeyondNoise() && x.B > x.A {
 			c.Slower++
 		}
 	}
 	slices.SortStableFunc(c.Changes, func(x, y Change) int {
-		return cmp.Or(cmp.Compare(order(&x), order(&y)), cmp.Compare(y.WeightNs, x.WeightNs), cmp.Compare(x.Kind, y.Kind), compareNames(&x, &y))
+		return cmp.Or(cmp.Compare(order(&x), order(&y)), cmp.Compare(y.WeightNs, x.WeightNs), cmp.Compare(x.Kind, y.Kind), compareSites(x.site(), y.site()))
 	})
 	return c
 }
@@ -114,7 +121,7 @@ func Of(a, b []*Sample) *Comparison {
 // before the waits that follow from it.
 func order(c *Change) int {
 	switch {
-	case c.Significant == nil || !*c.Significant:
+	case !c.BeyondNoise():
 		return 2
 	case c.Kind == KindWait:
 		return 1
@@ -122,10 +129,10 @@ func order(c *Change) int {
 	return 0
 }
 
-func compareNames(x, y *Change) int {
+// compareSites orders places by their names.
+func compareSites(x, y field.Site) int {
 	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.Region, y.Region), cmp.Compare(x.File, y.File),
-		cmp.Compare(x.Line, y.Line),
-		cmp.Compare(x.LineOf, y.LineOf))
+		cmp.Compare(x.Line, y.Line), cmp.Compare(x.LineOf, y.LineOf))
 }
 
 // join finds the places of all runs, in order of their names.
@@ -151,11 +158,7 @@ func join(a, b []*Sample) []*place {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y *place) int {
-		return cmp.Or(cmp.Compare(x.site.Operation, y.site.Operation), cmp.Compare(x.site.Region, y.site.Region),
-			cmp.Compare(x.site.File, y.site.File),
-			cmp.Compare(x.site.Line, y.site.Line), cmp.Compare(x.site.LineOf, y.site.LineOf))
-	})
+	slices.SortFunc(out, func(x, y *place) int { return compareSites(x.site, y.site) })
 	return joinMoved(out)
 }
 
@@ -219,16 +222,16 @@ func (p *place) values(side int, kind Kind) [][blocks]int64 {
 
 // instances returns the mean number of instances of a side, and notes in which blocks there are any.
 func (p *place) instances(side int, any *[blocks]bool) float64 {
-	sum := int64(0)
+	sum := 0.0
 	for _, s := range p.sides[side] {
 		for b := range blocks {
 			if s != nil && s.instances[b] > 0 {
 				any[b] = true
-				sum += s.instances[b]
+				sum += float64(s.instances[b])
 			}
 		}
 	}
-	return float64(sum) / float64(len(p.sides[side]))
+	return sum / float64(len(p.sides[side]))
 }
 
 // change judges a place; whether it is significant is decided when all are known.
@@ -480,9 +483,13 @@ func differences(a, b *Sample) (reasons []string) {
 
 // onlyIn names the regions, those with the most time first, that only the first visits.
 func onlyIn(a, b *Sample) string {
+	known := make(map[string]bool, len(b.regions))
+	for _, r := range b.regions {
+		known[r] = true
+	}
 	var names []string
 	for _, r := range a.regions {
-		if !slices.Contains(b.regions, r) {
+		if !known[r] {
 			names = append(names, r)
 		}
 	}

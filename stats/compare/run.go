@@ -2,7 +2,6 @@ package compare
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,10 +71,7 @@ func (s *Sample) Keep() Run {
 		}
 		r.Places = append(r.Places, p)
 	}
-	slices.SortFunc(r.Places, func(x, y keptPlace) int {
-		return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.Region, y.Region), cmp.Compare(x.File, y.File),
-			cmp.Compare(x.Line, y.Line), cmp.Compare(x.LineOf, y.LineOf))
-	})
+	slices.SortFunc(r.Places, func(x, y keptPlace) int { return compareSites(x.site(), y.site()) })
 	return r
 }
 

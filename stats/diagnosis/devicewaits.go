@@ -1,13 +1,13 @@
 package diagnosis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/stats/whatif"
+	"tracekit/trace"
 )
 
 // explains is the share of a longer wait for a device from which on the longer work of that device is its reason.
@@ -39,17 +39,13 @@ func (f *finder) deviceWaits(rows []waitstate.Delay) (out []candidate) {
 // waitingLonger joins the places at which the same ranks wait longer for their devices than others do, and says whether the devices
 // work longer.
 func (f *finder) waitingLonger(waits []candidate) candidate {
-	slices.SortStableFunc(waits, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause)) })
+	slices.SortStableFunc(waits, byBound)
 	c, ranks := waits[0], waits[0].cause.Ranks
 	host, caused := comparison{}, c.text
 	for i, w := range waits {
 		host.here, host.there = host.here+w.slow[0].here, host.there+w.slow[0].there
 		if i > 0 {
-			c.bound += w.bound
-			c.cause.WaitsCausedNs += w.cause.WaitsCausedNs
-			for key, x := range w.cause.Evidence {
-				c.cause.Evidence[key] += x
-			}
+			c.add(w)
 		}
 	}
 	in := c.slow[0].where
@@ -115,7 +111,7 @@ func (f *finder) deviceWork(ranks []uint32) (all, most comparison, name string) 
 		_, here := slices.BinarySearch(ranks, uint32(d.Rank))
 		_, there := slices.BinarySearch(others, uint32(d.Rank))
 		for _, k := range d.Kernels {
-			if k.Kind == "communication" || !here && !there {
+			if k.Kind == trace.DeviceCommunication.String() || !here && !there {
 				continue
 			}
 			c := byName[k.Name]

@@ -113,6 +113,11 @@ func byName(a, b cause.Cause) int {
 		cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), slices.Compare(a.Callers, b.Callers), slices.Compare(a.Ranks, b.Ranks))
 }
 
+// byBound orders candidates, what may gain most first.
+func byBound(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause))
+}
+
 // judge predicts what mending a candidate would gain; it returns nil if that is not worth it, or
 // if the model cannot judge it.
 func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*cause.Cause, error) {
@@ -289,7 +294,7 @@ func (f *finder) candidates() []candidate {
 		}
 	}
 	out = slices.DeleteFunc(out, func(c candidate) bool { return !c.always && c.bound < max(f.least(), c.least) })
-	slices.SortStableFunc(out, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause)) })
+	slices.SortStableFunc(out, byBound)
 	return out[:min(tried, len(out))]
 }
 

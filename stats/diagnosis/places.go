@@ -230,7 +230,7 @@ const sameFactor = 1.25
 // joined joins candidates whose culprits are the same ranks and take longer by about the same
 // factor: they are slow, or have more to do, wherever they are. The one that may gain most is first.
 func joined(all []candidate) (out []candidate) {
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.bound, a.bound), byName(a.cause, b.cause)) })
+	slices.SortStableFunc(all, byBound)
 	for _, c := range all {
 		i := slices.IndexFunc(out, func(o candidate) bool {
 			if c.slow == nil || o.slow == nil || c.loss != o.loss || !slices.Equal(c.cause.Ranks, o.cause.Ranks) {
@@ -244,12 +244,17 @@ func joined(all []candidate) (out []candidate) {
 			continue
 		}
 		o := &out[i]
-		o.bound += c.bound
-		o.cause.WaitsCausedNs += c.cause.WaitsCausedNs
-		for key, x := range c.cause.Evidence {
-			o.cause.Evidence[key] += x
-		}
+		o.add(c)
 		o.changes, o.slow = append(o.changes, c.changes...), append(o.slow, c.slow...)
 	}
 	return out
+}
+
+// add adds what another candidate costs.
+func (c *candidate) add(o candidate) {
+	c.bound += o.bound
+	c.cause.WaitsCausedNs += o.cause.WaitsCausedNs
+	for key, x := range o.cause.Evidence {
+		c.cause.Evidence[key] += x
+	}
 }

@@ -30,7 +30,7 @@ export function workerView(doc: Document, model: Model, w: Worker): Partial<View
   const { training, pipeline } = more(doc), { workers } = training!, { stages, steps } = pipeline!, at = pipeline!.workers.indexOf(workers.indexOf(w)), dp = Math.floor(at / stages)
   const worst = steps.reduce((a, b) => b.excess[workers.indexOf(w)] > a.excess[workers.indexOf(w)] ? b : a, steps[0])
   const beside = [at - 1, at + 1].filter(k => k >= 0 && Math.floor(k / stages) === dp).map(k => workers[pipeline!.workers[k]])
-  return { tab: 'training', dp, batch: -1, pins: [w, ...beside].map(w => rowOf(model, pipeline!.types, w)).filter(r => r >= 0), ...worst && stepView(doc, worst.index) }
+  return { tab: 'training', place: -1, path: -1, dp, batch: -1, pins: [w, ...beside].map(w => rowOf(model, pipeline!.types, w)).filter(r => r >= 0), ...worst && stepView(doc, worst.index) }
 }
 
 export const placeOf = (w: Worker) => `rank ${w.rank} (dp ${w.dp_rank}${w.tp_rank === undefined ? '' : `, tp ${w.tp_rank}`}, stage ${w.stage})`
