@@ -38,8 +38,8 @@ type Class struct {
 //   - else the rule of Freedman and Diaconis, 2·IQR/∛N, rounded down to whole
 //     steps.
 //
-// Neither rule nor caller gets a window below resolution (ns, the timer's), or so small that more than 4096 classes are occupied. Windows
-// are multiples of the sample's Error + 1: the window is widened instead.
+// Neither rule nor caller gets a window below resolution (ns, the timer's), or so small that more than 4096 classes are occupied: it is
+// widened instead. Windows are multiples of the sample's Error + 1.
 func (s *Sample) Histogram(window, resolution int64) Histogram {
 	s.settle()
 	step := max(s.step(), 1)
