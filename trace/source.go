@@ -37,8 +37,8 @@ const PropertyReducedBy = "TRACEKIT::REDUCED_BY"
 
 // Keys in Info.Properties by which a reduced trace says how much of the run it is not about. All writers keep them.
 const (
-	// PropertyCutShare is the time that was cut, as a share of the time of the locations that were kept. Cut are calls that communicate, or
-	// whole intervals: a decimal fraction. In the reduced trace it looks like time of the program.
+	// PropertyCutShare is the time that was cut, as a share of the time of the locations that were kept: a decimal fraction. It is the time
+	// of calls that communicate, or of whole intervals. In the reduced trace it looks like time of the program.
 	PropertyCutShare = "TRACEKIT::CUT_SHARE"
 
 	// PropertySample says which messages a sample is of: the strategy, how many were sampled, and of how many.

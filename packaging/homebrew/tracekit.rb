@@ -17,7 +17,7 @@ class Tracekit < Formula
   end
 
   test do
-    system bin/"tracekit", "generate", "halo", "--ranks", "4", "--iterations", "5", "-o", "halo.otf2"
+    system bin/"tracekit", "generate", "halo", "--processes", "4", "--iterations", "5", "-o", "halo.otf2"
     assert_match "4 ranks", shell_output("#{bin}/tracekit analyze halo.otf2")
   end
 end

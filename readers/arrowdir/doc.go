@@ -1,5 +1,5 @@
 // Package arrowdir reads and writes traces as directories of Arrow IPC or Parquet files. Other programs (DuckDB, pandas, Polars) read them,
-// and tracekit reads them again without loss; and tables of results as Parquet files, for other programs only.
+// and tracekit reads them again without loss. It writes tables of results as Parquet files, for other programs only.
 //
 // # Layout
 //

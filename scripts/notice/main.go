@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // platforms are those of .goreleaser.yaml: modules may be linked on some only.
@@ -212,8 +213,15 @@ func vendored(name string) (string, error) {
 
 var blanks = regexp.MustCompile(`[ \t\r]+\n`)
 
-// tidy returns a text without blanks at the ends of lines.
+// tidy returns a text as UTF-8, of which old ones in Latin-1 are not, without blanks at the ends of lines.
 func tidy(text string) string {
+	if !utf8.ValidString(text) {
+		runes := make([]rune, len(text))
+		for i := range runes {
+			runes[i] = rune(text[i])
+		}
+		text = string(runes)
+	}
 	return strings.Trim(blanks.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n") + "\n"
 }
 

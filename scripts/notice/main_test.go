@@ -27,6 +27,15 @@ func TestNotice(t *testing.T) {
 	}
 }
 
+// TestTidy states that texts in Latin-1 become UTF-8, and those in UTF-8 stay.
+func TestTidy(t *testing.T) {
+	for _, text := range []string{"copyright \xa9 1996 \r\n", "copyright © 1996\n\n"} {
+		if got := tidy(text); got != "copyright © 1996\n" {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}
+
 // TestLicences states which licences texts are taken for.
 func TestLicences(t *testing.T) {
 	bsd := "Redistribution and use in source\nand binary forms, with or without modification"

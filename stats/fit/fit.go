@@ -63,8 +63,8 @@ type Result struct {
 	Over      int64  // calls longer than TMax
 	Overhead  int64  // ns: Σ max(0, t - TMax)
 
-	// Unreliable says that TMax cannot be trusted: it is more than 100 times TMin (or the timer's resolution), with fewer than 200 calls or
-	// no accepted law behind it.
+	// Unreliable says that TMax cannot be trusted: it is more than 100 times TMin (or the timer's resolution, if that is more), with fewer
+	// than 200 calls or no accepted law behind it.
 	Unreliable bool
 }
 
@@ -78,10 +78,10 @@ const (
 // one call, or with equal calls has a defined result: see From. If no model is
 // accepted, Chosen is -1 and TMax is the empirical quantile of the body.
 //
-// In the body way the mixture takes part only if no other law is accepted, since the cut already separates body and slow tail. Its tail
-// must be slow as well: fewer than half of the calls, in the mean beyond the body's quantile. In either way its body must lie in four
-// classes or more: less is no body but a peak. If it is accepted, t_max is the quantile of its body. A mixture of two parts that overlap
-// is no separation; the empirical quantile then is the more honest answer.
+// In the body way the cut already separates body and slow tail: the mixture takes part only if no other law is accepted. Its tail must be
+// slow: fewer than half of the calls, in the mean beyond the body's quantile. In either way its body must lie in four classes or more: less
+// is no body but a peak. If it is accepted, t_max is the quantile of its body. A mixture of two parts that overlap is no separation; the
+// empirical quantile then is the more honest answer.
 func Fit(s *Sample, o Options) Result {
 	o = o.defaults()
 	r := Result{Quantile: o.Quantile, Alpha: o.Alpha, Calls: s.Len(), TMin: s.Min(), Chosen: -1, From: FromNothing}

@@ -8,8 +8,8 @@ import (
 	"tracekit/trace"
 )
 
-// MasterOf returns, by location, the master thread that stands for it while it is outside of any region; None if none does: a worker thread
-// that communicates has nothing to do then, and waits for its master to give it work (DEFINITIONS 2.4).
+// MasterOf returns, by location, the master thread of its rank if that stands for it while it is outside of any region; else None. A worker
+// thread that communicates has nothing to do then, and waits for its master to give it work (DEFINITIONS 2.4).
 func MasterOf(t *trace.Trace) []trace.LocationID {
 	out := make([]trace.LocationID, len(t.Calls))
 	for l := range out {

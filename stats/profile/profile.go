@@ -82,8 +82,8 @@ func (c *callSum) merge(o *callSum) {
 	c.buckets = numbers.AddBuckets(c.buckets, o.buckets)
 }
 
-// New returns a profiler of a trace. Path holds the pieces of the critical path, by location. Clocks hold the sequence numbers of the
-// calls' Enter and later the useful time before them.
+// New returns a profiler of a trace. Path holds the pieces of the critical path. Clocks hold the sequence numbers of the calls' Enter and
+// later the useful time before them. Both are by location.
 func New(t *trace.Trace, s *scope.Scope, path []*spill.Table[PathPiece], clocks []*spill.Table[int64]) *Profiler {
 	p := &Profiler{T: t, Scope: s, path: path, clocks: clocks, running: t.Defs.RunningCounter()}
 	for _, f := range t.Defs.MPIFunctions() {

@@ -9,8 +9,8 @@ func (p *Profiler) waitsForDevice(region trace.RegionID) bool {
 	return int(region) < len(p.waits) && p.waits[region]
 }
 
-// A Startup is the part of a rank's run between the end of MPI_Init and the begin of MPI_Finalize, clipped to the selection. Where the rank
-// has none in the selection, the part reaches to the end of the rank on that side.
+// A Startup is the part of a rank's run between the end of MPI_Init and the begin of MPI_Finalize, clipped to the selection. Where one of
+// the two is not recorded, or not in the selection, the part reaches to the end of the rank on that side.
 type Startup struct {
 	Rank           uint32
 	Location       trace.LocationID
