@@ -65,12 +65,12 @@ func decode[S string | []byte](t testing.TB, text S, document any) {
 }
 
 // TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
-// there: an argument a line, a blank line between commands. "SAMPLES" stands for the folder
-// of sample archives, files of the archive are laid out in the working folder, and what the
+// there: an argument a line, a blank line between commands. "SAMPLES" and "DUMPS" are links to samples (so that lines break
+// alike wherever the project lies), files of the archive are laid out in the working folder, and what the
 // commands print together must equal stdout and stderr; the last one's exit code counts. Of what
 // is printed as JSON, document has the values at some paths, and keys the kind of each value.
 func TestGoldens(t *testing.T) {
-	samples := absolute(t, "../../samples/archives")
+	samples := absolute(t, "../../samples")
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -87,6 +87,11 @@ func runGolden(t *testing.T, golden, samples string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	for link, to := range map[string]string{"SAMPLES": "archives", "DUMPS": "dumps"} {
+		if err := os.Symlink(filepath.Join(samples, to), filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	parts := map[string]string{}
 	for _, f := range archive.Files {
 		switch f.Name {
@@ -102,15 +107,13 @@ func runGolden(t *testing.T, golden, samples string) {
 	}
 	got := map[string]string{}
 	for command := range strings.SplitSeq(parts["args"], "\n\n") {
-		args := strings.Split(strings.TrimSpace(strings.ReplaceAll(command, "SAMPLES", samples)), "\n")
-		stdout, stderr, code := tracekit(t, dir, args...)
-		stdout = strings.ReplaceAll(stdout, samples, "SAMPLES")
+		stdout, stderr, code := tracekit(t, dir, strings.Split(strings.TrimSpace(command), "\n")...)
 		if strings.HasPrefix(stdout, "{\n") {
 			got["document"], got["keys"] = documentParts(t, stdout, parts["document"])
 			stdout = ""
 		}
 		got["stdout"] += stdout
-		got["stderr"] += strings.ReplaceAll(stderr, samples, "SAMPLES")
+		got["stderr"] += stderr
 		got["exit"] = fmt.Sprintf("%d\n", code)
 	}
 	if *update {
