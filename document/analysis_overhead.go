@@ -146,8 +146,8 @@ type PairEnd struct {
 //
 //	TimeNs = OwnNs + LatePartnerNs + ImbalanceNs + TransferNs + UnexplainedNs
 //
-// are what the calls need, the waits for the partner of a message, and those for the others of a collective, as which MPI_Init and
-// MPI_Finalize count. The last two are what calls take beyond what they need and wait: for a large message, and for no reason that is
+// The first three are what the calls need, the waits for the partner of a message, and those for the others of a collective. MPI_Init and
+// MPI_Finalize count as collectives. The last two are what calls take beyond what they need and wait: for a large message, and for no reason that is
 // known. Both are 0 if the overhead was not computed. CausesNs is what the place costs others (see waitstate.Delay).
 type LineRow struct {
 	field.SourceLine

@@ -65,7 +65,7 @@ func decode[S string | []byte](t testing.TB, text S, document any) {
 }
 
 // TestGoldens runs the command lines in each testdata/*.txtar, whose comment says why it is
-// there: an argument a line, a blank line between commands. "SAMPLES" and "DUMPS" are links to samples (so that lines break
+// there: an argument a line, a blank line between commands. "SAMPLES", "DUMPS", "RULES" are links to samples (so that lines break
 // alike wherever the project lies), files of the archive are laid out in the working folder, and what the
 // commands print together must equal stdout and stderr; the last one's exit code counts. Of what
 // is printed as JSON, document has the values at some paths, and keys the kind of each value.
@@ -87,7 +87,7 @@ func runGolden(t *testing.T, golden, samples string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for link, to := range map[string]string{"SAMPLES": "archives", "DUMPS": "dumps"} {
+	for link, to := range map[string]string{"SAMPLES": "archives", "DUMPS": "dumps", "RULES": "rules"} {
 		if err := os.Symlink(filepath.Join(samples, to), filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
 		}

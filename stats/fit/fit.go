@@ -63,8 +63,8 @@ type Result struct {
 	Over      int64  // calls longer than TMax
 	Overhead  int64  // ns: Σ max(0, t - TMax)
 
-	// Unreliable says that TMax cannot be trusted: it is more than 100 times TMin (or the timer's resolution, if that is more), with fewer
-	// than 200 calls or no accepted law behind it.
+	// Unreliable says that TMax cannot be trusted: it is far above TMin, with fewer than 200 calls or no accepted law behind it.
+	// Far is more than 100 times TMin, or the timer's resolution if that is more.
 	Unreliable bool
 }
 

@@ -38,8 +38,8 @@ type Class struct {
 //   - else the rule of Freedman and Diaconis, 2·IQR/∛N, rounded down to whole
 //     steps.
 //
-// Whoever chose it, a window is widened until it is at least resolution (ns, the timer's), a multiple of the sample's Error + 1, and
-// leaves at most 4096 classes occupied.
+// Whoever chose it, a window is at least resolution (ns, the timer's) and a multiple of the sample's Error + 1. It is widened until at most
+// 4096 classes are occupied.
 func (s *Sample) Histogram(window, resolution int64) Histogram {
 	s.settle()
 	step := max(s.step(), 1)
