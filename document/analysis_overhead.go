@@ -118,8 +118,8 @@ type OverheadLine struct {
 // of its overhead is divided evenly among the messages that it posts or completes. The verdict is "late sender" if the receiving line has
 // at least twice the overhead of the sending line. It is "late receiver" if the sending line has at least twice that of the receiving line,
 // "none" if neither has any. Else it is "undecided", for the reason of being "nearly equal". Overhead beyond an unreliable t_max does not
-// count; if most calls of a side have no other, the verdict is "undecided" for being "unreliable". It is confirmed if the wait states of
-// these messages say the same.
+// count. If most calls of a side have no other, wait states decide with the same rule (ByWaits), if the larger one is half of the
+// overhead at least. Else the verdict is "undecided" for being "unreliable". A verdict by overhead is confirmed if the wait states of these messages say the same.
 type OverheadPair struct {
 	Send              PairEnd `json:"send"`
 	Receive           PairEnd `json:"receive"`
@@ -130,6 +130,7 @@ type OverheadPair struct {
 	LateReceiverNs    int64   `json:"late_receiver_ns"`
 	Verdict           string  `json:"verdict"`
 	Reason            string  `json:"reason,omitempty"` // why it is undecided
+	ByWaits           bool    `json:"by_waits"`         // the verdict is that of the late senders and late receivers of these messages
 	Confirmed         bool    `json:"confirmed"`
 	Mixed             bool    `json:"mixed"` // most calls of one line are held to the profile that was given, of the other to this trace
 }

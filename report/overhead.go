@@ -48,6 +48,8 @@ func (r *Sections) pairs(o *document.Overhead) {
 		switch {
 		case p.Reason != "":
 			by.By = p.Reason
+		case p.ByWaits:
+			by.By = "decided by them"
 		case p.Confirmed:
 			by.By = "confirmed"
 		}

@@ -90,14 +90,22 @@ func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
 func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 	addPartFlags(set, &o.overhead, &o.diagnose)
-	cli.Var(set, &o.profile, cli.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
+	addProfileFlag(set, &o.profile)
+}
+
+func addProfileFlag(set *pflag.FlagSet, profile *string) {
+	cli.Var(set, profile, cli.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
 		"(default: learned from the trace)")
 }
 
 // addPartFlags adds what can be left out of an analysis.
 func addPartFlags(set *pflag.FlagSet, overhead, diagnosis *bool) {
-	set.BoolVar(overhead, "overhead", true, "find the overhead of MPI calls; --overhead=false skips it and saves time")
+	addOverheadFlag(set, overhead, true)
 	set.BoolVar(diagnosis, "diagnosis", true, "find causes and what fixing each would save; --diagnosis=false skips it and saves time")
+}
+
+func addOverheadFlag(set *pflag.FlagSet, overhead *bool, wanted bool) {
+	set.BoolVar(overhead, "overhead", wanted, "find the overhead of MPI calls, which takes time; --overhead=false skips it")
 }
 
 // Validate checks every flag before any file is opened.

@@ -13,6 +13,7 @@ import (
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/overhead"
 	"tracekit/stats/scaling"
 )
 
@@ -20,9 +21,12 @@ type scalingOptions struct {
 	cli.MergeFlags
 	cli.GateFlags
 	cli.DirFlags
-	mode string
-	at   int
-	top  int
+	cli.ModelFlags
+	mode     string
+	at       int
+	top      int
+	overhead bool
+	profile  string
 }
 
 func newScaling(io *cli.Streams) *cobra.Command {
@@ -38,28 +42,37 @@ constant and terms p^(i/j) log2(p)^k, chosen by cross-validation over sizes. Pla
 time at --at processes come first. Ranges cover 95 of 100 measurements if the form of the model is
 right.
 
+With --overhead it also shows what MPI calls need and what they take beyond that, by source line
+and size. It says whether senders or receivers are late.
+
 Runs of one size are repetitions, and their mean counts. Two sizes give the table, three give
 models, five or more give trustworthy models.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
-  tracekit scaling --at 1024 -o scaling/ run-*.prv.gz`,
+  tracekit scaling --at 1024 -o scaling/ run-*.prv.gz
+  tracekit scaling --overhead --profile machine.json run-*.otf2`,
 		Args: cobra.MinimumNArgs(1),
 	}, &scalingOptions{}, runScaling)
 }
 
 func (o *scalingOptions) Add(set *pflag.FlagSet) {
-	cli.Add(set, &o.MergeFlags, &o.GateFlags)
+	cli.Add(set, &o.MergeFlags, &o.GateFlags, &o.ModelFlags)
 	cli.Var(set, &o.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
 		"weak (same work per rank), or auto")
 	cli.Var(set, &o.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
 		"largest run)")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
 	cli.Top(set, &o.top, "10")
+	addOverheadFlag(set, &o.overhead, false)
+	addProfileFlag(set, &o.profile)
 }
 
 // mostProcesses bounds what a model is asked for.
 const mostProcesses = 1 << 30
 
 func (o *scalingOptions) Validate() error {
+	if !o.overhead && o.profile != "" {
+		return cli.Usagef("--profile needs --overhead")
+	}
 	return cli.Validate(&o.MergeFlags, &o.DirFlags)
 }
 
@@ -67,8 +80,17 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 	doc := &outcome.Scaling{Findings: []outcome.RunFinding{}}
 	var analyses []*analysis.Result
 	var findings []document.Finding
+	profile, err := cli.ReadProfile(opts.profile)
+	if err != nil {
+		return err
+	}
+	var wanted *overhead.Options
+	if opts.overhead {
+		wanted = &overhead.Options{Fit: opts.ModelFlags.Options(), Profile: profile}
+		wanted.Fit.Brief = true
+	}
 	for _, path := range opts.Paths {
-		a, err := analyzeRun(ctx, io, &opts.MergeFlags, path)
+		a, err := analyzeRun(ctx, io, opts, path, wanted)
 		if err != nil {
 			return err
 		}
@@ -78,7 +100,6 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 		}
 		findings = append(findings, a.Findings...)
 	}
-	var err error
 	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at,
 		Jobs: opts.Jobs}); err != nil {
 		return err
@@ -93,12 +114,15 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 }
 
 // analyzeRun analyses one of several traces, whose tables are given back.
-func analyzeRun(ctx context.Context, io *cli.Streams, flags *cli.MergeFlags, path string) (*analysis.Result, error) {
-	t, err := flags.Open(ctx, io, path)
+func analyzeRun(ctx context.Context, io *cli.Streams, opts *scalingOptions, path string, wanted *overhead.Options) (*analysis.Result, error) {
+	t, err := opts.Open(ctx, io, path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := flags.Analyze(ctx, io, t, analysis.Options{Top: 1})
+	if wanted != nil {
+		cli.WarnOfProfile(io, wanted.Profile, t.Source, opts.Quantile)
+	}
+	a, err := opts.Analyze(ctx, io, t, analysis.Options{Top: 1, Overhead: wanted})
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}

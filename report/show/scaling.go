@@ -43,6 +43,7 @@ func Scaling(out *report.Sections, doc *outcome.Scaling) {
 	}
 	printFactors(out, doc)
 	printModels(out, doc)
+	printOverheads(out, doc)
 	var findings []document.Finding
 	for _, f := range doc.Findings {
 		if f.Severity != "info" {
@@ -136,6 +137,90 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 		unmodelled.Columns = append(unmodelled.Columns, with(i))
 	}
 	out.Table(unmodelled, report.RowsOf(doc.Unmodelled[:min(out.Top, len(doc.Unmodelled))]))
+}
+
+// overheadRow is a source line in one size.
+type overheadRow struct {
+	*scaling.OverheadPlace
+	*scaling.OverheadAt
+	Verdict string `json:"verdict"`
+}
+
+// overheadShares is a source line in all sizes.
+type overheadShares struct {
+	*scaling.OverheadPlace
+	Shares []string `json:"shares"`
+}
+
+// printOverheads prints what MPI calls need and take, by source line and size.
+func printOverheads(out *report.Sections, doc *outcome.Scaling) {
+	o := doc.Overhead
+	if o == nil || len(o.Lines) == 0 {
+		return
+	}
+	learned := "learned from each trace"
+	if o.Source == "profile" {
+		learned = "of the profile"
+	}
+	first := &report.Table{Key: "overhead", Modelled: true, Title: "Overhead of MPI calls by source line and processes",
+		Note: fmt.Sprintf("Beyond what %s of like calls need, %s. Times are sums over ranks.", words.Share(o.Quantile), learned),
+		Columns: []report.Column{
+			{Key: "operation", Title: "operation"},
+			{Title: "at", Unit: report.Place},
+			{Key: "processes", Title: "processes", Unit: report.Count},
+			{Key: "calls", Title: "calls", Unit: report.Count},
+			{Key: "total_ns", Title: "total", Unit: report.Time},
+			{Key: "necessary_ns", Title: "necessary", Unit: report.Time},
+			{Key: "overhead_ns", Title: "overhead", Unit: report.Time},
+			{Key: "late_partner_ns", Title: "late partner", Unit: report.Time},
+			{Key: "verdict", Title: "verdict", Unit: report.Remarks},
+		}}
+	second := &report.Table{Key: "overhead_shares", Modelled: true, Title: "Share of overhead by processes",
+		Note:    "?: most calls have a threshold that cannot be trusted.",
+		Columns: []report.Column{{Key: "operation", Title: "operation"}, {Title: "at", Unit: report.Place}}}
+	for i := range o.Sizes {
+		second.Columns = append(second.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: runSizeName(&doc.Sizes[i]), Unit: report.Remarks})
+	}
+	var rows, shares []report.Row
+	for i := range o.Lines[:min(out.Top, len(o.Lines))] {
+		place := &o.Lines[i]
+		all := &overheadShares{OverheadPlace: place}
+		for _, at := range place.Sizes {
+			all.Shares = append(all.Shares, overheadShare(at))
+			if at != nil {
+				rows = append(rows, report.Row{&overheadRow{place, at, overheadVerdict(at)}})
+			}
+		}
+		shares = append(shares, report.Row{all})
+	}
+	out.Table(first, rows)
+	every := &overheadShares{OverheadPlace: &scaling.OverheadPlace{Operation: "all"}}
+	for i := range o.Sizes {
+		every.Shares = append(every.Shares, overheadShare(&o.Sizes[i]))
+	}
+	out.Table(second, append(shares, report.Row{every}))
+}
+
+func overheadShare(at *scaling.OverheadAt) string {
+	if at == nil || at.Share == nil {
+		return "-"
+	}
+	s := words.Share(*at.Share)
+	if at.Unreliable() {
+		s += " ?"
+	}
+	return s
+}
+
+// overheadVerdict says who is late, by what, or why that is open.
+func overheadVerdict(at *scaling.OverheadAt) string {
+	switch {
+	case at.Reason != "":
+		return at.Verdict + ": " + at.Reason
+	case at.ByWaits:
+		return at.Verdict + ", by wait states"
+	}
+	return at.Verdict
 }
 
 // runSizeName names a size in the head of a column.

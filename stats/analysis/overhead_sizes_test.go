@@ -302,6 +302,32 @@ func TestVerdictNeedsDominance(t *testing.T) {
 	}
 }
 
+// TestWaitsDecide: where thresholds cannot be trusted, wait states that explain the overhead decide. The sender is late by 5 µs; the receiver
+// waits, then needs late ns more.
+func TestWaitsDecide(t *testing.T) {
+	for _, tt := range []struct {
+		late    int
+		verdict string
+	}{{100, "late sender"}, {5000, "late sender"}, {6000, "undecided"}} {
+		var s, r strings.Builder
+		for i := range 10 {
+			at := i * 100_000
+			fmt.Fprintf(&s, "  %d Enter MPI_Send @a.c:5 ; %d MpiSend to=1 bytes=100 ; %d Leave MPI_Send\n", at+5000, at+5001, at+5100)
+			fmt.Fprintf(&r, "  %d Enter MPI_Recv @a.c:9 ; %d MpiRecv from=0 bytes=100 ; %d Leave MPI_Recv\n", at, at+5090, at+5000+tt.late)
+		}
+		p := entriesFor(map[fit.Key]int64{{Operation: "MPI_Send", Processes: 2, Bytes: 100}: 100,
+			{Operation: "MPI_Recv", Processes: 2, Bytes: 100}: 0})
+		for i := range p.Entries {
+			p.Entries[i].Unreliable = true
+		}
+		_, a := overheadOf(t, "location 0 rank0 rank=0\n"+s.String()+"location 1 rank1 rank=1\n"+r.String(), overhead.Options{Profile: p})
+		if pair := a.Overhead.Pairs[0]; pair.Verdict != tt.verdict || pair.ByWaits != (tt.verdict == "late sender") || pair.Confirmed ||
+			pair.LateSenderNs != 50_000 {
+			t.Errorf("%d: %+v", tt.late, pair)
+		}
+	}
+}
+
 // TestUnreliableKeysSaySo: a hundred calls of every length between 10 ns and 2 ms have no
 // threshold worth the name. The key, its lines and their costs say so, and nothing is called
 // slow or late.

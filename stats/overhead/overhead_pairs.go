@@ -115,27 +115,35 @@ func (s *pairSum) row(send, recv document.PairEnd) document.OverheadPair {
 		ReceiveOverheadNs: s.recv.overhead,
 		LateSenderNs:      s.lateSender, LateReceiverNs: s.lateReceiver,
 		Mixed: (2*s.send.foreign > s.messages) != (2*s.recv.foreign > s.messages)}
-	switch out.Verdict, out.Reason = s.verdict(); out.Verdict {
-	case verdictLateSender:
-		out.Confirmed = s.lateSender > s.lateReceiver
-	case verdictLateReceiver:
-		out.Confirmed = s.lateReceiver > s.lateSender
+	sends, receives := s.send.trusted(), s.recv.trusted()
+	switch {
+	case s.send.overhead+s.recv.overhead == 0:
+		out.Verdict = verdictNone
+	case 2*max(s.send.doubtful, s.recv.doubtful) <= s.messages && sends+receives > 0:
+		out.Verdict, out.Reason = dominant(sends, receives), reasonEqual
+		out.Confirmed = out.Verdict == verdictLateSender && s.lateSender > s.lateReceiver ||
+			out.Verdict == verdictLateReceiver && s.lateReceiver > s.lateSender
+	default:
+		out.Verdict, out.Reason = verdictUndecided, reasonUnreliable
+		if max(s.lateReceiver, s.lateSender) >= (s.send.overhead+s.recv.overhead)/dominance { // what waits explain
+			out.Verdict = dominant(s.lateReceiver, s.lateSender) // late receivers cost senders, late senders receivers
+			out.ByWaits = out.Verdict != verdictUndecided
+		}
+	}
+	if out.Verdict != verdictUndecided {
+		out.Reason = ""
 	}
 	return out
 }
 
-// verdict says which side dominates, by what can be trusted.
-func (s *pairSum) verdict() (verdict, reason string) {
-	sends, receives := s.send.trusted(), s.recv.trusted()
+// dominant says which side is late: the one that costs the other most, undecided if neither dominates or has lost anything.
+func dominant(sends, receives int64) string {
 	switch {
-	case s.send.overhead+s.recv.overhead == 0:
-		return verdictNone, ""
-	case 2*max(s.send.doubtful, s.recv.doubtful) > s.messages, sends+receives == 0:
-		return verdictUndecided, reasonUnreliable
+	case sends == receives:
 	case receives/dominance >= sends:
-		return verdictLateSender, ""
+		return verdictLateSender
 	case sends/dominance >= receives:
-		return verdictLateReceiver, ""
+		return verdictLateReceiver
 	}
-	return verdictUndecided, reasonEqual
+	return verdictUndecided
 }

@@ -44,9 +44,10 @@ type Scaling struct {
 	Sizes      []Size       `json:"sizes"` // ascending: the mean over the runs of each size
 	At         int          `json:"at,omitempty"`
 	Runtime    *PlaceModel  `json:"runtime,omitempty"`
-	Models     []PlaceModel `json:"models"`          // of the time of a process in the mean, the largest at At first
-	Unmodelled []PlaceRow   `json:"unmodelled"`      // of fewer than three sizes, the heaviest in the largest run first
-	Notes      []string     `json:"notes,omitempty"` // what is missing and why
+	Models     []PlaceModel `json:"models"`             // of the time of a process in the mean, the largest at At first
+	Unmodelled []PlaceRow   `json:"unmodelled"`         // of fewer than three sizes, the heaviest in the largest run first
+	Overhead   *Overheads   `json:"overhead,omitempty"` // of runs that were analyzed with it
+	Notes      []string     `json:"notes,omitempty"`    // what is missing and why
 }
 
 // Comparable says whether results may be compared, and why not, or with what reserve.
@@ -123,6 +124,9 @@ func New(ctx context.Context, analyses []*analysis.Result, opts Options) (*Scali
 	for _, same := range bySize {
 		s.Sizes = append(s.Sizes, sizeOf(s.Runs[first:first+len(same)]))
 		first += len(same)
+	}
+	if s.Comparable.Alike {
+		s.Overhead = overheads(bySize)
 	}
 	if s.explain(); !s.Comparable.Alike || len(s.Sizes) < 2 {
 		return s, nil
