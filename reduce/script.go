@@ -91,10 +91,74 @@ func NewScript(file string, source []byte, o ScriptOptions) (*Script, error) {
 	if err != nil {
 		return nil, placed(err)
 	}
+	if err := uncalled(f); err != nil {
+		return nil, err
+	}
 	s := newScript("rules "+filepath.Base(file), file, o)
 	s.program, err = s.compile(f)
 	return s, err
 }
+
+// hooks are the functions of a rule file that are called.
+var hooks = []string{"trace_event", "output_trace", "output_text"}
+
+// uncalled refuses a function that nothing calls: most often a hook with a mistake in its name, without which the rule would keep everything.
+func uncalled(f *syntax.File) error {
+	used := slices.Clone(hooks)
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DefStmt:
+			for _, part := range n.Body {
+				used = append(used, namesIn(part)...)
+			}
+			for _, p := range n.Params {
+				if d, ok := p.(*syntax.BinaryExpr); ok {
+					used = append(used, namesIn(d.Y)...)
+				}
+			}
+			return false
+		case *syntax.Ident:
+			used = append(used, n.Name)
+		}
+		return true
+	})
+	for _, s := range f.Stmts {
+		if d, ok := s.(*syntax.DefStmt); ok && !slices.Contains(used, d.Name.Name) {
+			return fmt.Errorf("%s: nothing calls %s; did you mean %s?", d.Name.NamePos, d.Name.Name, nearest(d.Name.Name, hooks))
+		}
+	}
+	return nil
+}
+
+// nearest returns the name, of at least one, that needs the fewest characters inserted, deleted or replaced to become another one: the
+// distance of V. I. Levenshtein, Soviet Physics Doklady 10, 1966. Of equal ones it is the first.
+func nearest(to string, names []string) string {
+	to = to[:min(len(to), mostName)]
+	distance := func(name string) int {
+		name = name[:min(len(name), mostName)]
+		row := make([]int, len(name)+1) // from what was read of to, to each beginning of name
+		for j := range row {
+			row[j] = j
+		}
+		for i := range len(to) {
+			before := row[0] // of the row before, in the column before
+			row[0]++
+			for j := range len(name) {
+				change := before
+				if to[i] != name[j] {
+					change++
+				}
+				before = row[j+1]
+				row[j+1] = min(change, row[j]+1, before+1)
+			}
+		}
+		return row[len(name)]
+	}
+	return slices.MinFunc(names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
+}
+
+// mostName bounds the bytes of names that are compared.
+const mostName = 100
 
 func newScript(name, file string, o ScriptOptions) *Script {
 	if o.Buffer == (Buffer{}) {
@@ -459,7 +523,7 @@ func conjuncts(e syntax.Expr) []syntax.Expr {
 }
 
 // namesIn returns the names in an expression, each once.
-func namesIn(e syntax.Expr) (names []string) {
+func namesIn(e syntax.Node) (names []string) {
 	syntax.Walk(e, func(n syntax.Node) bool {
 		if i, ok := n.(*syntax.Ident); ok {
 			names = append(names, i.Name)

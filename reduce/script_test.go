@@ -55,7 +55,11 @@ func TestFaultyRules(t *testing.T) {
 		"no text":     {"def output_text():\n  return 3\n", "r.star:1:1: output_text returns a int"},
 		"future":      {"def trace_event(id):\n  return get_allresults()\n", "r.star:2:24: get_allresults is available only"},
 		"deep source": {"x = " + strings.Repeat("(", 30000) + "1" + strings.Repeat(")", 30000), "excessive nesting"},
-		"failed":      {"fail('no', 3)\n", "r.star:1:5: fail: no 3"},
+		"misspelled":  {"def trace_evnt(id):\n  return False\n", "r.star:1:5: nothing calls trace_evnt; did you mean trace_event?"},
+		"uncalled": {"def output_text():\n  return text\ntext = 'x'\ndef rank_of_trace(r):\n  return r\n",
+			"r.star:4:5: nothing calls rank_of_trace; did you mean output_trace?"},
+		"counter": {"def trace_event(id):\n  return get_counter('x')\n", "r.star:2:21: the trace has no counters"},
+		"failed":  {"fail('no', 3)\n", "r.star:1:5: fail: no 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := NewScript("r.star", []byte(c.source), ScriptOptions{})
@@ -155,6 +159,20 @@ def output_text():
 				t.Errorf("%v %q", calls, texts)
 			}
 		}},
+		"all functions": {`
+total = [0]
+def trace_event(id):
+    total[0] += 1
+    if get_mpi_counts("") != total[0] or get_mpi_bytes("") != get_mpi_bytes("MPI_Isend") + get_mpi_bytes("MPI_Recv") + get_mpi_bytes("MPI_Wait"):
+        fail("wrong")
+    return True
+def output_text():
+    return str(get_mpi_time("") == get_allresults()[""].time.mean or get_environment().ranks > 1)
+`, func(t *testing.T, calls map[string]int, texts []string) {
+			if texts[1] != "True" || calls["MPI_Isend"] != all["MPI_Isend"] {
+				t.Errorf("%v %q", calls, texts)
+			}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := NewScript("r.star", []byte(c.source), ScriptOptions{})
@@ -164,6 +182,47 @@ def output_text():
 			r := applied(t, tr, []Rule{s}, Options{})
 			c.check(t, callsOf(t, r.Source(m)), s.Texts())
 		})
+	}
+}
+
+// TestCounters: a rule sees the latest value of a counter at its location, and of a misspelled one the nearest name.
+func TestCounters(t *testing.T) {
+	m := tracetest.MustParse(t, `member 0 PAPI_TOT_INS value=5
+member 1 "heap size" value=5
+member 2 power value=10
+metric 0 members=0,1,2
+location 0 rank=0
+  0 Enter MPI_Init ; 1 Leave MPI_Init
+  2 Metric 0 uint64:7 uint64:100 double:1.5
+  3 Enter MPI_Send ; 4 MpiSend to=0 bytes=1 ; 5 Leave MPI_Send
+  6 Metric 0 uint64:9 uint64:200 double:-2.5
+  7 Enter MPI_Recv ; 8 MpiRecv from=0 bytes=1 ; 9 Leave MPI_Recv
+`)
+	script := func(source string) (string, error) {
+		s, err := NewScript("r.star", []byte(source), ScriptOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Apply(t.Context(), merged(t, m), []Rule{s}, Options{Jobs: 1}); err != nil {
+			return "", err
+		}
+		return s.Texts()[0], nil
+	}
+	got, err := script(`
+seen = []
+def trace_event(id):
+    seen.append((id, get_counter("PAPI_TOT_INS"), get_counter("power"), get_memoryinfo()))
+    return True
+def output_text():
+    return str(seen)
+`)
+	want := `[("MPI_Init", None, None, {}), ("MPI_Send", 7, 1.5, {"heap size": 100}), ("MPI_Recv", 9, -2.5, {"heap size": 200})]`
+	if err != nil || got != want {
+		t.Errorf("%s %v, want %s", got, err, want)
+	}
+	if _, err = script("def trace_event(id):\n  return get_counter('PAPI_TOT_CYC') == 1\n"); err == nil ||
+		err.Error() != `r.star:2:21: the trace has no counter "PAPI_TOT_CYC"; did you mean "PAPI_TOT_INS"?` {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // utilityNames are the paper's utility functions.
 var utilityNames = []string{
 	"get_mpi_counts", "get_mpi_bytes", "get_mpi_time", "get_avg_hops", "get_time", "get_elapsed_time", "get_mpi_name",
-	"get_tracebufferinfo", "get_memoryinfo", "get_callerinfo", "get_environment", "get_allresults",
+	"get_tracebufferinfo", "get_memoryinfo", "get_counter", "get_callerinfo", "get_environment", "get_allresults",
 }
 
 // An operation is what a location has done in calls of one MPI function.
@@ -37,15 +38,35 @@ type observed struct {
 	current  *operation
 	byRegion map[trace.RegionID]*operation
 	byName   map[string]*operation
-	cut      uint64 // records so far
-	records  uint64 // of the trace so far
+	total    operation // of all functions
+	cut      uint64    // records so far
+	records  uint64    // of the trace so far
 
 	sends     int     // those that hops are known of
 	hops      float64 // times bytes
 	hopBytes  float64
-	memory    map[counterKey]string // counters of memory, by their names
-	memoryNow map[string]uint64
+	counters  map[counterKey]*counter // nil: not asked for
+	byCounter map[string]*counter
 	all       starlark.Value // results of all ranks; nil: not yet
+}
+
+// A counter is one of the trace, with its latest value at the location.
+type counter struct {
+	name   string
+	kind   trace.ValueType
+	memory bool // its name speaks of memory, and it counts in integers
+	bits   uint64
+	seen   bool // it has a value
+}
+
+func (c *counter) value() starlark.Value {
+	if c.kind.IsReal() {
+		return starlark.Float(c.kind.Number(c.bits))
+	}
+	if c.kind.Number(c.bits) < 0 {
+		return starlark.MakeInt64(int64(c.bits))
+	}
+	return starlark.MakeUint64(c.bits)
 }
 
 type counterKey struct {
@@ -59,8 +80,8 @@ func (x *located) observe() {
 	if x.grid = x.topology; x.grid == nil {
 		x.grid = row{len(x.t.World)}
 	}
-	if x.uses["get_memoryinfo"] {
-		x.memory, x.memoryNow = memoryCounters(x.t.Defs), make(map[string]uint64)
+	if x.uses["get_memoryinfo"] || x.uses["get_counter"] {
+		x.countersOf(x.t.Defs)
 	}
 }
 
@@ -79,16 +100,18 @@ func (x *located) note(c *Call) {
 		}
 		x.byRegion[c.Region] = o
 	}
-	o.count++
-	o.bytes += c.Bytes
-	o.ticks += c.Leave - c.Enter
+	for _, to := range []*operation{o, &x.total} {
+		to.count++
+		to.bytes += c.Bytes
+		to.ticks += c.Leave - c.Enter
+	}
 	x.current = o
 }
 
 // counter implements counterReader.
 func (x *located) counter(metric trace.MetricID, member uint8, value uint64) {
-	if name, ok := x.memory[counterKey{metric, member}]; ok {
-		x.memoryNow[name] = value
+	if c := x.counters[counterKey{metric, member}]; c != nil {
+		c.bits, c.seen = value, true
 	}
 }
 
@@ -146,7 +169,10 @@ func (x *located) predeclared() starlark.StringDict {
 			if !ok {
 				return nil, fmt.Errorf("%s wants the name of a function, not a %s", name, args[0].Type())
 			}
-			if x.current != nil && id == x.current.name {
+			switch {
+			case id == "":
+				return f(&x.total), nil
+			case x.current != nil && id == x.current.name:
 				return f(x.current), nil
 			}
 			if o := x.byName[string(id)]; o != nil {
@@ -166,6 +192,7 @@ func (x *located) predeclared() starlark.StringDict {
 	value("get_elapsed_time", func() starlark.Value { return x.seconds(x.now - x.init) })
 	value("get_tracebufferinfo", x.bufferInfo)
 	value("get_memoryinfo", x.memoryInfo)
+	add("get_counter", 1, func(args starlark.Tuple) (starlark.Value, error) { return x.counterNamed(args[0]) })
 	value("get_callerinfo", x.callerInfo)
 	value("get_environment", x.environment)
 	add("get_mpi_name", 1, func(args starlark.Tuple) (starlark.Value, error) { return args[0], nil })
@@ -213,16 +240,31 @@ func (x *located) bufferInfo() starlark.Value {
 
 // memoryInfo returns the latest values of counters of memory by their names.
 func (x *located) memoryInfo() starlark.Value {
-	d := starlark.NewDict(len(x.memoryNow))
-	names := make([]string, 0, len(x.memoryNow))
-	for name := range x.memoryNow {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		d.SetKey(starlark.String(name), starlark.MakeUint64(x.memoryNow[name])) // of a new dictionary: no error
+	d := starlark.NewDict(0)
+	for _, name := range slices.Sorted(maps.Keys(x.byCounter)) {
+		if c := x.byCounter[name]; c.memory && c.seen {
+			d.SetKey(starlark.String(name), c.value()) // of a new dictionary: no error
+		}
 	}
 	return d
+}
+
+// counterNamed returns the latest value of a counter, None before its first.
+func (x *located) counterNamed(name starlark.Value) (starlark.Value, error) {
+	text, ok := starlark.AsString(name)
+	c := x.byCounter[text]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("get_counter wants the name of a counter, not a %s", name.Type())
+	case c == nil && len(x.byCounter) == 0:
+		return nil, fmt.Errorf("the trace has no counters")
+	case c == nil:
+		names := slices.Sorted(maps.Keys(x.byCounter))
+		return nil, fmt.Errorf("the trace has no counter %q; did you mean %q?", text, nearest(text, names))
+	case !c.seen:
+		return starlark.None, nil
+	}
+	return c.value(), nil
 }
 
 func (x *located) callerInfo() starlark.Value {
@@ -321,9 +363,9 @@ func summary(values []float64) starlark.Value {
 	})
 }
 
-// memoryCounters returns the counters of integers whose names speak of memory.
-func memoryCounters(d *trace.Defs) map[counterKey]string {
-	out := make(map[counterKey]string)
+// countersOf gathers the counters that are defined. Those of one name are one.
+func (x *located) countersOf(d *trace.Defs) {
+	x.counters, x.byCounter = make(map[counterKey]*counter), make(map[string]*counter)
 	for id := range d.Metrics {
 		for i, member := range d.CountersOf(trace.MetricID(id)) {
 			if int(member) >= len(d.MetricMembers) || i > math.MaxUint8 {
@@ -331,11 +373,14 @@ func memoryCounters(d *trace.Defs) map[counterKey]string {
 			}
 			v := d.MetricMembers[member]
 			name := d.String(v.Name)
-			isOne := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
-			if v.Value != trace.TypeDouble && slices.ContainsFunc([]string{"memory", "rss", "heap", "vmsize"}, isOne) {
-				out[counterKey{trace.MetricID(id), uint8(i)}] = name
+			c := x.byCounter[name]
+			if c == nil {
+				speaks := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
+				c = &counter{name: name, kind: v.Value,
+					memory: !v.Value.IsReal() && slices.ContainsFunc([]string{"memory", "rss", "heap", "vmsize"}, speaks)}
+				x.byCounter[name] = c
 			}
+			x.counters[counterKey{trace.MetricID(id), uint8(i)}] = c
 		}
 	}
-	return out
 }
