@@ -118,7 +118,7 @@ type OverheadLine struct {
 // of its overhead is divided evenly among the messages that it posts or completes. The verdict is "late sender" if the receiving line has
 // at least twice the overhead of the sending line. It is "late receiver" if the sending line has at least twice that of the receiving line,
 // "none" if neither has any. Else it is "undecided", for the reason of being "nearly equal". Overhead beyond an unreliable t_max does not
-// count. If most calls of a side have no other, wait states decide with the same rule (ByWaits), if the larger one is half of the
+// count. If most calls of a side have no other, wait states decide by the same rule (ByWaits). The larger one must be half of the
 // overhead at least. Else the verdict is "undecided" for being "unreliable". A verdict by overhead is confirmed if the wait states of these messages say the same.
 type OverheadPair struct {
 	Send              PairEnd `json:"send"`

@@ -83,6 +83,35 @@ func (s shorter) Cut(c *Call) (bool, error) {
 	return !c.Busy && s.clock.Nanoseconds(c.Leave-c.Enter) < s.ns, nil
 }
 
+// Empty cuts the regions of the program that hold nothing which other rules keep: no MPI call, and nothing outside of MPI calls that is tied
+// to other locations. Their time is then that of the regions around them. What says how threads work stays: threads that call no MPI, and regions
+// of OpenMP and the like. It is asked after all other rules.
+type Empty struct{}
+
+// Name implements Rule.
+func (Empty) Name() string { return "regions without kept MPI calls" }
+
+// Judge implements CallRule.
+func (r Empty) Judge(t *trace.Trace, l trace.LocationID) (Judge, error) {
+	if t.Calls[l].Len() == 0 {
+		return nil, nil
+	}
+	return empty{t.Defs}, nil
+}
+
+type empty struct{ defs *trace.Defs }
+
+func (e empty) Cut(c *Call) (bool, error) {
+	if c.Held || c.MPI || int(c.Region) >= len(e.defs.Regions) {
+		return false, nil
+	}
+	switch e.defs.Regions[c.Region].Paradigm {
+	case trace.ParadigmUnknown, trace.ParadigmUser, trace.ParadigmCompiler, trace.ParadigmSampling:
+		return true, nil
+	}
+	return false, nil
+}
+
 // Functions cuts the calls of MPI functions: of those that are named or, with Only, of all
 // others. MPI_Init and MPI_Finalize stay unless they are named.
 type Functions struct {

@@ -200,6 +200,13 @@ func (r *Reduction) judge(ctx context.Context, t *trace.Trace, rules []Rule, cut
 	if len(asked) == 0 {
 		return nil
 	}
+	for i, rule := range asked {
+		if _, empty := rule.(Empty); empty {
+			last := len(asked) - 1
+			asked[i], asked[last], theirs[i], theirs[last] = asked[last], asked[i], theirs[last], theirs[i]
+			break
+		}
+	}
 	f := newFacts(t)
 	_, err := engine.Each(ctx, t.Source, engine.Options{Jobs: o.Jobs, Progress: o.Progress},
 		func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {

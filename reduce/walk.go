@@ -19,6 +19,7 @@ type Call struct {
 	Class        trace.CallClass
 	MPI          bool   // an outermost call of an MPI function
 	Busy         bool   // something is communicated, forked, locked, launched … in it
+	Held         bool   // judges before keep an MPI call in it, or something is tied to others in it outside of MPI calls
 	Bytes        uint64 // sent and received in it, of collectives sent
 
 	walk *walker
@@ -54,6 +55,13 @@ type place struct {
 	bytes   uint64
 	context trace.CallingContextID
 	busy    bool
+	held    bool
+}
+
+// touch notes that a record of it is tied to others.
+func (w *walker) touch(p *place) {
+	p.busy = true
+	p.held = p.held || w.mpi < 0
 }
 
 // facts is what all walkers share.
@@ -118,24 +126,24 @@ func (w *walker) batch(b *trace.Batch) error {
 			}
 		case trace.TableP2P:
 			if p := w.stack.Top(); p != nil {
-				p.busy = true
+				w.touch(p)
 				p.bytes += b.P2P.Bytes[i]
 			}
 		case trace.TableColl:
 			if p := w.stack.Top(); p != nil {
-				p.busy = true
+				w.touch(p)
 				p.bytes += b.Coll.Sent[i]
 			}
 		case trace.TableMetric:
 			w.counters(&b.Metric, r, seq)
 		case trace.TableOther:
 			if p := w.stack.Top(); p != nil && ties(b.Other.Kind[i]) {
-				p.busy = true
+				w.touch(p)
 			}
 		}
 		for ; attr < len(attrs.Seq) && attrs.Seq[attr] <= seq; attr++ {
 			if p := w.stack.Top(); p != nil && slices.Contains(w.links, attrs.Attribute[attr]) {
-				p.busy = true
+				w.touch(p)
 			}
 		}
 	}
@@ -194,6 +202,7 @@ func (w *walker) leave(region trace.RegionID, seq uint64, t int64) error {
 	c := &w.call
 	c.Region, c.First, c.Last, c.Enter, c.Leave = w.stack.Region(depth), p.seq, seq, p.time, t
 	c.Class, c.MPI, c.Busy, c.Bytes = w.class(c.Region), depth == w.mpi, p.busy, p.bytes
+	c.Held = p.held || c.MPI
 	judges := w.judges
 	if w.mpi >= 0 && depth > w.mpi { // it belongs to the MPI call around it
 		judges = nil
@@ -205,8 +214,10 @@ func (w *walker) leave(region trace.RegionID, seq uint64, t int64) error {
 		}
 		if cut {
 			w.cuts[i].Add(c.Location, p.seq, seq+1)
+			c.Held = false
 		}
 	}
+	p.held = c.Held
 	w.stack.Pop()
 	w.pop(p)
 	return nil
@@ -219,6 +230,7 @@ func (w *walker) pop(p place) {
 	}
 	if top := w.stack.Top(); top != nil {
 		top.busy = top.busy || p.busy
+		top.held = top.held || p.held
 		top.bytes += p.bytes
 	}
 }

@@ -46,7 +46,7 @@ type reduceOptions struct {
 	files, keep        []string
 	functions, without []string
 	shorter            time.Duration
-	busy               bool
+	busy, empty        bool
 	neighbours         int
 	slowest            int
 
@@ -97,6 +97,7 @@ func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that communicate nothing: unsuccessful tests and probes, MPI_Comm_rank and "+
 		"similar")
 	cli.Var(set, &o.shorter, cli.Duration(math.MaxInt64), "shorter", "", "cut calls shorter than this `time` that communicate nothing")
+	set.BoolVar(&o.empty, "empty", false, "cut regions of the program in which no MPI call is kept")
 	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and the ranks it exchanges messages with")
 	cli.Var(set, &o.slowest, cli.Int(0, math.MaxInt), "slowest", "0", "keep this `number` of ranks, those with most time in MPI calls")
 	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "find the reduction to this `size` with the smallest error")
@@ -204,6 +205,9 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 			return nil, cli.Usagef("%w", err)
 		}
 		rules = append(rules, r)
+	}
+	if o.empty {
+		rules = append(rules, reduce.Empty{})
 	}
 	return rules, nil
 }
