@@ -71,12 +71,17 @@ func (f *Follower[V]) End() {
 // Batch follows the location through its next events.
 func (f *Follower[V]) Batch(batch *trace.Batch) {
 	flow := &batch.Flow
-	f.times = append(f.times[:0], flow.Time...)
-	f.last = f.t.Clock.Maps[f.l].Correct(f.times, f.last)
-	n := len(f.times)
+	times, clock := flow.Time, &f.t.Clock.Maps[f.l]
+	if !clock.Identity() {
+		f.times = append(f.times[:0], times...)
+		clock.Correct(f.times, f.last)
+		times = f.times
+	}
+	n := len(times)
 	kinds, regions := flow.Kind[:n], flow.Region[:n]
 	for i := 0; i < n; i++ {
-		t, region := f.times[i], regions[i]
+		f.last = max(f.last, times[i])
+		t, region := f.last, regions[i]
 		if !kinds[i].Enters() {
 			f.leave(t, region)
 			continue
@@ -90,7 +95,8 @@ func (f *Follower[V]) Batch(batch *trace.Batch) {
 			f.stack.Enter(region, struct{}{})
 		case k < n && regions[k] == region && !kinds[k].Enters(): // so are most
 			f.short = f.entered(t, region, site, flow.Seq[i])
-			f.spend(&f.short, f.times[k])
+			f.last = max(f.last, times[k])
+			f.spend(&f.short, f.last)
 			i = k
 		default:
 			f.visits = append(f.visits, f.entered(t, region, site, flow.Seq[i]))
