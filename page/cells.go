@@ -78,26 +78,26 @@ func (c *cells) close() {
 	}
 }
 
-// Runs take what is to be kept, in steps.
-type runs struct {
+// A stepper takes what is to be kept, in steps.
+type stepper struct {
 	step int64
-	runs []Run
+	runs Runs
 }
 
-func (r *runs) take(ns int64, activity uint32) {
+func (s *stepper) take(ns int64, activity uint32) {
 	steps := ns
-	if r.step > 1 { // most are exact, and a division takes as long as all else here
-		steps = ns / r.step
+	if s.step > 1 { // most are exact, and a division takes as long as all else here
+		steps = ns / s.step
 	}
-	r.runs = appendRun(r.runs, steps, activity)
+	s.runs.add(steps, activity)
 }
 
 // A fitting keeps runs as they are, or if they become too many, in cells.
 type fitting struct {
 	length int64 // of the run, ns
 	limit  int   // of runs
-	runs   runs
-	cells  *cells // nil while runs are exact
+	stepper
+	cells *cells // nil while runs are exact
 }
 
 func (f *fitting) take(ns int64, activity uint32) {
@@ -105,17 +105,17 @@ func (f *fitting) take(ns int64, activity uint32) {
 		f.cells.take(ns, activity)
 		return
 	}
-	if f.runs.take(ns, activity); len(f.runs.runs) > f.limit {
+	if f.stepper.take(ns, activity); f.runs.Len() > f.limit {
 		f.coarsen()
 	}
 }
 
 // coarsen puts what is kept into cells.
 func (f *fitting) coarsen() {
-	exact := f.runs
-	f.runs = runs{step: coarser(exact.step, f.length, f.limit)}
-	f.cells = newCells(f.runs.step, &f.runs)
-	for _, r := range exact.runs {
+	exact := f.stepper
+	f.stepper = stepper{step: coarser(exact.step, f.length, f.limit)}
+	f.cells = newCells(f.step, &f.stepper)
+	for r := range exact.runs.All {
 		f.cells.take(r.Steps*exact.step, r.Activity)
 	}
 }
@@ -124,15 +124,6 @@ func (f *fitting) close() {
 	if f.cells != nil {
 		f.cells.close()
 	}
-}
-
-// appendRun adds a run, or makes the last one longer.
-func appendRun(runs []Run, steps int64, activity uint32) []Run {
-	if n := len(runs); n > 0 && runs[n-1].Activity == activity {
-		runs[n-1].Steps += steps
-		return runs
-	}
-	return append(runs, Run{Steps: steps, Activity: activity})
 }
 
 // coarser returns the length of cells of which so many at most make up the run, and that are at least

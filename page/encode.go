@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -195,24 +194,16 @@ func index(id uint32) int {
 //	for each row: the activities of its runs
 //	messages, collectives
 //	number of stretches; for each: row, from - end of the last (signed), length
-func (tl *Timeline) numbers() []byte {
-	runs := 0
+//
+// They lie in several places, as the rows have them.
+func (tl *Timeline) numbers() (data [][]byte) {
 	for i := range tl.Rows {
-		runs += len(tl.Rows[i].Runs)
-	}
-	lanes := make([]byte, 0, 4*runs+1<<10)
-	for i := range tl.Rows {
-		lanes = binary.AppendUvarint(lanes, uint64(len(tl.Rows[i].Runs)))
-		for _, run := range tl.Rows[i].Runs {
-			lanes = binary.AppendUvarint(lanes, uint64(run.Steps))
-		}
+		data = tl.Rows[i].Runs.appendSteps(data)
 	}
 	for i := range tl.Rows {
-		for _, run := range tl.Rows[i].Runs {
-			lanes = binary.AppendUvarint(lanes, uint64(run.Activity))
-		}
+		data = tl.Rows[i].Runs.appendActivities(data)
 	}
-	c := codec.ToMemory(lanes)
+	c := codec.ToMemory(make([]byte, 0, 16*len(tl.Messages)+1<<10))
 	tl.codeMessages(c)
 	tl.codeCollectives(c)
 	c.Uvarint(uint64(len(tl.Critical)))
@@ -223,7 +214,7 @@ func (tl *Timeline) numbers() []byte {
 		c.Uvarint(uint64(s.ToNs - s.FromNs))
 		last = s.ToNs
 	}
-	return c.Data()
+	return append(data, c.Data())
 }
 
 // codeMessages encodes the messages: their number; of each the sender; of each the receiver; of

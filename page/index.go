@@ -214,10 +214,10 @@ func (r *indexRow) fit(out *Row, length int64, limit int) {
 		}
 		level = l
 	}
-	f := &fitting{length: length, limit: limit, runs: runs{step: level.step}}
+	f := &fitting{length: length, limit: limit, stepper: stepper{step: level.step}}
 	level.each(0, level.spans.n, func(_, ns int64, activity uint32) { f.take(ns, r.numbers[activity]) })
 	f.close()
-	out.StepNs, out.Runs = f.runs.step, f.runs.runs
+	out.StepNs, out.Runs = f.step, f.runs
 }
 
 // each yields some of the spans, whole.

@@ -46,13 +46,13 @@ func TestTiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, r := range begin.Rows {
-			if len(r.Runs) != len(exact.Rows[k].Runs) {
-				t.Errorf("%s: the index begins with %d runs in a row, the timeline has %d", p.Name, len(r.Runs), len(exact.Rows[k].Runs))
+			if n := exact.Rows[k].Runs.Len(); r.Runs.Len() != n {
+				t.Errorf("%s: the index begins with %d runs in a row, the timeline has %d", p.Name, r.Runs.Len(), n)
 			}
 		}
 		if _, coarse, err := NewIndex(context.Background(), tr, a, Limits{Runs: 2000}, 1); err != nil {
 			t.Fatal(err)
-		} else if n := len(coarse.Rows[0].Runs); n > 800 || coarse.Rows[0].StepNs == 1 {
+		} else if n := coarse.Rows[0].Runs.Len(); n > 800 || coarse.Rows[0].StepNs == 1 {
 			t.Errorf("%s: a page of 2,000 runs begins with %d runs of %d ns in a row", p.Name, n, coarse.Rows[0].StepNs)
 		}
 		r := rand.New(rand.NewPCG(7, 7))
@@ -80,7 +80,7 @@ func TestTiles(t *testing.T) {
 			starts, activities := readTile(t, tile, len(x.rows), from)
 			for k, row := range exact.Rows {
 				at, i := int64(0), 0
-				for _, run := range row.Runs {
+				for run := range row.Runs.All {
 					end := at + run.Steps
 					if end > from && at < to {
 						if i >= len(activities[k]) || starts[k][i] != at || activities[k][i] != uint64(run.Activity) {

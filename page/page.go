@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/flate"
 
@@ -101,7 +103,7 @@ func (p *Page) content(z *packer) (*Content, error) {
 		if head, err = z.json(p.describe()); err != nil {
 			return nil, err
 		}
-		if numbers, err = z.pack(p.Timeline.numbers()); err != nil {
+		if numbers, err = z.pack(p.Timeline.numbers()...); err != nil {
 			return nil, err
 		}
 		if int64(len(head)+len(numbers)) <= left {
@@ -118,17 +120,30 @@ func (p *Page) content(z *packer) (*Content, error) {
 
 // HTML returns the page; one that is served may ask its server for more.
 func (c *Content) HTML(served bool) []byte {
-	connect := "'none'"
-	if served {
-		connect = "'self'"
-	}
 	var b bytes.Buffer
 	size := programSize()
 	for _, part := range c.Parts {
 		size += int64(len(part.Data)) + 64
 	}
 	b.Grow(int(size))
-	fmt.Fprintf(&b, `<!DOCTYPE html>
+	_, _ = c.WriteHTML(&b, served) // into memory
+	return b.Bytes()
+}
+
+// WriteHTML writes the page (HTML) and returns its size.
+func (c *Content) WriteHTML(to io.Writer, served bool) (size int64, err error) {
+	connect := "'none'"
+	if served {
+		connect = "'self'"
+	}
+	write := func(text string) {
+		if err == nil {
+			n := 0
+			n, err = io.WriteString(to, text)
+			size += int64(n)
+		}
+	}
+	write(fmt.Sprintf(`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -139,12 +154,14 @@ func (c *Content) HTML(served bool) []byte {
 </head>
 <body>
 <main id="page"><p>This page needs JavaScript. Nothing is loaded from anywhere.</p></main>
-`, digest(script), digest(styles), connect, html.EscapeString(c.Title), styles)
+`, digest(script), digest(styles), connect, html.EscapeString(c.Title), styles))
 	for _, part := range c.Parts {
-		fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"%s\">%s</script>\n", part.ID, part.Data)
+		write(fmt.Sprintf(`<script type="text/plain" id="%s">`, part.ID))
+		write(part.Data)
+		write("</script>\n")
 	}
-	fmt.Fprintf(&b, "<script>%s</script>\n</body>\n</html>\n", script)
-	return b.Bytes()
+	write(fmt.Sprintf("<script>%s</script>\n</body>\n</html>\n", script))
+	return size, err
 }
 
 // packCurves packs the curves, as coarse as it takes to fit into so many bytes; those that
@@ -200,7 +217,6 @@ const packLevel = 5
 type packer struct {
 	ctx context.Context
 	z   *flate.Writer
-	b   bytes.Buffer
 }
 
 func newPacker(ctx context.Context) *packer {
@@ -208,19 +224,27 @@ func newPacker(ctx context.Context) *packer {
 	return &packer{ctx: ctx, z: z}
 }
 
-// pack compresses data, in letters that no markup is made of.
-func (p *packer) pack(data []byte) (string, error) {
-	p.b.Reset()
-	p.b.Grow(len(data) / 2)
-	p.z.Reset(&p.b)
-	for piece := range slices.Chunk(data, 1<<16) {
-		if err := p.ctx.Err(); err != nil {
-			return "", err
+// pack compresses data, which lies in several places, in letters that no markup is made of.
+func (p *packer) pack(data ...[]byte) (string, error) {
+	var letters strings.Builder
+	size := 0
+	for _, some := range data {
+		size += len(some)
+	}
+	letters.Grow(size / 2)
+	encoder := base64.NewEncoder(base64.StdEncoding, &letters)
+	p.z.Reset(encoder)
+	for _, some := range data {
+		for piece := range slices.Chunk(some, 1<<16) {
+			if err := p.ctx.Err(); err != nil {
+				return "", err
+			}
+			_, _ = p.z.Write(piece) // into memory
 		}
-		_, _ = p.z.Write(piece) // into memory
 	}
 	_ = p.z.Close()
-	return base64.StdEncoding.EncodeToString(p.b.Bytes()), nil
+	_ = encoder.Close()
+	return letters.String(), nil
 }
 
 func (p *packer) json(v any) (string, error) {

@@ -32,7 +32,7 @@ type Row struct {
 	// StepNs is the unit of Runs. 1: they are exact. Otherwise time was divided into cells of so many ns. Each is given to the activity
 	// that was owed most: over many cells each activity has its share of the time.
 	StepNs int64
-	Runs   []Run // one after another from 0
+	Runs   Runs
 }
 
 // A Run is time spent doing one thing.
@@ -155,16 +155,13 @@ func (d *Drawing) gather(tl *Timeline, chosen []bool) (curves []Curve) {
 			continue
 		}
 		numbers, kept := common.add(lane), d.kept[l]
-		for i := range kept.runs.runs {
-			run := &kept.runs.runs[i]
-			run.Activity = numbers[run.Activity]
-		}
+		kept.runs.renumber(numbers)
 		for _, c := range kept.curves {
 			if chosen[c.counter] {
 				curves = append(curves, Curve{Counter: c.counter, Row: uint32(len(tl.Rows)), StepNs: c.step, Pieces: c.kept.rows})
 			}
 		}
-		tl.Rows = append(tl.Rows, Row{Location: lane.location, StepNs: kept.runs.step, Runs: kept.runs.runs})
+		tl.Rows = append(tl.Rows, Row{Location: lane.location, StepNs: kept.step, Runs: kept.runs})
 	}
 	tl.Paths, tl.Activities = common.paths, common.activities
 	return curves
@@ -204,11 +201,11 @@ func (c *common) add(l *lane) []uint32 {
 // coarsen halves the number of runs of the rows that have the most, and reports whether it
 // could.
 func (tl *Timeline) coarsen() bool {
-	return halve(tl.Rows, func(r *Row) int { return len(r.Runs) }, func(r *Row, limit int) {
-		f := fitting{length: tl.LengthNs, limit: limit, runs: runs{r.StepNs, r.Runs}}
+	return halve(tl.Rows, func(r *Row) int { return r.Runs.Len() }, func(r *Row, limit int) {
+		f := fitting{length: tl.LengthNs, limit: limit, stepper: stepper{r.StepNs, r.Runs}}
 		f.coarsen()
 		f.close()
-		r.StepNs, r.Runs = f.runs.step, f.runs.runs
+		r.StepNs, r.Runs = f.step, f.runs
 	})
 }
 
@@ -242,8 +239,8 @@ type sketched struct {
 }
 
 func (b *builder) newDrawn(l trace.LocationID) *drawn {
-	room := 1 + min(b.limit, int(min(b.t.Span[l].Events, 1<<30)))
-	return &drawn{b: b, fitting: fitting{length: b.length, limit: b.limit, runs: runs{step: 1, runs: make([]Run, 0, room)}}}
+	room := int(min(uint64(b.limit), b.t.Span[l].Events))
+	return &drawn{b: b, fitting: fitting{length: b.length, limit: b.limit, stepper: stepper{step: 1, runs: newRuns(room)}}}
 }
 
 func (d *drawn) curve(counter int) plotter {

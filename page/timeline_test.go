@@ -66,10 +66,10 @@ func TestTimelineIsTheProfile(t *testing.T) {
 				got, waits, slack := map[string]int64{}, map[waitstate.Kind]int64{}, int64(0)
 				for _, r := range tl.Rows {
 					at := int64(0)
-					if len(r.Runs) > max(2*runs/len(tl.Rows), 64) {
-						t.Errorf("%d runs", len(r.Runs))
+					if r.Runs.Len() > max(2*runs/len(tl.Rows), 64) {
+						t.Errorf("%d runs", r.Runs.Len())
 					}
-					for _, run := range r.Runs {
+					for run := range r.Runs.All {
 						from, to := at*r.StepNs, min((at+run.Steps)*r.StepNs, tl.LengthNs)
 						at += run.Steps
 						act := tl.Activities[run.Activity]
@@ -103,7 +103,7 @@ func TestCells(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		step := 1 + r.Int64N(1000)
-		kept := runs{step: step}
+		kept := stepper{step: step}
 		c := newCells(step, &kept)
 		activities := 1 + r.Uint32N(200)
 		want, length := make([]int64, activities), int64(0)
@@ -119,7 +119,7 @@ func TestCells(t *testing.T) {
 		}
 		got, cells := make([]int64, activities), int64(0)
 		c.close()
-		for _, run := range kept.runs {
+		for run := range kept.runs.All {
 			got[run.Activity] += run.Steps * step
 			cells += run.Steps
 		}

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Grid is a table of values that are not negative; 0 means nothing.
+// A Grid is a table of values that are not negative; 0 means nothing, NaN that nothing is known.
 type Grid interface {
 	Dims() (rows, columns int)
 	Value(row, column int) float64
@@ -26,7 +27,7 @@ type HeatMapData struct {
 	ScaleLabel  string   // what the values are, such as "overhead"
 	Unit        Unit     // of the values
 	Log         bool     // colors follow the logarithm of the values
-	Whole       bool     // cells of 0 have the palest color, not none: something is there
+	Whole       bool     // cells of 0 are measured: they have the palest color, and what is not known a sign
 
 	Width, Height int // pixels; 0 is 960 wide and a height that suits the rows
 }
@@ -121,8 +122,9 @@ type heat struct {
 	rows, columns            int
 	left, top, width, height int       // the cells' area
 	shownRows, shownColumns  int       // cells drawn: no more than pixels
-	cells                    []float64 // the largest value in each cell drawn
+	cells                    []float64 // the largest value in each cell drawn; NaN: none is known
 	values                   span      // of the values that are not 0
+	unknown                  bool      // some cell is
 }
 
 // Room around the cells: above, below, and right for the scale.
@@ -167,6 +169,11 @@ func (h *heat) layout() error {
 	h.width, h.height = h.Width-h.left-heatRight, h.Height-heatTop-heatBottom
 	h.shownRows, h.shownColumns = min(h.rows, h.height), min(h.columns, h.width)
 	h.cells = make([]float64, h.shownRows*h.shownColumns)
+	if h.Whole {
+		for i := range h.cells {
+			h.cells[i] = math.NaN()
+		}
+	}
 	return nil
 }
 
@@ -190,14 +197,19 @@ func (h *heat) columnName(c int) string {
 func (h *heat) collect() (err error) {
 	eachCell(h.Grid, func(r, c int, v float64) {
 		switch {
+		case h.Whole && math.IsNaN(v):
+			h.unknown = true
 		case finite([]float64{v}) != nil:
 			err = errNotFinite
 		case v < 0:
 			err = errNegative
-		case v > 0:
-			h.values = h.values.with(v)
-			cell := &h.cells[r*h.shownRows/h.rows*h.shownColumns+c*h.shownColumns/h.columns]
-			*cell = max(*cell, v)
+		case v > 0 || h.Whole:
+			if v > 0 {
+				h.values = h.values.with(v)
+			}
+			if cell := &h.cells[r*h.shownRows/h.rows*h.shownColumns+c*h.shownColumns/h.columns]; !(*cell >= v) { // or it is NaN
+				*cell = v
+			}
 		}
 	})
 	if !h.Log && h.values.hi > 0 {
@@ -230,10 +242,13 @@ func (h *heat) draw(c draw.Canvas) {
 	drawTitle(c, h.Title)
 	a := h.at(c, float64(h.left), float64(h.top))
 	b := h.at(c, float64(h.left+h.width), float64(h.top+h.height))
-	if h.values.hi > 0 {
+	if h.values.hi > 0 || h.Whole {
 		c.DrawImage(rect(a.X, a.Y, b.X, b.Y), h.raster())
+		h.signs(c)
+	}
+	if h.values.hi > 0 {
 		h.scale(c)
-	} else {
+	} else if !h.Whole {
 		c.FillText(aligned(textStyle(sizeLabel, faint), draw.XCenter, draw.YCenter),
 			vg.Point{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}, "nothing to show: all values are 0")
 	}
@@ -258,7 +273,7 @@ func (h *heat) raster() *image.RGBA {
 		y0, y1 := r*h.height/h.shownRows, (r+1)*h.height/h.shownRows-gapY
 		for c := range h.shownColumns {
 			v := h.cells[r*h.shownColumns+c]
-			if v == 0 && !h.Whole {
+			if v == 0 && !h.Whole || math.IsNaN(v) {
 				continue
 			}
 			col := sequential(0)
@@ -274,6 +289,26 @@ func (h *heat) raster() *image.RGBA {
 	}
 	return img
 }
+
+// signs writes into the cells of which nothing is known that it is so, as tables do.
+func (h *heat) signs(c draw.Canvas) {
+	style := aligned(textStyle(sizeTick, faint), draw.XCenter, draw.YCenter)
+	if h.width/h.shownColumns < leastSigned || h.height/h.shownRows < leastSigned {
+		return
+	}
+	for i, v := range h.cells {
+		if x, y := i%h.shownColumns, i/h.shownColumns; math.IsNaN(v) {
+			c.FillText(style, h.at(c, float64(h.left)+(float64(x)+0.5)*float64(h.width)/float64(h.shownColumns),
+				float64(h.top)+(float64(y)+0.5)*float64(h.height)/float64(h.shownRows)), unknown)
+		}
+	}
+}
+
+// unknown is written where nothing is known, leastSigned how many pixels a cell must have for that.
+const (
+	unknown     = "-"
+	leastSigned = 10
+)
 
 // scale draws the bar of colors with its ticks.
 func (h *heat) scale(c draw.Canvas) {
@@ -369,13 +404,19 @@ func stride(n, length, room int) int {
 	return s
 }
 
-// note says what a pixel shows once it shows several cells.
+// note says what a pixel shows once it shows several cells, and what is not seen.
 func (h *heat) note(c draw.Canvas) {
-	if h.shownRows == h.rows && h.shownColumns == h.columns {
-		return
+	var text []string
+	if h.shownRows < h.rows || h.shownColumns < h.columns {
+		text = append(text, fmt.Sprintf("A pixel shows the largest of up to %d×%d cells.",
+			(h.rows+h.shownRows-1)/h.shownRows, (h.columns+h.shownColumns-1)/h.shownColumns))
 	}
-	text := fmt.Sprintf("A pixel shows the largest of up to %d×%d cells.",
-		(h.rows+h.shownRows-1)/h.shownRows, (h.columns+h.shownColumns-1)/h.shownColumns)
+	if h.Whole && h.values.hi == 0 {
+		text = append(text, "All known values are 0.")
+	}
+	if h.unknown {
+		text = append(text, "White: not known.")
+	}
 	style := aligned(textStyle(sizeNote, faint), draw.XLeft, draw.YBottom)
-	c.FillText(style, h.at(c, 14, float64(h.Height-8)), text)
+	c.FillText(style, h.at(c, 14, float64(h.Height-8)), strings.Join(text, " "))
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -125,5 +126,13 @@ func TestTablesOfAPart(t *testing.T) {
 			t.Errorf("%q is in no part of the page, or twice", table.Key)
 		}
 		shown[table.Key] = true
+	}
+}
+
+// TestShippedTrainingHasLists states that a training job of which there is nothing to tell has lists for the page, no null.
+func TestShippedTrainingHasLists(t *testing.T) {
+	text, err := json.Marshal(Ship(&document.Analysis{Training: &document.Training{ByWorker: []document.Worker{{}}}}).Training)
+	if err != nil || bytes.Contains(text, []byte("null")) {
+		t.Errorf("%s, %v", text, err)
 	}
 }

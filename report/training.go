@@ -111,7 +111,8 @@ func SlowEvidence(w *document.Worker, steps int) string {
 }
 
 // trainingFacts are sentences on what the job loses, the most important first.
-func trainingFacts(t *document.Training) (facts []string) {
+func trainingFacts(t *document.Training) []string {
+	facts := []string{} // the page wants a list also where there is nothing to tell
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
 	}

@@ -96,17 +96,17 @@ func runReport(ctx context.Context, io *cli.Streams, opts *reportOptions) error 
 	if err := relate(ctx, all, runs, opts.Jobs); err != nil {
 		return err
 	}
-	html, err := all.Encode(ctx)
+	content, err := all.Content(ctx)
 	if err != nil {
 		return err
 	}
-	if err := opts.Write(ctx, func(w stdio.Writer) error {
-		_, err := w.Write(html)
+	doc := &outcome.Report{Schema: reportSchema, Out: opts.Output}
+	if err := opts.Write(ctx, func(w stdio.Writer) (err error) {
+		doc.Bytes, err = content.WriteHTML(w, all.Served)
 		return err
 	}); err != nil {
 		return err
 	}
-	doc := &outcome.Report{Schema: reportSchema, Out: opts.Output, Bytes: int64(len(html))}
 	doc.Findings, doc.Rebuilt = foundIn(runs)
 	return opts.Finish(io, doc, func() { show.Report(io.Sections(0), doc) }, doc.Findings)
 }

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -8,7 +9,7 @@ import (
 	"tracekit/plots"
 )
 
-// A slowGrid holds by how much workers slow the job down, by data-parallel rank and stage.
+// A slowGrid holds by how much workers slow the job down, by data-parallel rank and stage. Of one that is not recorded nothing is known.
 type slowGrid struct {
 	dps, stages []int
 	loss        map[[2]int]float64
@@ -19,7 +20,10 @@ func (g *slowGrid) Dims() (rows, columns int) { return len(g.dps), len(g.stages)
 
 // Value implements plots.Grid.
 func (g *slowGrid) Value(row, column int) float64 {
-	return g.loss[[2]int{g.dps[row], g.stages[column]}]
+	if loss, ok := g.loss[[2]int{g.dps[row], g.stages[column]}]; ok {
+		return loss
+	}
+	return math.NaN()
 }
 
 // Stragglers draws the slowdown of each worker of a training job: data-parallel ranks from top to bottom, stages from left to right.

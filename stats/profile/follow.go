@@ -25,6 +25,7 @@ type Follower[V any] struct {
 	l      trace.LocationID
 	stack  trace.CallStack[struct{}]
 	visits []followed[V] // of the outermost regions on the stack, the first deepest ones
+	short  followed[V]   // a visit that is left by the event after its Enter
 	call   int           // row of the location's calls that comes next
 	next   uint64        // its sequence number, once an event before it was met
 	now    int64         // up to here Spend was told
@@ -70,32 +71,49 @@ func (f *Follower[V]) End() {
 // Batch follows the location through its next events.
 func (f *Follower[V]) Batch(batch *trace.Batch) {
 	flow := &batch.Flow
-	f.times = append(f.times[:0], flow.Time...)
-	f.last = f.t.Clock.Maps[f.l].Correct(f.times, f.last)
-	for i, t := range f.times {
-		if !flow.Kind[i].Enters() {
-			f.leave(t, flow.Region[i])
+	times, clock := flow.Time, &f.t.Clock.Maps[f.l]
+	if !clock.Identity() {
+		f.times = append(f.times[:0], times...)
+		clock.Correct(f.times, f.last)
+		times = f.times
+	}
+	n := len(times)
+	kinds, regions := flow.Kind[:n], flow.Region[:n]
+	for i := 0; i < n; i++ {
+		f.last = max(f.last, times[i])
+		t, region := f.last, regions[i]
+		if !kinds[i].Enters() {
+			f.leave(t, region)
 			continue
 		}
 		site := trace.SourceLocationID(trace.None)
 		if len(flow.Context) > 0 {
 			site = f.t.Defs.SiteOf(flow.Context[i])
 		}
-		f.enter(t, flow.Region[i], site, flow.Seq[i])
+		switch k := i + 1; {
+		case len(f.visits) == deepest:
+			f.stack.Enter(region, struct{}{})
+		case k < n && regions[k] == region && !kinds[k].Enters(): // so are most
+			f.short = f.entered(t, region, site, flow.Seq[i])
+			f.last = max(f.last, times[k])
+			f.spend(&f.short, f.last)
+			i = k
+		default:
+			f.visits = append(f.visits, f.entered(t, region, site, flow.Seq[i]))
+			f.stack.Enter(region, struct{}{})
+		}
 	}
 }
 
-func (f *Follower[V]) enter(t int64, region trace.RegionID, site trace.SourceLocationID, seq uint64) {
-	if len(f.visits) < deepest {
-		f.fill(t)
-		var caller *V
-		if n := len(f.visits); n > 0 {
-			caller = &f.visits[n-1].visit
-		}
-		call, wait := f.called(seq)
-		f.visits = append(f.visits, followed[V]{f.Enter(caller, region, site, call), wait, region})
+// entered returns the visit that begins at t.
+func (f *Follower[V]) entered(t int64, region trace.RegionID, site trace.SourceLocationID, seq uint64) followed[V] {
+	f.fill(t)
+	var caller *V
+	if n := len(f.visits); n > 0 {
+		caller = &f.visits[n-1].visit
 	}
-	f.stack.Enter(region, struct{}{})
+	call, wait := f.called(seq)
+	return followed[V]{f.Enter(caller, region, site, call), wait, region}
 }
 
 // called returns the call that was entered by event seq, and how it waits. Sequence numbers
@@ -135,7 +153,11 @@ func (f *Follower[V]) fill(t int64) {
 		f.until(t, trace.None, nil, waitstate.None)
 		return
 	}
-	v := &f.visits[n-1]
+	f.spend(&f.visits[n-1], t)
+}
+
+// spend tells that the innermost visit goes on from now to t.
+func (f *Follower[V]) spend(v *followed[V], t int64) {
 	if w := v.wait; w != nil {
 		f.until(min(t, w.From), v.region, &v.visit, waitstate.None)
 		f.until(min(t, w.From+w.SenderTime), v.region, &v.visit, waitstate.LateSender)

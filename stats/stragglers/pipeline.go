@@ -40,7 +40,7 @@ func (p *Pipeline) Keep(n int) { p.Steps = p.Steps[:min(n, len(p.Steps))] }
 
 // pipeline returns the pipelines of the longest steps. Order has the workers of the document, length how long steps take.
 func (r *replayer) pipeline(order []int, length []float64) *Pipeline {
-	p := &Pipeline{Stages: r.stages, Workers: make([]int, len(order))}
+	p := &Pipeline{Stages: r.stages, Workers: make([]int, len(order)), Computations: []Computation{}, Steps: []Pipelined{}}
 	for i, w := range order {
 		p.Workers[w] = i
 	}

@@ -88,7 +88,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const all = useMemo(() => arranged(model, view, shaded !== null), [model, view.sort, view.only, view.group, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
   const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
-  const coarse = model.head.rows.some(r => r.step_ns > 1)
+  const coarse = model.coarsest > 1
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const ofKind = useMemo(() => kindsOf(model, arranged(model, { ...begin, only: '' }, shaded !== null)), [model, shaded !== null])
   const groupings = useMemo(() => groupingsOf(model, arranged(model, { ...begin, only: '' }, true)), [model])
@@ -131,6 +131,33 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const changed = useMemo(() => <WhatChanged doc={doc} model={model} view={still} change={change} answer={null} culprits={none} coloring={coloring} other={other} tell={tell} />, [doc, model, still, coloring, other])
   const part = useMemo(() => <Part doc={doc} model={model} view={still} change={change} answer={told} culprits={culprits} coloring={coloring} other={other} tell={tell} />, [Part, doc, model, still, told, culprits, coloring, other])
 
+  const choices = useMemo(() => <Fragment>
+    <label>Colors <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
+      <option value="region">by region</option><option value="class">by class</option><option value="wait">by wait state</option>
+      {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
+    <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
+      <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select>
+      {ofKind.length > 1 && <select aria-label="Kind of rows" value={view.only} onChange={e => change({ only: e.currentTarget.value as View['only'], band: null })}>
+        <option value="">all</option>{ofKind.map(k => <option value={k}>{k}</option>)}</select>}
+      {groupings.length > 0 && <select aria-label="Rows grouped" value={view.group} onChange={e => change({ group: e.currentTarget.value as View['group'], closed: [], band: null })}>
+        <option value="">not grouped</option>{groupings.map(k => <option value={k}>by {k}</option>)}</select>}</label>
+    {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
+      <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
+  </Fragment>, [model, still, counters, ofKind, groupings])
+  const whole = view.from <= 0 && view.to >= length
+  const buttons = useMemo(() => <div class="tools keys">{/* always all of them, so that nothing moves under the pointer */}
+    <button disabled={whole} onClick={() => change({ from: 0, to: length })}>Whole run</button>
+    <button disabled={order.length === all.length} onClick={() => change({ band: null })}>All {count(all.length)} rows</button>
+    <button disabled={!view.select} onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
+    <button disabled={!view.select} onClick={() => change({ select: null })}>Clear selection</button>
+    {groupings.length > 0 && <button disabled={!view.group} aria-pressed={view.closed.length > 0} title="One row for each group; f, or a click on its name, opens or closes one" onClick={() => change({ closed: view.closed.length ? [] : [...new Set(all.map(r => groupOf(model, view.group as Grouping, r)))] })}>Fold groups</button>}
+    <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
+    {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
+    <button title="Mark a time in the address" onClick={() => setView(old => ({ ...old, notes: [...old.notes, noteIn(old)] }))}>Add note</button>
+    <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
+    <button title="Save the timeline as it is seen, as a drawing" onClick={() => saveDrawing(drawn.current!(), document.title)}>SVG</button>
+  </div>, [model, still, all, order, whole, length])
+
   const parts = <section>
     <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
       <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
@@ -151,31 +178,10 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     <section aria-label="Timeline">
       <div class="tools">
         <h2>Timeline</h2>
-        <label>Colors <select value={view.color} onChange={e => change({ color: e.currentTarget.value as ColorBy })}>
-          <option value="region">by region</option><option value="class">by class</option><option value="wait">by wait state</option>
-          {model.head.counters.map((c, k) => byRow(model, k) && <option value={`counter:${c.name}`}>by {c.name}</option>)}</select></label>
-        <label>Rows <select value={view.sort} onChange={e => change({ sort: e.currentTarget.value as View['sort'] })}>
-          <option value="rank">by rank</option><option value="name">by name</option><option value="wait">most waiting first</option><option value="busy">least waiting first</option></select>
-          {ofKind.length > 1 && <select aria-label="Kind of rows" value={view.only} onChange={e => change({ only: e.currentTarget.value as View['only'], band: null })}>
-            <option value="">all</option>{ofKind.map(k => <option value={k}>{k}</option>)}</select>}
-          {groupings.length > 0 && <select aria-label="Rows grouped" value={view.group} onChange={e => change({ group: e.currentTarget.value as View['group'], closed: [], band: null })}>
-            <option value="">not grouped</option>{groupings.map(k => <option value={k}>by {k}</option>)}</select>}</label>
-        {counters.length > 0 && <label>Counters <select value="" onChange={e => { change({ counters: [...view.counters, { name: e.currentTarget.value, rows: false }] }); e.currentTarget.value = '' }}>
-          <option value="">show …</option>{counters.filter(c => !view.counters.some(s => s.name === c)).map(c => <option value={c}>{c}</option>)}</select></label>}
+        {choices}
         <Find {...{ model, view, change, order, lit, length }} />
       </div>
-      <div class="tools keys">{/* always all of them, so that nothing moves under the pointer */}
-        <button disabled={view.from <= 0 && view.to >= length} onClick={() => change({ from: 0, to: length })}>Whole run</button>
-        <button disabled={order.length === all.length} onClick={() => change({ band: null })}>All {count(all.length)} rows</button>
-        <button disabled={!view.select} onClick={() => change({ from: view.select![0], to: view.select![1] })}>Zoom to selection</button>
-        <button disabled={!view.select} onClick={() => change({ select: null })}>Clear selection</button>
-        {groupings.length > 0 && <button disabled={!view.group} aria-pressed={view.closed.length > 0} title="One row for each group; f, or a click on its name, opens or closes one" onClick={() => change({ closed: view.closed.length ? [] : [...new Set(all.map(r => groupOf(model, view.group as Grouping, r)))] })}>Fold groups</button>}
-        <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
-        {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
-        <button title="Mark a time in the address" onClick={() => change({ notes: [...view.notes, noteIn(view)] })}>Add note</button>
-        <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
-        <button title="Save the timeline as it is seen, as a drawing" onClick={() => saveDrawing(drawn.current!(), document.title)}>SVG</button>
-      </div>
+      {buttons}
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
       {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={runs.length > 1 ? 0.35 : 0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} tell={tell} drawn={drawn} />}

@@ -25,7 +25,7 @@ export interface Scene {
   labels: (row: number) => string
   named: (kind: number, level: boolean) => string // what a run is called, '' if nothing
   opens: (row: number) => boolean   // it has levels to show
-  marked: (row: number) => boolean
+  marked: number[]                  // rows
   dark: boolean
 }
 
@@ -58,6 +58,7 @@ interface Painted { pixels: ImageData; drawn: Drawn | null; first: number; count
 
 export class Canvas {
   private readonly painted: (Painted | undefined)[] = []
+  private named: unknown[] = [] // what the names of rows were drawn of last: they stay while time moves
   width = 0 // of the element, CSS px
   height = 0
   constructor(readonly element: HTMLCanvasElement) {}
@@ -100,20 +101,25 @@ export class Canvas {
   // svg returns the scene as it was drawn last.
   svg(s: Scene): string {
     const svg = new Svg(this.width, this.height, window.devicePixelRatio || 1, this.element.getContext('2d')!)
+    this.named = []
     this.paint(svg as unknown as CanvasRenderingContext2D, s, window.devicePixelRatio || 1)
     return svg.text(getComputedStyle(this.element).backgroundColor)
   }
 
   private paint(c: CanvasRenderingContext2D, s: Scene, scale: number) {
     const ink = s.dark ? '#d7dde4' : '#2b3138', faint = s.dark ? '#39424d' : '#d5dae0'
+    const { width, height } = this.element, names = [s.timeline, s.strips, s.scrolled, s.marked, s.dark, scale, width, height]
+    const stay = names.every((v, i) => v === this.named[i]), from = stay ? Math.round(this.left * scale) : 0
+    this.named = names
     c.setTransform(1, 0, 0, 1, 0, 0)
-    c.clearRect(0, 0, this.element.width, this.element.height)
+    c.clearRect(from, 0, width - from, height)
     const top = pinnedEnd(s.strips)
-    s.strips.forEach((p, k) => { if (!p.pinned) this.strip(c, s, p, k, scale, ink) })
+    s.strips.forEach((p, k) => { if (!p.pinned) this.strip(c, s, p, k, scale, ink, stay) })
     c.setTransform(scale, 0, 0, scale, 0, 0)
-    c.clearRect(0, 0, this.width, top)
+    c.clearRect(0, 0, this.width, ruler)
+    c.clearRect(from / scale, ruler, this.width, top - ruler)
     if (s.strips[0]?.pinned) {
-      this.strip(c, s, s.strips[0], 0, scale, ink)
+      this.strip(c, s, s.strips[0], 0, scale, ink, stay)
       c.fillStyle = ink
       c.fillRect(0, top + 2, this.width, 1)
     }
@@ -152,7 +158,7 @@ export class Canvas {
   }
 
   // strip draws what is in sight of a strip: bars, names on them, and names of rows.
-  private strip(c: CanvasRenderingContext2D, s: Scene, p: Strip, k: number, scale: number, ink: string) {
+  private strip(c: CanvasRenderingContext2D, s: Scene, p: Strip, k: number, scale: number, ink: string, stay: boolean) {
     const top = p.top - (p.pinned ? 0 : s.scrolled), above = p.pinned ? ruler : pinnedEnd(s.strips)
     const first = Math.max(Math.floor((above - top) / p.each), 0), end = Math.min(Math.ceil((this.height - top) / p.each), lanesIn(p))
     if (end <= first) return
@@ -173,7 +179,7 @@ export class Canvas {
       c.textBaseline = 'middle'
       was.order.forEach((lane, i) => { if (lanes[lane]) this.runNames(c, s, lanes[lane], inks, p.levels > 0, top + (first + i) * p.each, p.each) })
     }
-    this.labels(c, s, p, top, first, end, ink)
+    if (!stay) this.labels(c, s, p, top, first, end, ink)
   }
 
   private bars(was: Painted, now: Drawn) {
@@ -366,18 +372,24 @@ export class Canvas {
   // above how many collectives begin.
   private density(c: CanvasRenderingContext2D, s: Scene) {
     c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
-    this.heap(c, s, momentsOf(s.timeline).messages, share => [ruler - 3 - 7 * share, 7 * share])
+    this.heap(c, s, momentsOf(s.timeline).messages, 7, height => ruler - 3 - height)
     c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
-    this.heap(c, s, momentsOf(s.timeline).collectives, share => [ruler - 13, 3 * share])
+    this.heap(c, s, momentsOf(s.timeline).collectives, 3, () => ruler - 13)
   }
 
-  private heap(c: CanvasRenderingContext2D, s: Scene, times: Float64Array, place: (share: number) => [top: number, height: number]) {
-    const w = Math.round(this.plot), until = Int32Array.from({ length: w + 1 }, (_, x) => before(times, s.from + x / w * (s.to - s.from)))
+  // heap draws how many of some times fall on each pixel, as bars of whole px; bars of one height beside each other are one.
+  private heap(c: CanvasRenderingContext2D, s: Scene, times: Float64Array, tallest: number, top: (height: number) => number) {
+    const w = Math.round(this.plot), until = new Uint32Array(w + 1)
     let most = 0
-    for (let x = 0; x < w; x++) most = Math.max(most, until[x + 1] - until[x])
-    for (let x = 0; x < w; x++) {
-      const n = until[x + 1] - until[x]
-      if (n > 0) { const [top, height] = place((1 + 6 * Math.log1p(n) / Math.log1p(most)) / 7); c.fillRect(this.left + x, top, 1, height) }
+    for (let x = 0; x <= w; x++) {
+      until[x] = before(times, s.from + x / w * (s.to - s.from))
+      if (x > 0) most = Math.max(most, until[x] - until[x - 1])
+    }
+    const height = (x: number) => { const n = until[x + 1] - until[x]; return n && Math.max(Math.round(tallest * (1 + 6 * Math.log1p(n) / Math.log1p(most)) / 7), 1) }
+    for (let x = 0, end; x < w; x = end) {
+      const h = height(x)
+      for (end = x + 1; end < w && height(end) === h;) end++
+      if (h > 0) c.fillRect(this.left + x, top(h), end - x, h)
     }
   }
 
@@ -393,7 +405,7 @@ export class Canvas {
     const above = pinnedEnd(s.strips), every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
     c.textBaseline = 'middle'
     for (let k = first - first % every; k < end; k += every) {
-      const row = p.rows[p.levels ? 0 : k], middle = Math.max(top + k * p.each, p.levels ? above : -1e9) + p.each / 2, y = p.pinned ? middle : Math.max(middle, above + 6), marked = s.marked(row)
+      const row = p.rows[p.levels ? 0 : k], middle = Math.max(top + k * p.each, p.levels ? above : -1e9) + p.each / 2, y = p.pinned ? middle : Math.max(middle, above + 6), marked = s.marked.includes(row)
       if (!p.pinned && middle < above) continue
       c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
       c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
@@ -404,7 +416,7 @@ export class Canvas {
     }
     // Marked rows that are too thin to be named.
     c.fillStyle = s.dark ? '#ffbf80' : '#8a3b00'
-    if (every > 1 && !p.levels) p.rows.forEach((row, k) => { if (s.marked(row)) c.fillRect(this.left - 5, Math.round(top + (k + 0.5) * p.each) - 1, 5, 3) })
+    if (every > 1 && !p.levels) p.rows.forEach((row, k) => { if (s.marked.includes(row)) c.fillRect(this.left - 5, Math.round(top + (k + 0.5) * p.each) - 1, 5, 3) })
   }
 }
 

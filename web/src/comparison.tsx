@@ -60,9 +60,9 @@ export function Comparison({ doc }: SectionProps) {
   ]
   return <Fragment>
     <p>A: {c.a.path}{c.a.rebuilt && ', rebuilt from statistics'}. {c.letter}: {c.b.path}{c.b.rebuilt && ', rebuilt from statistics'}.</p>
-    <Table caption="Efficiencies" columns={efficiencies} rows={c.efficiencies} />
+    <Table caption={`Efficiencies, ${c.efficiencies_with_startup || c.efficiencies.every((e: any) => e.name === 'thread_efficiency') ? 'whole run' : 'MPI_Init to MPI_Finalize (threads: whole run)'}`} columns={efficiencies} rows={c.efficiencies} />
     <Table caption="What changed, the heaviest first" columns={changes} rows={c.changes.filter((x: any) => x.a !== x.b)} />
-    <Table caption="Results" columns={results} rows={c.results} />
+    <Table caption="Results" note="Of the whole run, startup included." columns={results} rows={c.results} />
     {c.cut && <p class="faint">Of long tables the first rows are kept.</p>}
   </Fragment>
 }

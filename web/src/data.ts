@@ -77,12 +77,12 @@ export class Reader {
   constructor(private readonly bytes: Uint8Array) {}
 
   unsigned(): number {
-    let v = 0
-    for (let scale = 1; ; scale *= 128) {
-      const b = this.bytes[this.at++]
+    let b = this.bytes[this.at++], v = b & 127
+    for (let scale = 128; b >= 128; scale *= 128) {
+      b = this.bytes[this.at++]
       v += (b & 127) * scale
-      if (!(b >= 128)) return v
     }
+    return v
   }
 
   signed(): number {

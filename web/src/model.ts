@@ -19,12 +19,14 @@ export class Model {
   readonly head: Header
   readonly names: string[]       // of paths' innermost regions
   readonly activityTime: Float64Array // over all rows
+  readonly coarsest: number      // step of the rows that is longest, ns
 
   // address is where more can be asked for, if the page is served.
   constructor(readonly timeline: Timeline, readonly address = '') {
     this.head = timeline.head
     this.names = this.head.paths.map(([, region]) => this.regionName(region))
     this.activityTime = new Float64Array(this.head.activities.length)
+    this.coarsest = this.head.rows.reduce((most, r) => Math.max(most, r.step_ns), 1)
     for (const lane of timeline.lanes) {
       for (let i = 0; i < lane.kind.length; i++) this.activityTime[lane.kind[i]] += lane.start[i + 1] - lane.start[i]
     }

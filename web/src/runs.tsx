@@ -3,7 +3,7 @@
 import { h, Fragment } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Document, Timeline } from './data'
-import { Model } from './model'
+import { Model, type Coloring } from './model'
 import { phasesOf } from './phasemarks'
 import type { View } from './view'
 import { Counters } from './counterview'
@@ -87,28 +87,33 @@ export function same(from: Model, path: number, to: Model): number {
 // Companions are the timelines of the other runs, with their curves of the counters that are shown.
 export function Companions({ runs, run, models, alignment, view, change, dark, lit }: Props & { dark: boolean; lit: (m: Model, path: number) => Uint8Array | null }) {
   const colorings = useMemo(() => models.map(m => m.coloring(view.color, dark)), [models, view.color, dark])
-  return <Fragment>{runs.map((r, k) => {
-    if (k === run) return null
-    // In its own time, the run is looked at from view.from + shift.
-    const model = models[k], shift = alignment.begins[k] - alignment.begins[run]
-    const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path: same(models[run], view.path, model), open: null, notes: view.notes.map(n => ({ ...n, at: n.at + shift })) }
-    const changed = (v: Partial<View>) => {
-      const back: Partial<View> = { ...v }
-      for (const k of ['open', 'pins', 'notes'] as const) delete back[k] // of the run that is looked at
-      if (v.from !== undefined) back.from = v.from - shift
-      if (v.to !== undefined) back.to = v.to - shift
-      if (v.select) back.select = [v.select[0] - shift, v.select[1] - shift]
-      if (v.path !== undefined) back.path = same(model, v.path, models[run])
-      change(back)
-    }
-    const all = arranged(model, view, true), order = banded(all, view.band)
-    return <div class="companion" key={k}>
-      <RunLabel runs={runs} run={k} />
-      <TimelineView model={model} view={own} change={changed} coloring={colorings[k]} order={order} arranged={all.length} pinned={[]} part={0.35} lit={lit(model, own.path)} marked={[]}
-        phases={phasesOf(r.doc)} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
-      <Counters model={model} view={own} change={changed} order={order} dark={dark} shown={view.counters} />
-    </div>
-  })}</Fragment>
+  return <Fragment>{runs.map((_, k) => k !== run && <Companion key={k} {...{ runs, run, models, alignment, view, change, dark, lit, k }} coloring={colorings[k]} />)}</Fragment>
+}
+
+const none: number[] = []
+
+// Companion is the timeline of run k. In its own time, it is looked at from view.from + shift.
+function Companion({ runs, run, models, alignment, view, change, dark, lit, k, coloring }: Parameters<typeof Companions>[0] & { k: number; coloring: Coloring }) {
+  const model = models[k], shift = alignment.begins[k] - alignment.begins[run]
+  const all = useMemo(() => arranged(model, view, true), [model, view.sort, view.only, view.group])
+  const order = useMemo(() => banded(all, view.band), [all, view.band]), phases = useMemo(() => phasesOf(runs[k].doc), [runs, k])
+  const path = useMemo(() => same(models[run], view.path, model), [models, run, view.path, model]), lights = useMemo(() => lit(model, path), [lit, model, path])
+  const own: View = { ...view, from: view.from + shift, to: view.to + shift, select: view.select && [view.select[0] + shift, view.select[1] + shift], path, open: null, notes: view.notes.map(n => ({ ...n, at: n.at + shift })) }
+  const changed = (v: Partial<View>) => {
+    const back: Partial<View> = { ...v }
+    for (const k of ['open', 'pins', 'notes'] as const) delete back[k] // of the run that is looked at
+    if (v.from !== undefined) back.from = v.from - shift
+    if (v.to !== undefined) back.to = v.to - shift
+    if (v.select) back.select = [v.select[0] - shift, v.select[1] - shift]
+    if (v.path !== undefined) back.path = same(model, v.path, models[run])
+    change(back)
+  }
+  return <div class="companion">
+    <RunLabel runs={runs} run={k} />
+    <TimelineView model={model} view={own} change={changed} coloring={coloring} order={order} arranged={all.length} pinned={none} part={0.35} lit={lights} marked={none}
+      phases={phases} shaded={null} dark={dark} bounds={[shift, extent(runs, alignment, run) + shift]} />
+    <Counters model={model} view={own} change={changed} order={order} dark={dark} shown={view.counters} />
+  </div>
 }
 
 // extent returns when the last run ends, in the time of one.

@@ -82,7 +82,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   const top = Math.min(scrolled, Math.max(height - shown, 0))
   const scene = useMemo((): Scene => ({
     timeline: model.timeline, detail: fine, strips, scrolled: top, inks, levelInks, from: view.from, to: view.to, select: view.select, named,
-    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked: r => marked.includes(r), phases, notes: view.notes, dark,
+    messages: view.messages, critical: view.critical, labels: r => model.label(r), opens: r => levels(r) > 0, marked, phases, notes: view.notes, dark,
   }), [model, fine, strips, top, inks, levelInks, view, marked, phases, dark])
   const painted = useMemo((): Scene => shaded ? { ...scene, timeline: { ...scene.timeline, lanes: shaded }, detail: fine && { ...fine, lanes: shaded } } : scene, [scene, shaded])
   const latest = useRef(scene)
@@ -282,7 +282,7 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
 
 // useDetail asks the server, if there is one, for what the page's own timeline is too coarse to show.
 function useDetail(model: Model, view: View): Detail | null {
-  const { head } = model, whole = head.rows.every(r => r.step_ns <= Math.max((view.to - view.from) / 1600, 1)) && model.timeline.messages.sent.length === head.messages_of
+  const { head } = model, whole = model.coarsest <= Math.max((view.to - view.from) / 1600, 1) && model.timeline.messages.sent.length === head.messages_of
   return useFiner(head.served && !whole ? (from, to, stop) => detail(model.address, head, from, to, 3200, stop) : null, view, head.length_ns, model)
 }
 

@@ -53,7 +53,7 @@ func TestTwoRunsInBrowser(t *testing.T) {
 	b.run(chromedp.Evaluate(`location.hash = "run=1&shape=flame&grid=-2&difference=false"`, nil))
 	b.until(red+`(getComputedStyle(document.querySelector(".flame button[title^='interior:']")).backgroundColor) < 200`, "true")
 	b.run(chromedp.Click("#tab-compare"))
-	b.until(`document.querySelector("#panel caption").innerText`, "Efficiencies")
+	b.until(`document.querySelector("#panel caption").innerText`, "Efficiencies, MPI_Init to MPI_Finalize (threads: whole run)")
 	b.run(chromedp.Evaluate(`scrollTo(0, 0)`, nil))
 	time.Sleep(100 * time.Millisecond) // the next frame is drawn
 	var shot []byte
