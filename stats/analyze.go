@@ -52,6 +52,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 
 // training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
 func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
+	if !t.Defs.IsTraining() && !t.Communicates() {
+		return nil, nil, nil // the steps of a profiled job are those of its communication
+	}
 	found, pipeline, err := stragglers.Find(ctx, stragglers.Source(t), jobs)
 	var missing *stragglers.MissingError
 	if errors.Is(err, stragglers.ErrNoJob) || errors.As(err, &missing) {

@@ -53,6 +53,16 @@ func (t *Trace) Missing() []bool {
 	return missing
 }
 
+// Communicates reports whether any location sends, receives or takes part in a collective.
+func (t *Trace) Communicates() bool {
+	for l := range t.Calls {
+		if t.Sends[l].Len() > 0 || t.Recvs[l].Len() > 0 || t.Parts[l].Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Release gives the tables back; what else a trace holds stays valid.
 func (t *Trace) Release() {
 	for l := range t.Calls {

@@ -7,6 +7,7 @@ import (
 	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/sqlite"
+	"tracekit/readers/internal/wire"
 	"tracekit/trace"
 )
 
@@ -30,10 +31,6 @@ func (r *report) nvtx() error {
 	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId", "binaryData"},
 		func(v []sqlite.Value) {
 			t, domain := r.thread(&v[6]), v[5].Int()
-			name := operator(r.text(&v[3], &v[4]))
-			if domain != 0 {
-				name = inDomain(t.process.domains[domain], name)
-			}
 			switch v[2].Int() {
 			case nvtxDomain:
 				if name := r.f.Keep([]byte(r.text(&v[3], &v[4]))); name != "" {
@@ -44,25 +41,66 @@ func (r *report) nvtx() error {
 			case nvtxMark:
 				if t.track != nil && v[0].Is() {
 					t.track.Moment()
-					t.track.Stream.AddOther(v[0].Int(), trace.KindInstant, uint64(r.f.Text(name)))
+					t.track.Stream.AddOther(v[0].Int(), trace.KindInstant, uint64(r.f.Text(r.rangeOf(t, v).name)))
 				}
 			case nvtxPushPop:
-				r.pushed(t, name, v)
+				r.pushed(t, v)
 			case nvtxStartEnd, nvtxImported, nvtxImported + 1:
 				if begin, dur, ok := r.span(&v[0], &v[1]); ok {
 					if l := r.ranges(t.process); l != nil {
-						l.Put(begin, dur, r.f.Region(name, recording.Annotation), nest.Call{})
+						l.Put(begin, dur, r.f.Region(r.rangeOf(t, v).name, recording.Annotation), nest.Call{})
 					}
 				}
 			}
 		})
 }
 
+// A pushRange is what rows of the same name have in common.
+type pushRange struct {
+	name   string
+	what   recording.What
+	region trace.RegionID // of what; if it is known
+	known  bool
+	mpi    bool
+	nccl   bool
+}
+
+// rangeOf returns what the name of a range or mark says.
+func (r *report) rangeOf(t *thread, v []sqlite.Value) *pushRange {
+	domain, direct := v[5].Int(), v[3].Bytes()
+	if domain == 0 && v[3].Is() && len(direct) <= wire.NameLimit {
+		if p, ok := r.pushes[string(operator(direct))]; ok { // nearly always, so that no row makes a string
+			return p
+		}
+	}
+	name := operator(r.text(&v[3], &v[4]))
+	if domain != 0 {
+		name = inDomain(t.process.domains[domain], name)
+	}
+	p, ok := r.pushes[name]
+	if ok {
+		return p
+	}
+	p = &pushRange{name: name, what: recording.Annotation, mpi: strings.HasPrefix(name, "MPI_"), nccl: strings.HasPrefix(name, "nccl")}
+	if p.mpi {
+		p.what = recording.Call(name)
+	}
+	if len(r.pushes) < nameLimit {
+		r.pushes[name] = p
+	}
+	return p
+}
+
 // operator returns the name of a range without what PyTorch adds to those of operators, other numbers in each execution.
-func operator(name string) string {
-	for _, mark := range [...]string{", seq = ", ", op_id = ", ", sizes = ["} {
-		if i := strings.Index(name, mark); i > 0 {
-			name = name[:i]
+func operator[T string | []byte](name T) T {
+	for i := 1; i < len(name); i++ {
+		if name[i] != ',' {
+			continue
+		}
+		for _, mark := range [...]string{", seq = ", ", op_id = ", ", sizes = ["} {
+			if len(name)-i >= len(mark) && string(name[i:i+len(mark)]) == mark {
+				return name[:i]
+			}
 		}
 	}
 	return name
@@ -77,21 +115,23 @@ func inDomain(domain, name string) string {
 }
 
 // pushed takes a range that nests on its thread.
-func (r *report) pushed(t *thread, name string, v []sqlite.Value) {
+func (r *report) pushed(t *thread, v []sqlite.Value) {
 	begin, dur, ok := r.span(&v[0], &v[1])
 	if !ok || t.track == nil {
 		return
 	}
-	what := recording.Annotation
-	switch {
-	case strings.HasPrefix(name, "MPI_"):
-		what = recording.Call(name)
-		t.process.Works = true
-	case strings.HasPrefix(name, "nccl"):
-		fields, known := r.payload(r.text(&v[7], &v[8]), v[9].Bytes())
-		r.nccl.span(t, name, begin, dur, fields, known)
+	p := r.rangeOf(t, v)
+	if !p.known {
+		p.region, p.known = r.f.Region(p.name, p.what), true
 	}
-	t.track.Put(begin, dur, r.f.Region(name, what), nest.Call{})
+	switch {
+	case p.mpi:
+		t.process.Works = true
+	case p.nccl:
+		fields, known := r.payload(r.text(&v[7], &v[8]), v[9].Bytes())
+		r.nccl.span(t, p.name, begin, dur, fields, known)
+	}
+	t.track.Put(begin, dur, p.region, nest.Call{})
 }
 
 // ranges returns the location of a process's ranges that may overlap.

@@ -96,6 +96,7 @@ type report struct {
 	threads   map[uint64]*thread
 	named     map[uint64]threadName
 	streams   map[streamKey]*recording.Track
+	pushes    map[string]*pushRange
 	last      *thread // that was looked for
 	lone      *process
 	nccl      ncclRanges
@@ -114,7 +115,7 @@ func read(ctx context.Context, f *recording.File) error {
 	changed := db.Watch()
 	r := &report{ctx: ctx, f: f, db: db, processes: make(map[uint64]*process), programs: make(map[uint64]string),
 		threads: make(map[uint64]*thread), named: make(map[uint64]threadName), streams: make(map[streamKey]*recording.Track),
-		nccl: newNcclRanges()}
+		pushes: make(map[string]*pushRange), nccl: newNcclRanges()}
 	if !hasReport(db) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}

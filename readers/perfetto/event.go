@@ -200,7 +200,7 @@ func (r *reader) known(s *sequence, e *event) (correlation, bytes uint64) {
 					what = n.argument
 				}
 			case 10:
-				what = arguments[string(a.Data)]
+				what = argumentOf(a.Data)
 			case 3, 4, 7:
 				value, some = a.Value, a.IsNumber()
 			case 5:

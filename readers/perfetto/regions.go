@@ -164,6 +164,13 @@ const (
 	argumentBytes
 )
 
-var arguments = map[string]argument{"corr_id": argumentCorrelation, "correlation": argumentCorrelation,
-	"correlation_id": argumentCorrelation,
-	"bytes":          argumentBytes, "size": argumentBytes}
+// argumentOf returns what an argument of a name is.
+func argumentOf(name []byte) argument {
+	switch string(name) {
+	case "corr_id", "correlation", "correlation_id":
+		return argumentCorrelation
+	case "bytes", "size":
+		return argumentBytes
+	}
+	return argumentOther
+}

@@ -200,7 +200,7 @@ func (r *reader) intern(s *sequence, data []byte) bool {
 		before := in.size()
 		e := in.put(id)
 		r.interned += in.size() - before
-		*e = interned{text: r.text(name), set: true, argument: arguments[string(name)]}
+		*e = interned{text: r.text(name), set: true, argument: argumentOf(name)}
 	}
 	return !m.Broken || r.broken()
 }

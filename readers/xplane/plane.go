@@ -449,7 +449,11 @@ func (p *plane) put(e *event, begin, dur int64, to destination) {
 	if e.operation == nil {
 		e.operation = about.operation
 	}
-	region := p.region(about, e, to)
+	var o operation
+	if to.device && len(e.operation) > 0 {
+		o = r.operation(e.operation)
+	}
+	region := p.region(about, e, o, to)
 	add := func(id trace.AttributeID, v uint64) { l.Stream.AddAttr(id, trace.TypeUint64, v) }
 	if e.correlation != 0 {
 		add(recording.AttrCorrelation, e.correlation)
@@ -466,7 +470,7 @@ func (p *plane) put(e *event, begin, dur int64, to destination) {
 		}
 		if len(e.operation) > 0 {
 			r.f.Operations = true
-			l.Stream.AddAttr(recording.AttrOperation, trace.TypeString, uint64(r.text(e.operation)))
+			l.Stream.AddAttr(recording.AttrOperation, trace.TypeString, uint64(o.text))
 		}
 		if to.calls {
 			call = r.f.Communication(region)
@@ -482,7 +486,7 @@ func (p *plane) put(e *event, begin, dur int64, to destination) {
 }
 
 // region returns the region of an event.
-func (p *plane) region(about *metadata, e *event, to destination) trace.RegionID {
+func (p *plane) region(about *metadata, e *event, o operation, to destination) trace.RegionID {
 	f := p.r.f
 	if !to.device {
 		if e.hasStep {
@@ -495,8 +499,8 @@ func (p *plane) region(about *metadata, e *event, to destination) trace.RegionID
 		return about.host
 	}
 	key := deviceKey{line: to.line, details: e.hasDetails}
-	if len(e.operation) > 0 {
-		key.operation = p.r.collective(e.operation)
+	if o.communicates {
+		key.operation = o.text
 	}
 	if about.looked && about.last == key {
 		return about.lastRegion

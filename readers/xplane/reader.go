@@ -123,24 +123,23 @@ func read(ctx context.Context, f *recording.File) error {
 
 // A reader reads a profile.
 type reader struct {
-	f           *recording.File
-	process     *recording.Process
-	devices     map[string]*recording.Device
-	nameless    *metadata
-	texts       map[string]uint32
-	collectives map[uint32]bool // by the numbers of the texts of operations
-	epoch       int64           // ns since 1970 from which times count
-	sums        uint64
-	unnamed     uint64
-	repeated    uint64            // events of lines that repeat others
-	foreign     map[string]uint64 // events of planes that are not read
-	corrupted   bool
+	f          *recording.File
+	process    *recording.Process
+	devices    map[string]*recording.Device
+	nameless   *metadata
+	operations map[string]operation
+	epoch      int64 // ns since 1970 from which times count
+	sums       uint64
+	unnamed    uint64
+	repeated   uint64            // events of lines that repeat others
+	foreign    map[string]uint64 // events of planes that are not read
+	corrupted  bool
 }
 
 func newReader(f *recording.File) *reader {
 	r := &reader{f: f, devices: make(map[string]*recording.Device), nameless: &metadata{name: []byte("(name not known)")},
-		texts: make(map[string]uint32), collectives: make(map[uint32]bool), foreign: make(map[string]uint64)}
-	r.text(nil) // so that no operation has the number 0
+		operations: make(map[string]operation), foreign: make(map[string]uint64)}
+	f.Text("") // so that no operation has the number 0
 	return r
 }
 
@@ -328,30 +327,22 @@ func (r *reader) deviceOf(plane, kind string, number int64) *recording.Device {
 	return d
 }
 
-// text returns the number of a text.
-func (r *reader) text(b []byte) uint32 {
-	id, ok := r.texts[string(b)]
-	if !ok {
-		id = r.f.Text(text(b))
-		if len(r.texts) < metadataLimit && len(b) <= wire.NameLimit {
-			r.texts[string(b)] = id
-		}
-	}
-	return id
+// An operation is one of XLA.
+type operation struct {
+	text         uint32 // number of its name
+	communicates bool
 }
 
-// collective returns the number of the name of an operation of XLA that communicates, 0 for others.
-func (r *reader) collective(operation []byte) uint32 {
-	id := r.text(operation)
-	communicates, known := r.collectives[id]
-	if !known {
-		communicates = collective(string(operation)) != nest.OpNone
-		r.collectives[id] = communicates
+// operation returns the operation of a name.
+func (r *reader) operation(name []byte) operation {
+	o, ok := r.operations[string(name)]
+	if !ok {
+		o = operation{r.f.Text(text(name)), collective(string(name)) != nest.OpNone}
+		if len(r.operations) < metadataLimit && len(name) <= wire.NameLimit {
+			r.operations[string(name)] = o
+		}
 	}
-	if communicates {
-		return id
-	}
-	return 0
+	return o
 }
 
 // broken notes that something cannot be decoded at a byte of the file. What the end of a cut file breaks was noted already.

@@ -1,13 +1,22 @@
 package devices
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
 // linkAtOnce is how many identifiers of launches are looked up at a time.
 const linkAtOnce = 1 << 20
+
+// A numbered is a launch by its identifier.
+type numbered struct {
+	id uint64
+	row
+}
 
 // link finds the launch of every kernel of the host. Identifiers are taken in as many portions
 // as memory asks for.
@@ -17,17 +26,20 @@ func (h *host) link(c *collector, ledger *trace.Ledger) {
 		total += p.launches.Len()
 	}
 	portions := uint64(1 + total/linkAtOnce)
+	index := make([]numbered, 0, min(total, 2*linkAtOnce))
 	for k := range portions {
-		index := make(map[uint64]row, min(total, linkAtOnce))
-		for i, p := range h.threads {
-			h.index(c, p, uint32(i+1), k, portions, index, ledger)
-		}
+		index = h.index(c, k, portions, index[:0], ledger)
 		for _, d := range h.devices {
 			for _, p := range d.streams {
+				at := 0 // in the index: the next kernel's launch is near that of the one before
 				for _, rows := range p.kernels.Rows {
 					for i := range rows {
-						if x := &rows[i]; x.id != 0 && x.id%portions == k {
-							x.launch = h.choose(index[x.id], x.start)
+						x := &rows[i]
+						if x.id == 0 || portions > 1 && x.id%portions != k {
+							continue
+						}
+						if at = numbers.Seek(index, at, func(r *numbered) bool { return r.id < x.id }); at < len(index) && index[at].id == x.id {
+							x.launch = h.choose(index[at].row, x.start)
 						}
 					}
 				}
@@ -36,27 +48,46 @@ func (h *host) link(c *collector, ledger *trace.Ledger) {
 	}
 }
 
-// index puts the launches of a thread, of one portion of the identifiers, into the index.
-func (h *host) index(c *collector, p *part, thread uint32, portion, portions uint64, index map[uint64]row, ledger *trace.Ledger) {
-	for first, rows := range p.launches.Rows {
-		for i := range rows {
-			x := &rows[i]
-			if x.id%portions != portion {
-				continue
-			}
-			old, ok := index[x.id]
-			if ok {
-				before := h.at(old)
-				if old.thread == thread && x.enter <= before.leave {
-					continue // inside the call that was found
+// index returns the launches of one portion of the identifiers, ascending: of those with the same one that
+// which is found last, from which the others are found.
+func (h *host) index(c *collector, portion, portions uint64, index []numbered, ledger *trace.Ledger) []numbered {
+	for i, p := range h.threads {
+		for first, rows := range p.launches.Rows {
+			for j := range rows {
+				if id := rows[j].id; portions == 1 || id%portions == portion {
+					index = append(index, numbered{id, row{uint32(i + 1), uint32(first + j)}})
 				}
-				x.same, x.repeats, before.repeats = old, true, true
-				ledger.Add(trace.CodeCorrelationRepeats, trace.Place{Location: p.location, Offset: -1},
-					fmt.Sprintf("number %d, %s", x.id, c.t.Defs.RegionLabel(x.call)))
 			}
-			index[x.id] = row{thread, uint32(first + i)}
 		}
 	}
+	index = numbers.SortRuns(index, func(a, b *numbered) bool { return a.id < b.id })
+	var repeated []numbered
+	n := 0
+	for _, r := range index {
+		if n > 0 && index[n-1].id == r.id {
+			old := &index[n-1]
+			x, before := h.at(r.row), h.at(old.row)
+			if old.thread == r.thread && x.enter <= before.leave {
+				continue // inside the call that was found
+			}
+			x.same, x.repeats, before.repeats = old.row, true, true
+			repeated = append(repeated, r)
+			n--
+		}
+		index[n] = r
+		n++
+	}
+	slices.SortFunc(repeated, func(a, b numbered) int { return a.row.compare(b.row) })
+	for _, r := range repeated {
+		ledger.Add(trace.CodeCorrelationRepeats, trace.Place{Location: h.threads[r.thread-1].location, Offset: -1},
+			fmt.Sprintf("number %d, %s", r.id, c.t.Defs.RegionLabel(h.at(r.row).call)))
+	}
+	return index[:n]
+}
+
+// compare orders rows by thread, then by their place in its table.
+func (r row) compare(o row) int {
+	return cmp.Or(cmp.Compare(r.thread, o.thread), cmp.Compare(r.row, o.row))
 }
 
 // repeats is how many launches of one identifier are looked at.

@@ -61,7 +61,7 @@ func TestRuns(t *testing.T) {
 		for i := range n {
 			list = append(list, work{launch: launch{time: int64(i * 7 % 11)}, start: int64(i), call: -1})
 		}
-		list = mergeRuns(list)
+		list = byLaunch(list)
 		for i := 1; i < n; i++ {
 			if a, b := list[i-1], list[i]; a.time > b.time || a.time == b.time && a.start > b.start {
 				t.Fatalf("%d: %v before %v", n, a, b)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -75,6 +76,12 @@ type launch struct {
 	batch uint32
 }
 
+// A numbered is a launch by its correlation.
+type numbered struct {
+	id uint64
+	launch
+}
+
 // A work is a kernel, or a communication, which has a call.
 type work struct {
 	launch
@@ -92,9 +99,10 @@ type stretch struct {
 // A reading is what the locations of a rank hold.
 type reading struct {
 	*profiler
-	launches map[uint64]launch // by correlation
-	named    []stretch         // phases
-	ops      []stretch         // operators of the host, unless they communicate
+	launches []numbered // of the host; ascending once it is read
+	near     int        // in launches: where the last one was found
+	named    []stretch  // phases
+	ops      []stretch  // operators of the host, unless they communicate
 	steps    [profilerStep + 1][]stretch
 	work     []work
 	calls    []call
@@ -105,9 +113,10 @@ type reading struct {
 
 // rank reads the locations of a rank: those of its processes, then those of its accelerators.
 func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.LocationID) (*ranked, error) {
-	r := &reading{profiler: p, launches: make(map[uint64]launch)}
+	r := &reading{profiler: p}
 	d := p.src.Defs()
 	for _, device := range []bool{false, true} {
+		r.launches = numbers.SortRuns(r.launches, func(a, b *numbered) bool { return a.id < b.id })
 		for _, l := range locations {
 			if (d.Locations[l].Kind == trace.LocationGPU) != device {
 				continue
@@ -202,12 +211,21 @@ func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool
 			continue
 		}
 		if id := b.Attrs.Value[attr]; !device {
-			r.launches[id] = launch{f.start, f.phase, f.batch}
-		} else if found, ok := r.launches[id]; ok {
-			f.launch, f.linked = found, true
+			r.launches = append(r.launches, numbered{id, launch{f.start, f.phase, f.batch}})
+		} else if found := r.launched(id); found != nil {
+			f.launch, f.linked = *found, true
 		}
 	}
 	return f
+}
+
+// launched returns the launch of a correlation, of several the last that was read; nil if there is none.
+func (r *reading) launched(id uint64) *launch {
+	r.near = numbers.Seek(r.launches, r.near, func(n *numbered) bool { return n.id <= id })
+	if r.near == 0 || r.launches[r.near-1].id != id {
+		return nil
+	}
+	return &r.launches[r.near-1].launch
 }
 
 // left takes a region that is left.
@@ -295,7 +313,7 @@ func (r *reading) sum(rank uint32) *ranked {
 			}
 		}
 	}
-	r.work = mergeRuns(r.work)
+	r.work = byLaunch(r.work)
 	if len(steps) == 0 {
 		steps = r.between(out.updates)
 	}
@@ -312,9 +330,9 @@ func (r *reading) sum(rank uint32) *ranked {
 	return out
 }
 
-// mergeRuns sorts work by launch. Each stream is in order, or nearly so: there are few runs to merge.
-func mergeRuns(list []work) []work {
-	before := func(a, b *work) bool {
+// byLaunch sorts work by launch. Each stream is in order, or nearly so.
+func byLaunch(list []work) []work {
+	return numbers.SortRuns(list, func(a, b *work) bool {
 		switch {
 		case a.time != b.time:
 			return a.time < b.time
@@ -322,34 +340,7 @@ func mergeRuns(list []work) []work {
 			return a.start < b.start
 		}
 		return a.call < b.call
-	}
-	ends := []int{}
-	for i := 1; i <= len(list); i++ {
-		if i == len(list) || before(&list[i], &list[i-1]) {
-			ends = append(ends, i)
-		}
-	}
-	other := make([]work, len(list))
-	for len(ends) > 1 {
-		merged, first := ends[:0], 0
-		for k := 0; k < len(ends); k += 2 {
-			middle := ends[k]
-			last := ends[min(k+1, len(ends)-1)]
-			i, j := first, middle
-			for at := first; at < last; at++ {
-				if i < middle && (j == last || !before(&list[j], &list[i])) {
-					other[at] = list[i]
-					i++
-				} else {
-					other[at] = list[j]
-					j++
-				}
-			}
-			merged, first = append(merged, last), last
-		}
-		ends, list, other = merged, other, list
-	}
-	return list
+	})
 }
 
 // joined joins stretches of one phase without a number between which no other operator begins.

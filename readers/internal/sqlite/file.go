@@ -50,6 +50,9 @@ type File struct {
 	usable int // of a page
 	pages  uint32
 	owners []uint32 // by page: the root of the table that used it first
+	ahead  []byte   // pages that were read before they are asked for
+	from   uint32   // the first of them
+	latest uint32   // page that was asked for
 	found  func(Fault, int64, string)
 	tables []*Table
 }
@@ -150,8 +153,7 @@ func (f *File) read(page, root uint32, buf []byte) []byte {
 		return nil
 	}
 	f.owners[page] = root
-	n, err := f.file.ReadAt(buf[:f.page], f.offset(page))
-	if n < f.page {
+	if n, err := f.fetch(page, buf[:f.page]); n < f.page {
 		if err != nil && err != io.EOF {
 			f.found(Truncated, f.offset(page), err.Error())
 		} else {
@@ -160,4 +162,25 @@ func (f *File) read(page, root uint32, buf []byte) []byte {
 		return nil
 	}
 	return buf[:f.page]
+}
+
+// aheadBytes is how much is read at a time where pages follow each other, as most do.
+const aheadBytes = 64 << 10
+
+// fetch reads a page into a buffer; it returns how much of it there is.
+func (f *File) fetch(page uint32, buf []byte) (n int, err error) {
+	follows := page == f.latest+1
+	f.latest = page
+	held := func() bool { return page >= f.from && int(page-f.from) < len(f.ahead)/f.page }
+	if !held() && follows {
+		if f.ahead == nil {
+			f.ahead = make([]byte, max(aheadBytes, f.page))
+		}
+		n, _ := f.file.ReadAt(f.ahead[:cap(f.ahead)], f.offset(page)) // what is missing is read once more, for its error
+		f.ahead, f.from = f.ahead[:n], page
+	}
+	if held() {
+		return copy(buf, f.ahead[int(page-f.from)*f.page:]), nil
+	}
+	return f.file.ReadAt(buf, f.offset(page))
 }

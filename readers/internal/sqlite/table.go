@@ -115,40 +115,42 @@ func (d *decoder) record(rowid int64, record []byte, whole bool, at int64) bool 
 		d.t.file.found(Corrupt, at, "a record whose header does not fit")
 		return true
 	}
-	header, body := record[n:size], record[size:]
+	head, body, last := n, int(size), int(size) // where the next serial type and the next value begin
 	for column, place := range d.place {
-		if len(header) == 0 {
+		if head == last {
 			d.missing(column)
 			continue
 		}
-		serial, n := int64(header[0]), 1
+		serial := int64(record[head])
+		width, n := int64(widths[serial&0x7F]), 1
 		if serial >= 0x80 {
-			if serial, n = varint(header); n == 0 {
+			if serial, n = varint(record[head:last]); n == 0 {
 				d.t.file.found(Corrupt, at, "a record whose header does not end")
 				return true
 			}
+			width = widthOf(serial)
 		}
-		header = header[n:]
-		var w int64
-		if w = width(serial); w < 0 || w > int64(len(body)) {
-			if whole || w < 0 {
+		head += n
+		if width < 0 || width > int64(len(record)-body) {
+			if whole || width < 0 {
 				d.t.file.found(Corrupt, at, "a record that does not hold its values")
 				return true
 			}
-			d.t.file.found(TooLarge, at, fmt.Sprintf("a value of %d bytes", w))
+			d.t.file.found(TooLarge, at, fmt.Sprintf("a value of %d bytes", width))
 			for ; column < len(d.place); column++ {
 				d.missing(column)
 			}
 			break
 		}
+		end := body + int(width)
 		if place >= 0 {
 			v := &d.values[place]
-			v.decode(serial, body[:w])
+			v.decode(serial, record[body:end])
 			if v.Type == Null && d.t.columns[column].rowid {
 				v.Type, v.bits = Integer, rowid
 			}
 		}
-		body = body[w:]
+		body = end
 	}
 	return d.row(d.values)
 }

@@ -57,18 +57,24 @@ func (v *Value) Bytes() []byte { return v.bytes }
 // String returns a copy of a text or a blob, "" if it is none.
 func (v *Value) String() string { return string(v.bytes) }
 
-// widths are the bytes that values of the first serial types take.
-var widths = [12]uint8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0}
-
-// width returns how many bytes a value of a serial type takes, -1 if there is no such type.
-func width(serial int64) int64 {
-	switch {
-	case serial >= 12:
-		return (serial - 12) / 2
-	case serial < 0 || serial == 10 || serial == 11:
-		return -1
+// widths are the bytes that values of the serial types of one byte take, -1: there is no such type.
+var widths = func() (w [0x80]int8) {
+	copy(w[:], []int8{0, 1, 2, 3, 4, 6, 8, 8, 0, 0, -1, -1})
+	for serial := 12; serial < len(w); serial++ {
+		w[serial] = int8((serial - 12) / 2)
 	}
-	return int64(widths[serial])
+	return w
+}()
+
+// widthOf returns how many bytes a value of a serial type takes, -1 if there is no such type.
+func widthOf(serial int64) int64 {
+	switch {
+	case serial < 0:
+		return -1
+	case serial < int64(len(widths)):
+		return int64(widths[serial])
+	}
+	return (serial - 12) / 2
 }
 
 // decode sets a value of a serial type; b has its width.
