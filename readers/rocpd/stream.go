@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"tracekit/readers/internal/wire"
 )
@@ -171,7 +172,10 @@ func (s *stream) skip() error {
 		return err
 	}
 	if c != '{' && c != '[' {
-		_, err := s.value()
+		v, err := s.value()
+		if err == nil && c != '"' && slices.ContainsFunc(v, func(c byte) bool { return !plain[c] }) {
+			err = errSyntax
+		}
 		return err
 	}
 	for open := s.open[:0]; ; s.open = open {
