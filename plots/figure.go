@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"os"
@@ -88,7 +90,8 @@ func (f *Figure) encodePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(px(f.width), px(f.height)), vgimg.UseDPI(dpi))
 	f.draw(draw.New(c))
 	out := bufio.NewWriter(w)
-	if err := png.Encode(out, c.Image()); err != nil {
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // a third less time for 4 % more bytes
+	if err := encoder.Encode(out, c.Image()); err != nil {
 		return fmt.Errorf("encoding PNG: %w", err)
 	}
 	return out.Flush()
@@ -114,6 +117,43 @@ func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
 	text = strings.Map(printable, text)
 	c.widths = append(c.widths, f.Width(text))
 	c.Canvas.FillString(f, at, text)
+}
+
+// DrawImage embeds an image, in a palette if that holds its colors.
+func (c *svgCanvas) DrawImage(r vg.Rectangle, img image.Image) {
+	if opaque, ok := img.(*image.RGBA); ok {
+		if p := paletted(opaque); p != nil {
+			img = p
+		}
+	}
+	c.Canvas.DrawImage(r, img)
+}
+
+// paletted returns an image with a palette, a pixel a byte; nil if there are more than 256 colors.
+func paletted(img *image.RGBA) *image.Paletted {
+	out := image.NewPaletted(img.Bounds(), nil)
+	index := make(map[color.RGBA]uint8)
+	for y := range img.Bounds().Dy() {
+		row := img.Pix[y*img.Stride:][:4*img.Bounds().Dx()]
+		last, at := color.RGBA{}, -1
+		for x := range img.Bounds().Dx() {
+			c := color.RGBA{row[4*x], row[4*x+1], row[4*x+2], row[4*x+3]}
+			if at < 0 || c != last {
+				i, ok := index[c]
+				if !ok {
+					if len(index) == 256 {
+						return nil
+					}
+					i = uint8(len(index))
+					index[c] = i
+					out.Palette = append(out.Palette, c)
+				}
+				last, at = c, int(i)
+			}
+			out.Pix[y*out.Stride+x] = uint8(at)
+		}
+	}
+	return out
 }
 
 // encodeSVG mends what the SVG canvas leaves to the viewer: a family of fonts

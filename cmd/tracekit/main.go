@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,9 @@ import (
 // helpWidth is the width of help texts, in columns.
 const helpWidth = 90
 
-func newRoot(io *cli.Streams) *cobra.Command {
+// newRoot builds the command with the subcommands that a line may need: the one that it begins with, or else all. To build all
+// takes as long as to read a small trace.
+func newRoot(io *cli.Streams, line ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tracekit",
 		Short: "Analyze traces of MPI and multi-GPU programs",
@@ -46,9 +49,15 @@ or a --fail-if condition holds; 128 plus the number of a signal.`,
 	root.SetErr(io.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", cli.FlagError(err)) })
 	cobra.EnableCommandSorting = false // the most used ones come first
-	for _, g := range groups(io) {
+	needed := func(c named) bool { return len(line) > 0 && c.name == line[0] }
+	one := slices.ContainsFunc(groups(), func(g group) bool { return slices.ContainsFunc(g.commands, needed) })
+	for _, g := range groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
-		for _, c := range g.commands {
+		for _, n := range g.commands {
+			if one && !needed(n) {
+				continue
+			}
+			c := n.build(io)
 			c.GroupID = g.title
 			root.AddCommand(c)
 		}
@@ -112,19 +121,26 @@ func version() string {
 // A group is subcommands for one purpose.
 type group struct {
 	title    string
-	commands []*cobra.Command
+	commands []named
+}
+
+// A named is a subcommand that is not built yet.
+type named struct {
+	name  string
+	build func(*cli.Streams) *cobra.Command
 }
 
 // groups are the subcommands in the order of the help text.
-func groups(io *cli.Streams) []group {
+func groups() []group {
 	return []group{
-		{"Look at a trace:", []*cobra.Command{newAnalyze(io), newView(io), newReport(io), newInfo(io), newSpacetime(io)}},
-		{"Find out why:", []*cobra.Command{newExplain(io), newHang(io), newWhatif(io), newStragglers(io), newSQL(io), newHeaders(io), newFit(io),
-			newMCP(io)}},
-		{"Compare runs:", []*cobra.Command{newCompare(io), newBaseline(io), newScaling(io)}},
-		{"Make traces smaller or move them:", []*cobra.Command{newConvert(io), newCompress(io), newReconstruct(io),
-			newFormulae(io), newReduce(io), newCombine(io)}},
-		{"Study the measurement:", []*cobra.Command{newSample(io), newGenerate(io)}},
+		{"Look at a trace:", []named{{"analyze", newAnalyze}, {"view", newView}, {"report", newReport}, {"info", newInfo},
+			{"spacetime", newSpacetime}}},
+		{"Find out why:", []named{{"explain", newExplain}, {"hang", newHang}, {"whatif", newWhatif}, {"stragglers", newStragglers}, {"sql", newSQL},
+			{"headers", newHeaders}, {"fit", newFit}, {"mcp", newMCP}}},
+		{"Compare runs:", []named{{"compare", newCompare}, {"baseline", newBaseline}, {"scaling", newScaling}}},
+		{"Make traces smaller or move them:", []named{{"convert", newConvert}, {"compress", newCompress}, {"reconstruct", newReconstruct},
+			{"formulae", newFormulae}, {"reduce", newReduce}, {"combine", newCombine}}},
+		{"Study the measurement:", []named{{"sample", newSample}, {"generate", newGenerate}}},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -273,6 +274,30 @@ func TestMan(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, "man1", "tracekit-"+c.Name()+".1")); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestBuiltAlone states that a line builds the command that it names, and no other one of the groups; and that lines
+// that name none have them all.
+func TestBuiltAlone(t *testing.T) {
+	built := func(line ...string) (names []string) {
+		for _, c := range newRoot(&cli.Streams{}, line...).Commands() {
+			if c.GroupID != "" {
+				names = append(names, c.Name())
+			}
+		}
+		return names
+	}
+	all := built()
+	for _, name := range all {
+		if got := built(name, "--help"); !slices.Equal(got, []string{name}) {
+			t.Errorf("%s: %v are built", name, got)
+		}
+	}
+	for _, line := range [][]string{{"help", "analyze"}, {"analyse"}, {"--help"}, {"__complete", "analyze"}, {"man", "x"}} {
+		if got := built(line...); !slices.Equal(got, all) {
+			t.Errorf("%v: %v are built", line, got)
 		}
 	}
 }

@@ -118,12 +118,16 @@ func TestJSONDamagedNames(t *testing.T) {
 	}
 }
 
-// What is gone over ends where its bracket is closed by one of its own kind; else the file is damaged.
+// What is gone over ends where its bracket is closed by one of its own kind, and holds no bytes that JSON cannot have there; else the
+// file is damaged.
 func TestJSONBrackets(t *testing.T) {
-	data := bytes.Replace(jsonData(t), []byte(`"buffer_records":{`), []byte(`"buffer_records":{"other":{"kind":[{},"start":1}],`), 1)
-	s := jsonOpener.Bytes(t, "a.json", data)
-	if recordingtest.Count(s, trace.CodeCorrupt) == 0 {
-		t.Errorf("findings %v", s.Findings())
+	for other, want := range map[string]bool{`{"kind":[{},"start":1}]`: true, "[1\xb6]": true, "{\"a\":[2]\x12}": true, "\xf1[{}]": true, "nu[]": true, "NaN": false,
+		"{\"a\xb6\" :\t[-2.5E+1, NaN,null]\r\n}": false} {
+		data := bytes.Replace(jsonData(t), []byte(`"buffer_records":{`), []byte(`"buffer_records":{"other":`+other+`,`), 1)
+		s := jsonOpener.Bytes(t, "a.json", data)
+		if got := recordingtest.Count(s, trace.CodeCorrupt) > 0; got != want {
+			t.Errorf("%q: findings %v", other, s.Findings())
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"tracekit/readers/internal/wire"
 )
@@ -155,14 +156,26 @@ func closing(b []byte, i int) int {
 	}
 }
 
-// skip goes over the next value, however long it is. What is in it may be no JSON, but its brackets fit together.
+// plain are the bytes that JSON has between brackets and strings, and those of the words that some tools write for numbers.
+var plain = func() (is [256]bool) {
+	for _, c := range []byte(" \n\t\r,:+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		is[c] = true
+	}
+	return is
+}()
+
+// skip goes over the next value, however long it is. What is in it may be no JSON, but its brackets fit together, and between them
+// and strings are bytes that JSON may have there.
 func (s *stream) skip() error {
 	c, err := s.peek()
 	if err != nil {
 		return err
 	}
 	if c != '{' && c != '[' {
-		_, err := s.value()
+		v, err := s.value()
+		if err == nil && c != '"' && slices.ContainsFunc(v, func(c byte) bool { return !plain[c] }) {
+			err = errSyntax
+		}
 		return err
 	}
 	for open := s.open[:0]; ; s.open = open {
@@ -188,6 +201,11 @@ func (s *stream) skip() error {
 					return errSyntax
 				}
 				open = open[:last]
+			default:
+				if !plain[b[i]] {
+					s.pos += i
+					return errSyntax
+				}
 			}
 			if i++; len(open) == 0 {
 				s.pos += i

@@ -232,15 +232,15 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, makers := range map[outcome][]command{natural: nil, bad: {{args: []string{"fit"}}}} {
+	for want, left := range map[outcome][]file{natural: nil, bad: {{"profile.json", []byte("{}")}}} {
 		s := *sampleOf(t)[2]
-		s.makers = makers
+		s.left = left
 		j := judgement{campaign: &campaign{self: &program{path: "false"}}, dir: t.TempDir(), baseline: &baseline{answer: answer},
 			ending: ending{stdout: []byte(`{"x":2}`)},
 			plan:   plan{sample: &s, document: true}, mutants: []mutant{{first, []byte("[]")}}}
 		j.campaign.sound.Store(soundKey{&s, "census", false}, func() (*baseline, error) { return new(baseline), nil })
 		if got, why := j.judge(t.Context()); got != want {
-			t.Errorf("made by %d commands: outcome %d (%s), want %d", len(makers), got, why, want)
+			t.Errorf("%d files left behind: outcome %d (%s), want %d", len(left), got, why, want)
 		}
 	}
 }

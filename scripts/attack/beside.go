@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -31,7 +30,7 @@ func (s *sample) trace() []string {
 // damaged chooses the file to damage. Of what stands beside a trace it is hardly ever the trace's: that
 // is damaged after the others were made of it.
 func (s *sample) damaged(r *rand.Rand) int {
-	if s.beside() && (len(s.makers) == 0 || r.IntN(6) > 0) {
+	if s.beside() && (s.left == nil || r.IntN(6) > 0) {
 		return r.IntN(s.made)
 	}
 	return r.IntN(len(s.files))
@@ -44,23 +43,24 @@ var left = []struct {
 	open   string // what a command is given that reads them
 	files  string // which are damaged, a pattern
 	makers []command
+	anew   bool // for each run: they note where the trace lies
 }{
 	{"shards", "parts", "parts/*", []command{
 		{args: []string{"analyze", "--shard", "1/3", "-o", "t/parts", "t/trace"}},
 		{args: []string{"analyze", "--shard", "2/3", "-o", "t/parts", "t/trace"}},
 		{args: []string{"analyze", "--shard", "3/3", "-o", "t/parts", "t/trace"}},
-	}},
-	{"tasks", "parts", "left/*", secondPass("task")},
-	{"profiles of tasks", "parts", "left/*", secondPass("profile")},
+	}, false},
+	{"tasks", "parts", "left/*", secondPass("task"), false},
+	{"profiles of tasks", "parts", "left/*", secondPass("profile"), false},
 	{"coded shards", "parts", "parts/*", []command{
 		{args: []string{"compress", "--shard", "1/2", "-o", "t/parts", "t/trace"}},
 		{args: []string{"compress", "--shard", "2/2", "-o", "t/parts", "t/trace"}},
-	}},
+	}, false},
 	{"event files", "parts", "parts/*", []command{
 		{args: []string{"convert", "--shard", "1/2", "t/trace", "t/parts"}},
 		{args: []string{"convert", "--shard", "2/2", "t/trace", "t/parts"}},
-	}},
-	{"index", traceBeside, "*", []command{{args: []string{"view", "--keep-index=beside", "t/trace"}, serves: true}}},
+	}, false},
+	{"index", traceBeside, "*", []command{{args: []string{"view", "--keep-index=beside", "t/trace"}, serves: true}}, true},
 }
 
 // bothShares makes both shares of a second pass, in the shell.
@@ -77,24 +77,17 @@ func secondPass(ext string) []command {
 	}
 }
 
-// leftovers returns what commands leave behind of the repository's archives.
-func leftovers(ctx context.Context, root string, tracekit *program, work string) ([]*sample, error) {
-	archives, err := filepath.Glob(filepath.Join(root, "samples", "archives", "*"))
-	if err != nil {
-		return nil, err
-	}
+// leftovers returns what commands leave behind of originals.
+func leftovers(ctx context.Context, originals []string, tracekit *program, work string) ([]*sample, error) {
 	var out []*sample
-	for _, archive := range archives {
-		trace, err := traceFiles(archive)
+	for _, original := range originals {
+		trace, err := traceFiles(original)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range left {
-			s := &sample{name: filepath.Base(archive), format: l.format, files: trace, open: []string{l.open}, makers: l.makers}
+			s := &sample{name: filepath.Base(original), format: l.format, open: []string{l.open}, left: trace, makers: l.makers}
 			dir := filepath.Join(work, l.format+"-"+s.name)
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return nil, err
-			}
 			if err := (&campaign{tracekit: tracekit}).lay(ctx, s, dir, first); err != nil {
 				return nil, err
 			}
@@ -102,15 +95,17 @@ func leftovers(ctx context.Context, root string, tracekit *program, work string)
 			if err != nil {
 				return nil, err
 			}
-			found := slices.DeleteFunc(all, func(f file) bool {
+			if !l.anew {
+				s.left, s.makers = all, nil
+			}
+			found := slices.DeleteFunc(slices.Clone(all), func(f file) bool {
 				damaged, err := path.Match(l.files, f.name)
 				return err != nil || !damaged || slices.ContainsFunc(trace, func(t file) bool { return t.name == f.name })
 			})
 			if len(found) == 0 {
 				return nil, fmt.Errorf("%s: its commands have left nothing behind", dir)
 			}
-			s.files, s.made = slices.Concat(found, trace), len(found)
-			s.weight = 1 + 40_000/(s.size()+10_000)
+			s.files, s.made, s.weight = slices.Concat(found, trace), len(found), weightOf(trace)
 			out = append(out, s)
 		}
 	}
@@ -118,7 +113,7 @@ func leftovers(ctx context.Context, root string, tracekit *program, work string)
 }
 
 // profiles returns the profile of MPI calls that the repository holds.
-func profiles(_ context.Context, root string, _ *program, _ string) ([]*sample, error) {
+func profiles(root string) ([]*sample, error) {
 	files, err := readFiles(filepath.Join(root, "samples", "profiles"))
 	if err != nil {
 		return nil, err

@@ -53,10 +53,10 @@ var shares = []struct {
 	format string
 	weight int
 }{
-	{"otf2", 8}, {"paraver", 7}, {"paraver.gz", 2}, {"json", 8}, {"json.gz", 2}, {"arrow", 4}, {"parquet", 4}, {"parts", 2},
-	{"tkf lossless", 4}, {"tkf stat", 4}, {"nsight", 4}, {"rocpd", 4}, {"rocprofv3", 2},
-	{"perfetto", 4}, {"xplane", 3}, {"spans", 3}, {"profile", 1}, {"shards", 2}, {"tasks", 1}, {"profiles of tasks", 1}, {"coded shards",
-		1}, {"event files", 1}, {"index", 1},
+	{"otf2", 16}, {"paraver", 14}, {"paraver.gz", 4}, {"json", 16}, {"json.gz", 4}, {"arrow", 8}, {"parquet", 8}, {"parts", 4},
+	{"tkf lossless", 8}, {"tkf stat", 8}, {"nsight", 8}, {"rocpd", 8}, {"rocprofv3", 4},
+	{"perfetto", 8}, {"xplane", 6}, {"spans", 6}, {"profile", 2}, {"shards", 4}, {"coded shards", 2}, {"event files", 2},
+	{"tasks", 1}, {"profiles of tasks", 1}, {"index", 1}, // each run starts processes
 }
 
 // pick returns one of n items by weight.
@@ -228,17 +228,13 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 	})
 }
 
-// lay lays a copy of a sample below a run's directory. What commands leave behind for others is
-// made anew, for it may hold where and when the trace was written.
+// lay lays a copy of a sample below a run's directory, with what commands have left behind beside it.
 func (c *campaign) lay(ctx context.Context, s *sample, dir, name string) error {
 	files := s.files
-	if len(s.makers) > 0 {
-		files = files[s.made:]
+	if s.left != nil {
+		files = s.left
 	}
-	if err := writeFiles(filepath.Join(dir, name), files); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o777); err != nil {
+	if err := errors.Join(writeFiles(filepath.Join(dir, name), files), os.MkdirAll(filepath.Join(dir, "tmp"), 0o777)); err != nil {
 		return err
 	}
 	for _, m := range s.makers {

@@ -145,7 +145,7 @@ func (j *judgement) compare(ctx context.Context) (outcome, string) {
 // explain says why a mutant may change the answer although no finding says so.
 func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 	name := j.plan.sample.files[j.plan.file].name
-	if len(j.plan.sample.makers) > 0 && j.plan.file < j.plan.sample.made {
+	if j.plan.sample.left != nil && j.plan.file < j.plan.sample.made {
 		return bad, "changed answer, without a word about " + name
 	}
 	if isRepeated(name) {

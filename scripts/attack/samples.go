@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,10 @@ import (
 	"strings"
 
 	"golang.org/x/tools/txtar"
+
+	"tracekit/readers"
+	"tracekit/samples/oracle"
+	"tracekit/trace"
 )
 
 // A sample is a sound trace: its files, and which of them a command is given.
@@ -25,7 +30,8 @@ type sample struct {
 
 	// Of what stands beside a trace: see beside.go.
 	made   int       // the first so many files are not the trace's
-	makers []command // which make them, of the trace; none: they lie there as it does
+	left   []file    // what is laid down if it is not the files: the trace and what commands have left behind beside it
+	makers []command // which leave more behind, in each run anew
 }
 
 // A file is a file of a trace by its path below the trace's directory.
@@ -34,12 +40,13 @@ type file struct {
 	data []byte
 }
 
-// size returns the bytes of all files.
-func (s *sample) size() (n int) {
-	for _, f := range s.files {
-		n += len(f.data)
+// weightOf returns the weight of a sample by the size of the trace that it was made of: what a run takes grows with it.
+func weightOf(files []file) int {
+	size := 0
+	for _, f := range files {
+		size += len(f.data)
 	}
-	return n
+	return 1 + 100_000/(size+5_000)
 }
 
 // made are the formats that samples are converted to, by the name of the copy.
@@ -68,26 +75,67 @@ var recorded = []struct{ format, dir, open string }{
 	{"xplane", "xplane/testdata/run", "."}, {"xplane", "xplane/testdata/run", "worker0.xplane.pb"},
 }
 
-// findSamples returns the samples of the repository: its archives in every format, and the
-// traces of the readers' goldens that are sound. It makes copies below work.
-func findSamples(ctx context.Context, root string, tracekit *program, work string) ([]*sample, error) {
-	archives, err := filepath.Glob(filepath.Join(root, "samples", "archives", "*"))
+// small are the patterns of samples/testdata/patterns that are damaged as archives are: a few records, of which they have most kinds.
+var small = []string{"intercommunicator", "late-sender-waitall", "nonblocking-collective", "threads"}
+
+// writeSmall writes them as archives below a directory.
+func writeSmall(ctx context.Context, root, dir string) error {
+	patterns, err := oracle.ReadPatterns(filepath.Join(root, "samples", "testdata", "patterns"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []*sample
-	add := func(name, format, dir string, open ...string) error {
-		s := &sample{name: name, format: format, open: open}
-		if s.files, err = readFiles(dir); err != nil {
+	for _, name := range small {
+		at := slices.IndexFunc(patterns, func(p oracle.Pattern) bool { return p.Name == name })
+		if at < 0 {
+			return fmt.Errorf("there is no pattern %s", name)
+		}
+		src := patterns[at].Trace
+		w, err := readers.Create(filepath.Join(dir, name), src.Info(), src.Defs(), readers.CreateOptions{Format: "otf2"})
+		if err != nil {
 			return err
 		}
-		s.weight = 1 + 40_000/(s.size()+10_000)
-		out = append(out, s)
-		return nil
+		for l := range src.Defs().Locations {
+			for b, readErr := range src.Events(ctx, trace.LocationID(l)) {
+				if err = errors.Join(err, readErr); err == nil {
+					err = w.Write(b)
+				}
+			}
+		}
+		if err = errors.Join(err, w.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	for _, archive := range archives {
-		name := filepath.Base(archive)
-		if err := add(name, "otf2", archive, "."); err != nil {
+	return nil
+}
+
+// findSamples returns the samples of the repository: its archives and small patterns in every format, and the
+// traces of the readers' goldens that are sound. It makes copies below work.
+func findSamples(ctx context.Context, root string, tracekit *program, work string) ([]*sample, error) {
+	if err := errors.Join(os.MkdirAll(filepath.Join(work, "small"), 0o777), writeSmall(ctx, root, filepath.Join(work, "small"))); err != nil {
+		return nil, err
+	}
+	var originals []string
+	for _, pattern := range []string{filepath.Join(root, "samples", "archives", "*"), filepath.Join(work, "small", "*")} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		originals = append(originals, found...)
+	}
+	var out []*sample
+	add := func(original *sample, name, format, dir string, open ...string) (*sample, error) {
+		files, err := readFiles(dir)
+		s := &sample{name: name, format: format, open: open, files: files, weight: weightOf(files)}
+		if original != nil {
+			s.weight = original.weight
+		}
+		out = append(out, s)
+		return s, err
+	}
+	for _, original := range originals {
+		name := filepath.Base(original)
+		recorded, err := add(nil, name, "otf2", original, ".")
+		if err != nil {
 			return nil, err
 		}
 		for i, m := range made {
@@ -96,35 +144,36 @@ func findSamples(ctx context.Context, root string, tracekit *program, work strin
 				return nil, err
 			}
 			args := slices.Concat(m.args, []string{filepath.Join(dir, m.name), "--quiet"})
-			args = slices.Insert(args, 1, archive)
-			if text, err := exec.CommandContext(ctx, tracekit.path, args...).CombinedOutput(); err != nil {
-				return nil, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
+			if err := runs(ctx, tracekit, slices.Insert(args, 1, original)...); err != nil {
+				return nil, err
 			}
-			if err := add(name, m.format, dir, m.name); err != nil {
+			if _, err := add(recorded, name, m.format, dir, m.name); err != nil {
 				return nil, err
 			}
 		}
 		dir := filepath.Join(work, name+"-parts")
-		if err := writeParts(ctx, tracekit, archive, filepath.Join(dir, "x.parquet")); err != nil {
+		if err := writeParts(ctx, tracekit, original, filepath.Join(dir, "x.parquet")); err != nil {
 			return nil, err
 		}
-		if err := add(name, "parts", dir, "x.parquet"); err != nil {
+		if _, err := add(recorded, name, "parts", dir, "x.parquet"); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range recorded {
-		if err := add(filepath.Base(r.dir), r.format, filepath.Join(root, "readers", filepath.FromSlash(r.dir)), r.open); err != nil {
+		if _, err := add(nil, filepath.Base(r.dir), r.format, filepath.Join(root, "readers", filepath.FromSlash(r.dir)), r.open); err != nil {
 			return nil, err
 		}
 	}
-	for _, more := range []func(context.Context, string, *program, string) ([]*sample, error){goldens, profiles, leftovers} {
-		found, err := more(ctx, root, tracekit, work)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
+	texts, err := goldens(ctx, root, tracekit, work)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	calls, err := profiles(root)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := leftovers(ctx, originals, tracekit, work)
+	return slices.Concat(out, texts, calls, beside), err
 }
 
 // writeParts writes a trace in two parts.
@@ -134,9 +183,17 @@ func writeParts(ctx context.Context, tracekit *program, trace, out string) error
 	}
 	for _, args := range [][]string{{"convert", "--shard", "1/2", trace, out}, {"convert", "--shard", "2/2", trace, out},
 		{"combine", out}} {
-		if text, err := exec.CommandContext(ctx, tracekit.path, append(args, "--quiet")...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
+		if err := runs(ctx, tracekit, append(args, "--quiet")...); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// runs runs a command that is to succeed.
+func runs(ctx context.Context, tracekit *program, args ...string) error {
+	if text, err := exec.CommandContext(ctx, tracekit.path, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, text)
 	}
 	return nil
 }
@@ -154,7 +211,7 @@ func goldens(ctx context.Context, root string, tracekit *program, work string) (
 			if err != nil {
 				return nil, err
 			}
-			s := &sample{name: strings.TrimSuffix(filepath.Base(path), ".txtar"), format: strings.SplitN(pattern, "/", 2)[0], weight: 1}
+			s := &sample{name: strings.TrimSuffix(filepath.Base(path), ".txtar"), format: strings.SplitN(pattern, "/", 2)[0], weight: 4}
 			for _, f := range a.Files {
 				if f.Name == "want" {
 					continue

@@ -110,6 +110,8 @@ func (f *File) open() error {
 	switch counted := bytes.Equal(h[24:28], h[92:96]); { // else the number is that of an SQLite before 2010
 	case announced > there && counted:
 		f.found(Truncated, f.size, fmt.Sprintf("%d of %d pages are there", there, announced))
+	case f.size > announced*int64(f.page) && announced > 0 && counted: // what was inserted before has moved the rest of a page
+		f.found(Corrupt, announced*int64(f.page), fmt.Sprintf("bytes behind the last of %d pages", announced))
 	case announced != there && !counted, !bytes.Equal(h[21:24], []byte{64, 32, 32}): // which is so in all databases
 		f.found(Corrupt, 0, "a header that contradicts itself")
 	}

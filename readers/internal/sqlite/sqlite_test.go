@@ -217,6 +217,24 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// Bytes behind the last page are damage: what was inserted in it has moved its end there.
+func TestLonger(t *testing.T) {
+	data := tracetest.ReadFile(t, filepath.Join("..", "..", "nsight", "testdata", "run", "report0.sqlite"))
+	for _, more := range []int{0, 1, 12, 512} {
+		path := filepath.Join(t.TempDir(), "a.sqlite")
+		tracetest.WriteFile(t, path, slices.Insert(bytes.Clone(data), len(data)-100, make([]byte, more)...))
+		got := false
+		f, err := Open(path, func(fault Fault, at int64, _ string) { got = got || fault == Corrupt && at == int64(len(data)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if got != (more > 0) {
+			t.Errorf("%d bytes more: damage %t", more, got)
+		}
+	}
+}
+
 // Newer pages beside a database are told of.
 func TestUnsaved(t *testing.T) {
 	path := script(t, "CREATE TABLE a (b); INSERT INTO a VALUES (1);")

@@ -18,7 +18,7 @@ import (
 // Main runs a command line until it is done or a signal asks to stop, which cancels what
 // runs so that it cleans up; the exit code is then 128 and the signal's number, as shells have
 // it. Signals that whoever started us ignores (nohup) stay ignored.
-func Main(io *Streams, args []string, newRoot func(*Streams) *cobra.Command) int {
+func Main(io *Streams, args []string, newRoot func(io *Streams, line ...string) *cobra.Command) int {
 	signals := slices.DeleteFunc([]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 	if len(signals) == 0 { // to be notified of none means of all
 		return Execute(context.Background(), io, args, newRoot)
@@ -35,14 +35,14 @@ func Main(io *Streams, args []string, newRoot func(*Streams) *cobra.Command) int
 }
 
 // Execute executes one command line and returns the exit code.
-func Execute(ctx context.Context, io *Streams, args []string, newRoot func(*Streams) *cobra.Command) int {
+func Execute(ctx context.Context, io *Streams, args []string, newRoot func(io *Streams, line ...string) *cobra.Command) int {
 	own, out := *io, &sticky{w: io.Out}
 	own.Out, own.Err, own.Bar = text.Writer{W: out}, text.Writer{W: io.Err}, io.Err
 	own.Bytes = out
 	if own.OutTTY {
 		own.Terminal = out
 	}
-	root := newRoot(&own)
+	root := newRoot(&own, args...)
 	root.SetArgs(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		Complete(root)
