@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"modernc.org/sqlite/vtab"
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"tracekit/readers/arrowdir"
 	"tracekit/spill"
@@ -30,8 +31,8 @@ type table struct {
 // A column is the values of a column: integers, or of names their places in the ascending list of names, so that either compare as
 // integers.
 type column struct {
-	names  []string     // ascending, each once; nil: integers or numbers
-	boxed  []vtab.Value // the names
+	names  []string // ascending, each once; nil: integers or numbers
+	texts  []cText  // the names, as long as the table is open
 	values *spill.Table[int64]
 	blocks []extent
 	real   bool     // values are numbers, as integers that compare as they do
@@ -48,6 +49,15 @@ func (e *extent) add(v int64) { e.least, e.greatest = min(e.least, v), max(e.gre
 
 func newTable(of arrowdir.Table, store *spill.Store) *table {
 	return &table{Table: of, store: store, columns: make([]column, len(of.Columns))}
+}
+
+// close gives the C memory back.
+func (t *table) close(tls *libc.TLS) {
+	for i := range t.columns {
+		if texts := t.columns[i].texts; len(texts) > 0 {
+			sqlite3.Xsqlite3_free(tls, texts[0].at)
+		}
+	}
 }
 
 // schema is the statement that declares the table.
@@ -67,7 +77,7 @@ func (t *table) schema() string {
 }
 
 // load fills those columns, by their bits, that are not filled yet, and counts the rows.
-func (t *table) load(wanted uint64) error {
+func (t *table) load(tls *libc.TLS, wanted uint64) error {
 	var fill []int
 	for i := range t.columns {
 		if wanted>>min(i, 63)&1 == 1 && t.columns[i].values == nil {
@@ -83,8 +93,9 @@ func (t *table) load(wanted uint64) error {
 		*c = column{values: spill.NewTable[int64](t.store), sorted: true, real: t.Columns[i].Real}
 		if names := t.Columns[i].Names; names != nil {
 			c.names, places[i] = placed(names)
-			for _, n := range c.names {
-				c.boxed = append(c.boxed, n)
+			var err error
+			if c.texts, err = texts(tls, c.names); err != nil {
+				return err
 			}
 		}
 	}
