@@ -100,8 +100,7 @@ func (t *table) load(tls *libc.TLS, wanted uint64) error {
 		}
 	}
 	rows := 0
-	err := t.Groups(func(group []arrowdir.Column) error {
-		n := max(len(group[0].Values), len(group[0].Index))
+	err := t.Groups(fill, func(group []arrowdir.Column, n int) error {
 		for _, i := range fill {
 			t.columns[i].append(&group[i], places[i], n)
 		}
