@@ -291,6 +291,43 @@ func (r *Rows) end() {
 	r.err = r.take(r.group.columns, r.group.rows)
 }
 
+// A PartReader reads rows of parts of a table.
+type PartReader struct {
+	columns []resultColumn
+	wanted  []bool
+	out     []Column
+}
+
+// NewPartReader returns one that reads the columns that are wanted, by their indices.
+func (t Table) NewPartReader(wanted []int) *PartReader {
+	r := &PartReader{t.plainColumns(), make([]bool, len(t.Columns)), make([]Column, len(t.Columns))}
+	for _, i := range wanted {
+		r.wanted[i] = true
+	}
+	return r
+}
+
+// Read returns rows of a part, from row first on, valid until the next call.
+func (r *PartReader) Read(p Part, first, rows int) []Column {
+	for i := range r.columns {
+		r.columns[i].empty()
+	}
+	p.Fill(&Block{rows, r.columns, r.wanted}, first)
+	for i := range r.columns {
+		r.out[i] = r.columns[i].column()
+	}
+	return r.out
+}
+
+// plainColumns returns columns that no Arrow array is made of.
+func (t Table) plainColumns() []resultColumn {
+	columns := make([]resultColumn, len(t.Columns))
+	for i := range columns {
+		columns[i].named = t.Columns[i].Names != nil
+	}
+	return columns
+}
+
 // A Column is some rows of a column of a table: integers, the bits of numbers or, of a column with names, their indices. Bit i%8 of Valid[i/8] says whether
 // row i has a value.
 type Column struct {
@@ -303,13 +340,9 @@ type Column struct {
 // are not wanted, by their indices, may be empty.
 func (t Table) Groups(wanted []int, take func(group []Column, rows int) error) error {
 	columns := make([]Column, len(t.Columns))
-	like := make([]resultColumn, len(t.Columns))
-	for i := range like {
-		like[i].named = t.Columns[i].Names != nil
-	}
-	return t.groups(like, wanted, func(group []resultColumn, rows int) error {
+	return t.groups(t.plainColumns(), wanted, func(group []resultColumn, rows int) error {
 		for i := range group {
-			columns[i] = Column{group[i].values, group[i].index, group[i].valid}
+			columns[i] = group[i].column()
 		}
 		return take(columns, rows)
 	})
@@ -389,6 +422,8 @@ func (c *resultColumn) array() arrow.Array {
 	defer d.Release()
 	return array.MakeFromData(d)
 }
+
+func (c *resultColumn) column() Column { return Column{c.values, c.index, c.valid} }
 
 func (c *resultColumn) empty() {
 	c.values, c.index, c.valid, c.rows, c.missing = c.values[:0], c.index[:0], c.valid[:0], 0, 0

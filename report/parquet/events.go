@@ -191,7 +191,26 @@ const (
 func (m *Maker) callsOf(l trace.LocationID) arrowdir.Part {
 	calls := m.t.Calls[l]
 	thread := m.text["location"].of(m.t.Defs.String(m.t.Defs.Locations[l].Name))
-	return arrowdir.Part{Rows: calls.Len(), Fill: func(b *arrowdir.Block, first int) {
+	within := func(column int, least, greatest int64) (first, end int, ok bool) {
+		here := func(v uint32) (int, int, bool) {
+			if v == trace.None || int64(v) < least || int64(v) > greatest {
+				return 0, 0, true
+			}
+			return 0, calls.Len(), true
+		}
+		start := func(i int) int64 { return m.instant(calls.Ptr(i).Enter) }
+		switch column {
+		case callLocation:
+			return here(uint32(l))
+		case callRank:
+			return here(m.t.Rank[l])
+		case callStart: // calls are in order of their Enter
+			first = sort.Search(calls.Len(), func(i int) bool { return start(i) >= least })
+			return first, first + sort.Search(calls.Len()-first, func(i int) bool { return start(first+i) > greatest }), true
+		}
+		return 0, 0, false
+	}
+	return arrowdir.Part{Rows: calls.Len(), Within: within, Fill: func(b *arrowdir.Block, first int) {
 		b.ID(callLocation, uint32(l))
 		b.ID(callRank, m.t.Rank[l])
 		b.Name(callThread, thread)

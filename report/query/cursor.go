@@ -16,12 +16,15 @@ type plan struct {
 	by      int    // column by whose order the rows are visited; -1: in their own
 	down    bool   // from the greatest to the least
 	columns uint64 // that are used
+	selects bool   // selected rows are read alone, of these columns
+	wanted  []int
 }
 
 // A test is a comparison of a column with a value.
 type test struct {
-	column int
-	op     int32
+	column     int
+	op         int32
+	constraint int32 // number of it in the question of SQLite
 }
 
 // tested are the comparisons that a table knows.
@@ -36,15 +39,21 @@ func tested(op int32) bool {
 
 // best plans a query. Comparisons with values are tested while rows are visited; SQLite tests them again. Rows are visited by the column of
 // an equality that has the most different values. Else it is that of ORDER BY or GROUP BY, if it is one column.
-func (t *table) best(tls *libc.TLS, info *sqlite3.Sqlite3_index_info) error {
+func (t *table) best(tls *libc.TLS, question uintptr) error {
+	info := at[sqlite3.Sqlite3_index_info](question)
 	p := &plan{by: -1, columns: info.FcolUsed}
 	usage := array[sqlite3.Tsqlite3_index_constraint_usage](info.FaConstraintUsage, info.FnConstraint)
 	for i, c := range array[sqlite3.Tsqlite3_index_constraint](info.FaConstraint, info.FnConstraint) {
 		if c.FiColumn >= 0 && c.Fusable != 0 && tested(int32(c.Fop)) {
-			p.tests = append(p.tests, test{int(c.FiColumn), int32(c.Fop)})
+			p.tests = append(p.tests, test{int(c.FiColumn), int32(c.Fop), int32(i)})
 			usage[i].FargvIndex = int32(len(p.tests))
 			p.columns |= 1 << min(c.FiColumn, 63)
 		}
+	}
+	info.FidxNum, t.plans = int32(len(t.plans)), append(t.plans, p)
+	if rows, ok, err := t.selects(tls, p, question); ok || err != nil {
+		info.FestimatedRows, info.FestimatedCost = int64(rows)+1, float64(rows)+10
+		return err
 	}
 	if err := t.load(tls, p.columns); err != nil {
 		return err
@@ -67,7 +76,6 @@ func (t *table) best(tls *libc.TLS, info *sqlite3.Sqlite3_index_info) error {
 		info.ForderByConsumed = 1
 	}
 	info.FestimatedRows, info.FestimatedCost = int64(rows)+1, rows+10
-	info.FidxNum, t.plans = int32(len(t.plans)), append(t.plans, p)
 	return nil
 }
 
@@ -80,10 +88,16 @@ type cursor struct {
 	step       int // 1, or -1: from end to begin
 	row        int
 	cells      []spill.Cursor[int64] // by column
+	selection  *selection            // nil: cells have the values
 }
 
 // value returns that of a column in the row.
-func (c *cursor) value(column int) int64 { return *c.cells[column].Ptr(c.row) }
+func (c *cursor) value(column int) int64 {
+	if s := c.selection; s != nil {
+		return s.values[column][c.row-s.first]
+	}
+	return *c.cells[column].Ptr(c.row)
+}
 
 // A condition is what a column must hold.
 type condition struct {
@@ -96,7 +110,7 @@ func (c *condition) holds(v int64) bool {
 	return v >= c.within.least && v <= c.within.greatest && v != absent && (c.names == nil || c.names[v])
 }
 
-// filter begins to visit the rows of a plan that has got its values. All its columns are there, since best has loaded them.
+// filter begins to visit the rows of a plan that has got its values. Its columns are there, since best has loaded them, or are read by row.
 func (c *cursor) filter(number int, values []any) error {
 	t, p := c.table, c.table.plans[number]
 	c.plan, c.conditions, c.step = p, c.conditions[:0], 1
@@ -113,7 +127,10 @@ func (c *cursor) filter(number int, values []any) error {
 		condition.column = x.column
 		c.conditions = append(c.conditions, condition)
 	}
-	if p.by >= 0 {
+	c.selection = nil
+	if p.selects {
+		c.begin()
+	} else if p.by >= 0 {
 		by := &t.columns[p.by]
 		by.sort()
 		for _, x := range c.conditions {
@@ -190,7 +207,10 @@ func (c *column) named(text string) (out condition, ok bool) {
 func (c *cursor) find() {
 	for ; c.place != c.end; c.place += c.step {
 		c.row = c.place
-		if c.plan.by >= 0 {
+		if c.selection != nil {
+			c.read()
+			c.row = c.place
+		} else if c.plan.by >= 0 {
 			c.row = c.table.columns[c.plan.by].at(c.place)
 		} else if c.place%blockRows == 0 && c.skips() {
 			c.place = min(c.place+blockRows, c.end) - 1

@@ -153,7 +153,7 @@ func failed(tls *libc.TLS, of uintptr, err error) int32 {
 }
 
 func bestIndex(tls *libc.TLS, of, question uintptr) int32 {
-	return failed(tls, of, tables.of(at[cTable](of).of).best(tls, at[sqlite3.Sqlite3_index_info](question)))
+	return failed(tls, of, tables.of(at[cTable](of).of).best(tls, question))
 }
 
 func open(tls *libc.TLS, of, out uintptr) int32 {
@@ -175,20 +175,24 @@ func closeCursor(tls *libc.TLS, c uintptr) int32 {
 func filter(tls *libc.TLS, c uintptr, number int32, _ uintptr, count int32, arguments uintptr) int32 {
 	var values []any
 	for _, v := range array[uintptr](arguments, count) {
-		switch sqlite3.Xsqlite3_value_type(tls, v) {
-		case sqlite3.SQLITE_INTEGER:
-			values = append(values, sqlite3.Xsqlite3_value_int64(tls, v))
-		case sqlite3.SQLITE_FLOAT:
-			values = append(values, sqlite3.Xsqlite3_value_double(tls, v))
-		case sqlite3.SQLITE_TEXT:
-			p := sqlite3.Xsqlite3_value_text(tls, v)
-			values = append(values, string(array[byte](p, sqlite3.Xsqlite3_value_bytes(tls, v))))
-		default:
-			values = append(values, nil)
-		}
+		values = append(values, valueOf(tls, v))
 	}
 	x := at[cCursor](c)
 	return failed(tls, x.base.FpVtab, cursors.of(x.of).filter(int(number), values))
+}
+
+// valueOf returns an int64, a float64, a string, or nil for anything else.
+func valueOf(tls *libc.TLS, v uintptr) any {
+	switch sqlite3.Xsqlite3_value_type(tls, v) {
+	case sqlite3.SQLITE_INTEGER:
+		return sqlite3.Xsqlite3_value_int64(tls, v)
+	case sqlite3.SQLITE_FLOAT:
+		return sqlite3.Xsqlite3_value_double(tls, v)
+	case sqlite3.SQLITE_TEXT:
+		p := sqlite3.Xsqlite3_value_text(tls, v)
+		return string(array[byte](p, sqlite3.Xsqlite3_value_bytes(tls, v)))
+	}
+	return nil
 }
 
 func next(tls *libc.TLS, c uintptr) int32 {
