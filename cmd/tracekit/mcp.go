@@ -31,11 +31,12 @@ func newMCP(io *cli.Streams) *cobra.Command {
 		Use:   "mcp",
 		Short: "Answer the questions of agents",
 		Long: `Mcp is a server of the Model Context Protocol on standard input and output. Its tools are info,
-analyze, explain, whatif, compare and sql. Answers have at most 5,000 bytes: a longer one has
-further pages, and analyze has sections. Each answer ends with what it rests on, and with what the
-trace lacks.
+analyze, explain, whatif, compare, baseline and sql. Answers have at most 5,000 bytes: a longer one
+has further pages, and analyze has sections. Each answer ends with what it rests on, and with what
+the trace lacks.
 
-The server reads only files that a call names. It writes none but temporary data.`,
+The server reads only files that a call names. It writes temporary data, and the file that a call of
+baseline names.`,
 		Example: `  claude mcp add tracekit -- tracekit mcp`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -90,9 +91,16 @@ type (
 		Page        int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentCompare struct {
-		A    []string `json:"a" jsonschema:"paths of runs before the change; a trace each"`
-		B    []string `json:"b" jsonschema:"paths of runs after the change; a trace each"`
-		Page int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		A        []string `json:"a,omitempty" jsonschema:"paths of runs before the change; a trace each"`
+		Baseline string   `json:"baseline,omitempty" jsonschema:"file of the tool baseline with the runs before the change, instead of a"`
+		B        []string `json:"b" jsonschema:"paths of runs after the change; a trace each"`
+		Page     int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+	}
+	agentBaseline struct {
+		File    string   `json:"file" jsonschema:"path of the baseline"`
+		Runs    []string `json:"runs,omitempty" jsonschema:"paths of runs to add, a trace each; without: show what the file has"`
+		Replace bool     `json:"replace,omitempty" jsonschema:"replace the runs of the file instead of adding to them"`
+		Page    int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentSQL struct {
 		Traces []string `json:"traces" jsonschema:"paths of traces; tables of several are a.calls, b.calls, ..."`
@@ -110,39 +118,56 @@ func newAgentServer() *mcp.Server {
 			`Savings are upper limits. Repeat what an answer says under "Evidence lacks".`,
 	})
 	a := new(agent)
-	add(s, "info", "Show what a trace contains: format, ranks, threads, time span, notes.", func(ctx context.Context, in agentInfo) (string, error) {
+	add(s, reads, "info", "Show what a trace contains: format, ranks, threads, time span, notes.", func(ctx context.Context, in agentInfo) (string, error) {
 		text, f, err := a.do(ctx, in.Page, with("info").flag("counts", in.Counts).paths(in.Trace))
 		if err != nil {
 			return "", err
 		}
 		return paged(text, lacks(f.findings), in.Page) // records were not compared with each other
 	})
-	add(s, "analyze", "Show where the time goes, what to fix, which place or rank makes others wait, and what a fix would save.",
+	add(s, reads, "analyze", "Show where the time goes, what to fix, which place or rank makes others wait, and what a fix would save.",
 		func(ctx context.Context, in agentAnalyze) (string, error) {
 			return a.run(ctx, in.Page, with("analyze").text("section", strings.Join(in.Sections, ",")).text("ranks", in.Ranks).
 				text("from", in.From).text("to", in.To).paths(in.Trace))
 		})
-	add(s, "explain", "Explain a term of the reports, the evidence of a cause, or one wait back to its origin.", a.explain)
-	add(s, "whatif", "Predict the run time after a change by replay; without a change, list what saves most.",
+	add(s, reads, "explain", "Explain a term of the reports, the evidence of a cause, or one wait back to its origin.", a.explain)
+	add(s, reads, "whatif", "Predict the run time after a change by replay; without a change, list what saves most.",
 		func(ctx context.Context, in agentWhatif) (string, error) {
 			return a.run(ctx, in.Page, with("whatif").text("scale", in.Scale...).text("balance", in.Balance...).text("cap", in.Cap...).
 				text("network", in.Network).text("rank-speed", in.RankSpeed...).text("nonblocking", in.Nonblocking...).
 				text("order", in.Order...).paths(in.Trace))
 		})
-	add(s, "compare", "Show what changed between runs, and whether it is noise.", func(ctx context.Context, in agentCompare) (string, error) {
-		return a.run(ctx, in.Page, with("compare").text("runs", fmt.Sprint(len(in.A))).paths(append(slices.Clone(in.A), in.B...)))
+	add(s, reads, "compare", "Show what changed between runs, and whether it is noise.", func(ctx context.Context, in agentCompare) (string, error) {
+		if in.Baseline != "" && len(in.A) > 0 {
+			return "", errors.New("the runs before the change are in a or in baseline: choose one")
+		}
+		line := with("compare").text("baseline", in.Baseline)
+		if in.Baseline == "" {
+			line = line.text("runs", fmt.Sprint(len(in.A)))
+		}
+		return a.run(ctx, in.Page, line.paths(append(slices.Clone(in.A), in.B...)))
 	})
-	add(s, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as late_ranks.",
+	add(s, writes, "baseline", "Keep figures of runs in a small text file, for compare; three or more runs show the noise.",
+		func(ctx context.Context, in agentBaseline) (string, error) {
+			return a.run(ctx, in.Page, with("baseline").flag("replace", in.Replace).paths([]string{in.File}, in.Runs...))
+		})
+	add(s, reads, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as late_ranks.",
 		func(ctx context.Context, in agentSQL) (string, error) {
 			return a.run(ctx, in.Page, with("sql").text("format", "csv").flag("one-trace", in.One).paths(in.Traces, in.Query))
 		})
 	return s
 }
 
-func add[In any](s *mcp.Server, name, about string, call func(context.Context, In) (string, error)) {
+// What a tool does to files.
+const (
+	reads  = false
+	writes = true
+)
+
+func add[In any](s *mcp.Server, write bool, name, about string, call func(context.Context, In) (string, error)) {
 	closed := false
 	tool := &mcp.Tool{Name: name, Description: about,
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !write, IdempotentHint: !write, DestructiveHint: &write, OpenWorldHint: &closed}}
 	mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		text, err := call(ctx, in)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tracekit/document"
+	"tracekit/trace/tracetest"
 )
 
 // connected returns a client of the server that a transport leads to.
@@ -101,6 +102,46 @@ func TestAgentsTools(t *testing.T) {
 	}
 }
 
+// TestAgentsKeepBaselines states that a baseline has the runs that calls name, that a comparison with it is that with its runs, and that
+// no other file is written.
+func TestAgentsKeepBaselines(t *testing.T) {
+	dir := t.TempDir()
+	s, ring, kept, other := inMemory(t), sampleArchive(t, "ring-4"), filepath.Join(dir, "kept.json"), filepath.Join(dir, "notes.json")
+	tracetest.WriteFile(t, other, `{"mine": true}`)
+	type arguments = map[string]any
+	answer := make(map[string]string)
+	for _, c := range []struct {
+		name, tool string
+		arguments  arguments
+		fails      bool
+	}{
+		{"missing", "baseline", arguments{"file": kept}, true},
+		{"kept", "baseline", arguments{"file": kept, "runs": []string{ring}}, false},
+		{"shown", "baseline", arguments{"file": kept}, false},
+		{"again", "baseline", arguments{"file": kept, "runs": []string{ring}}, true},
+		{"replaced", "baseline", arguments{"file": kept, "runs": []string{ring}, "replace": true}, false},
+		{"foreign", "baseline", arguments{"file": other, "runs": []string{ring}, "replace": true}, true},
+		{"with runs", "compare", arguments{"a": []string{ring}, "b": []string{ring}}, false},
+		{"with file", "compare", arguments{"baseline": kept, "b": []string{ring}}, false},
+		{"with both", "compare", arguments{"baseline": kept, "a": []string{ring}, "b": []string{ring}}, true},
+	} {
+		text, failed := call(t, s, c.tool, c.arguments)
+		if answer[c.name] = text; failed != c.fails {
+			t.Errorf("%s: failed %t:\n%s", c.name, failed, text)
+		}
+	}
+	verdict := "Total rank time: 1.78 s in both"
+	if !strings.Contains(answer["with runs"], verdict) || !strings.Contains(answer["with file"], verdict) {
+		t.Errorf("with runs:\n%s\nwith the file:\n%s", answer["with runs"], answer["with file"])
+	}
+	if answer["kept"] != answer["shown"] || answer["kept"] != answer["replaced"] {
+		t.Errorf("kept:\n%s\nshown:\n%s\nreplaced:\n%s", answer["kept"], answer["shown"], answer["replaced"])
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 || string(tracetest.ReadFile(t, other)) != `{"mine": true}` {
+		t.Errorf("files are %v, %v", left, err)
+	}
+}
+
 // TestAgentsPages states that the pages of an answer are the answer.
 func TestAgentsPages(t *testing.T) {
 	text := strings.Repeat("äöü 1234\n", 2000) + strings.Repeat("é", 9000)
@@ -159,7 +200,7 @@ func TestAgentsHearOfLongNames(t *testing.T) {
 	}
 }
 
-// TestAgentsHearOfDoubts states that what a trace lacks stands in the answers about it, and that the tools write nothing.
+// TestAgentsHearOfDoubts states that what a trace lacks stands in the answers about it, and that the tools that read write nothing.
 func TestAgentsHearOfDoubts(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "cut"), os.DirFS(sampleArchive(t, "ring-4"))); err != nil {

@@ -80,6 +80,18 @@ class Basics(unittest.TestCase):
         self.assertEqual(tk.compare(ring, RING), json.loads(command("compare", "--json", RING, RING)))
         self.assertIn("WHAT TO FIX", tk.run("analyze", RING))
 
+    def test_baseline(self) -> None:
+        """A comparison with a baseline is that with its runs."""
+        with tempfile.TemporaryDirectory() as folder:
+            kept = pathlib.Path(folder, "kept.json")
+            document = tk.baseline(kept, tk.open(RING))
+            self.assertEqual(document, json.loads(kept.read_text()))
+            self.assertEqual(document, tk.baseline(kept))
+            got, want = tk.compare(RING, baseline=kept), tk.compare(RING, RING)
+            self.assertEqual((got.baseline, got.changes), (str(kept), want.changes))
+            with self.assertRaisesRegex(tk.TracekitError, "twice|already|counts once"):
+                tk.baseline(kept, RING)
+
     def test_errors(self) -> None:
         with self.assertRaises(tk.NotATraceError) as caught:
             tk.open("missing").analyze()

@@ -7,7 +7,7 @@
 
 from ._command import GateError, NotATraceError, TracekitError, UsageError, run
 from ._table import Table
-from ._trace import Analysis, Document, Page, Picture, Trace, compare, hang, open, scaling
+from ._trace import Analysis, Document, Page, Picture, Trace, baseline, compare, hang, open, scaling
 
 __all__ = [
     "Analysis",
@@ -20,6 +20,7 @@ __all__ = [
     "Trace",
     "TracekitError",
     "UsageError",
+    "baseline",
     "compare",
     "hang",
     "open",

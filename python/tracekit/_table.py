@@ -61,11 +61,11 @@ class Table:
         except ImportError as error:
             raise _needs("pandas", error) from None
         table = self.to_arrow()
-        frame: pandas.DataFrame = table.to_pandas()
-        for i, column in enumerate(table.columns):
-            if column.null_count and pyarrow.types.is_integer(column.type):
-                whole = column.to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
-                frame.isetitem(i, whole)
+        missing = [i for i, c in enumerate(table.columns) if c.null_count and pyarrow.types.is_integer(c.type)]
+        frame: pandas.DataFrame = table.select([i for i in range(table.num_columns) if i not in missing]).to_pandas()
+        for i in missing:
+            whole = table.column(i).to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
+            frame.insert(i, table.column_names[i], whole, allow_duplicates=True)
         return frame
 
     def to_polars(self) -> polars.DataFrame:

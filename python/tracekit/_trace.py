@@ -210,8 +210,14 @@ def _several(command: str, traces: Sequence[Trace | Path], given: dict[str, Flag
 
 
 def compare(*traces: Trace | Path, **given: Flag) -> Document:
-    """Returns what changed between runs, and whether it is noise: `tracekit compare`."""
+    """Returns what changed between runs, and whether it is noise: `tracekit compare`. With baseline=file, all traces are runs after the
+    change."""
     return _several("compare", traces, given)
+
+
+def baseline(file: Path, *traces: Trace | Path, **given: Flag) -> Document:
+    """Keeps figures of runs in a file and returns what it has: `tracekit baseline`."""
+    return _several("baseline", [file, *traces], given)
 
 
 def scaling(*traces: Trace | Path, **given: Flag) -> Document:

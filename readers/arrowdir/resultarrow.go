@@ -32,11 +32,11 @@ func (t Table) WriteArrow(w io.Writer, stream bool, wanted []int) error {
 		out = file
 	}
 	arrays := make([]arrow.Array, len(wanted))
-	err := t.groups(columns, func(group []resultColumn) error {
+	err := t.groups(columns, wanted, func(group []resultColumn, rows int) error {
 		for k, i := range wanted {
 			arrays[k] = group[i].array()
 		}
-		return out.Write(array.NewRecord(schema, arrays, int64(group[0].rows)))
+		return out.Write(array.NewRecord(schema, arrays, int64(rows)))
 	})
 	return errors.Join(err, out.Close())
 }

@@ -24,6 +24,118 @@ type Table struct {
 
 	// Fill appends all rows. It returns early when Rows.End says that writing failed.
 	Fill func(*Rows)
+
+	// Parts, of a table without Fill, are all rows piece by piece.
+	Parts []Part
+}
+
+// A Part is rows of a table of which any, and any column, can be had without the others.
+type Part struct {
+	Rows int
+
+	// Fill sets the columns that a block wants of its rows, the first of which is row first of the part.
+	Fill func(block *Block, first int)
+
+	// Within returns the rows, from first up to end, outside of which a column has no value from least to greatest. It looks at few rows.
+	// ok is false where that is not known.
+	Within func(column int, least, greatest int64) (first, end int, ok bool)
+}
+
+// A Block is rows of a table that are filled by column.
+type Block struct {
+	Rows    int
+	columns []resultColumn
+	wanted  []bool // nil: all
+}
+
+// Ints returns the values of a column of integers, to be set; nil if they are not wanted.
+func (b *Block) Ints(column int) []int64 {
+	c := b.column(column)
+	if c == nil {
+		return nil
+	}
+	c.values = slices.Grow(c.values, b.Rows)[:len(c.values)+b.Rows]
+	return c.values[len(c.values)-b.Rows:]
+}
+
+// Names returns the indices of a column of names, to be set; nil if they are not wanted.
+func (b *Block) Names(column int) []uint32 {
+	c := b.column(column)
+	if c == nil {
+		return nil
+	}
+	c.index = slices.Grow(c.index, b.Rows)[:len(c.index)+b.Rows]
+	return c.index[len(c.index)-b.Rows:]
+}
+
+// SetID sets row i of a column of integers that is wanted, or says that the row misses trace.None.
+func (b *Block) SetID(column int, values []int64, i int, v uint32) {
+	if values == nil {
+		return
+	}
+	if values[i] = int64(v); v == trace.None {
+		b.Missing(column, i)
+	}
+}
+
+// SetName sets row i of a column of names that is wanted, or says that the row misses trace.None.
+func (b *Block) SetName(column int, index []uint32, i int, v uint32) {
+	if index == nil {
+		return
+	}
+	if index[i] = v; v == trace.None {
+		b.Missing(column, i)
+	}
+}
+
+// ID sets all rows of a column of integers; trace.None is missing.
+func (b *Block) ID(column int, v uint32) {
+	values := b.Ints(column)
+	for i := range values {
+		b.SetID(column, values, i, v)
+	}
+}
+
+// Name sets all rows of a column of names; trace.None is missing.
+func (b *Block) Name(column int, v uint32) {
+	index := b.Names(column)
+	for i := range index {
+		b.SetName(column, index, i, v)
+	}
+}
+
+// column returns a column that is wanted, with room for the block, where no row is missing.
+func (b *Block) column(i int) *resultColumn {
+	if b.wanted != nil && !b.wanted[i] {
+		return nil
+	}
+	c := &b.columns[i]
+	for end := c.rows + b.Rows; c.rows < end; {
+		switch at := c.rows % 8; {
+		case at == 0 && end-c.rows >= 8:
+			c.valid = append(c.valid, 0xff)
+			c.rows += 8
+		case at == 0:
+			c.valid = append(c.valid, 1<<(end-c.rows)-1)
+			c.rows = end
+		default:
+			c.valid[c.rows/8] |= 1 << at
+			c.rows++
+		}
+	}
+	return c
+}
+
+// Missing says that a column that is wanted, and set, has no value in a row of the block.
+func (b *Block) Missing(column, row int) {
+	c := &b.columns[column]
+	at := c.rows - b.Rows + row
+	c.valid[at/8] &^= 1 << (at % 8)
+	if c.missing++; !c.named {
+		c.values[at] = 0
+	} else {
+		c.index[at] = 0
+	}
 }
 
 // A TableColumn is a column of a table: of integers, of numbers if Real is set, or, if Names is not nil, of these
@@ -46,6 +158,7 @@ type resultTable struct {
 type resultGroup struct {
 	table   *resultTable
 	columns []resultColumn
+	rows    int
 	record  arrow.Record
 	encoded encoded
 	err     error
@@ -54,7 +167,7 @@ type resultGroup struct {
 // Rows takes the rows of a table, value by value in the order of the columns.
 type Rows struct {
 	line  *output.Line[*resultGroup] // nil: take takes groups
-	take  func([]resultColumn) error
+	take  func([]resultColumn, int) error
 	group *resultGroup // that is being filled
 	next  int          // column of the next value
 	err   error
@@ -125,12 +238,34 @@ func (r *Rows) End() bool {
 		panic("arrowdir: a row does not have a value in each column")
 	}
 	r.next = 0
-	if r.group.columns[0].rows == MaxGroupRows {
+	r.group.rows++
+	return r.more()
+}
+
+// more hands the group on if it is full, and reports whether more rows are wanted.
+func (r *Rows) more() bool {
+	if r.group.rows == MaxGroupRows {
 		t := r.group.table
 		r.end()
 		r.begin(t)
 	}
 	return r.err == nil
+}
+
+// fill appends all rows of a table. Of parts it fills the columns that are wanted.
+func (r *Rows) fill(t Table, wanted []bool) {
+	if t.Fill != nil {
+		t.Fill(r)
+	}
+	for _, p := range t.Parts {
+		for first := 0; first < p.Rows && r.err == nil; {
+			b := Block{min(p.Rows-first, MaxGroupRows-r.group.rows), r.group.columns, wanted}
+			p.Fill(&b, first)
+			first += b.Rows
+			r.group.rows += b.Rows
+			r.more()
+		}
+	}
 }
 
 // begin takes a group for rows of a table.
@@ -141,6 +276,7 @@ func (r *Rows) begin(t *resultTable) {
 	if r.group.table != t {
 		r.group.table, r.group.columns = t, slices.Clone(t.columns)
 	}
+	r.group.rows = 0
 	for i := range r.group.columns {
 		r.group.columns[i].empty()
 	}
@@ -152,7 +288,44 @@ func (r *Rows) end() {
 		r.err = r.line.Put(r.group.table.queue)
 		return
 	}
-	r.err = r.take(r.group.columns)
+	r.err = r.take(r.group.columns, r.group.rows)
+}
+
+// A PartReader reads rows of parts of a table.
+type PartReader struct {
+	columns []resultColumn
+	wanted  []bool
+	out     []Column
+}
+
+// NewPartReader returns one that reads the columns that are wanted, by their indices.
+func (t Table) NewPartReader(wanted []int) *PartReader {
+	r := &PartReader{t.plainColumns(), make([]bool, len(t.Columns)), make([]Column, len(t.Columns))}
+	for _, i := range wanted {
+		r.wanted[i] = true
+	}
+	return r
+}
+
+// Read returns rows of a part, from row first on, valid until the next call.
+func (r *PartReader) Read(p Part, first, rows int) []Column {
+	for i := range r.columns {
+		r.columns[i].empty()
+	}
+	p.Fill(&Block{rows, r.columns, r.wanted}, first)
+	for i := range r.columns {
+		r.out[i] = r.columns[i].column()
+	}
+	return r.out
+}
+
+// plainColumns returns columns that no Arrow array is made of.
+func (t Table) plainColumns() []resultColumn {
+	columns := make([]resultColumn, len(t.Columns))
+	for i := range columns {
+		columns[i].named = t.Columns[i].Names != nil
+	}
+	return columns
 }
 
 // A Column is some rows of a column of a table: integers, the bits of numbers or, of a column with names, their indices. Bit i%8 of Valid[i/8] says whether
@@ -163,22 +336,27 @@ type Column struct {
 	Valid  []byte
 }
 
-// Groups calls take with the rows of a table, group by group, each valid until take returns, and returns its first error.
-func (t Table) Groups(take func([]Column) error) error {
+// Groups calls take with the rows of a table, group by group, each valid until take returns, and returns its first error. Columns that
+// are not wanted, by their indices, may be empty.
+func (t Table) Groups(wanted []int, take func(group []Column, rows int) error) error {
 	columns := make([]Column, len(t.Columns))
-	return t.groups(make([]resultColumn, len(t.Columns)), func(group []resultColumn) error {
+	return t.groups(t.plainColumns(), wanted, func(group []resultColumn, rows int) error {
 		for i := range group {
-			columns[i] = Column{group[i].values, group[i].index, group[i].valid}
+			columns[i] = group[i].column()
 		}
-		return take(columns)
+		return take(columns, rows)
 	})
 }
 
 // groups calls take with rows in columns such as these, group by group.
-func (t Table) groups(columns []resultColumn, take func([]resultColumn) error) error {
+func (t Table) groups(columns []resultColumn, wanted []int, take func([]resultColumn, int) error) error {
 	rows := &Rows{take: take, group: new(resultGroup)}
 	rows.begin(&resultTable{columns: columns})
-	t.Fill(rows)
+	of := make([]bool, len(t.Columns))
+	for _, i := range wanted {
+		of[i] = true
+	}
+	rows.fill(t, of)
 	if rows.err == nil {
 		rows.end()
 	}
@@ -190,7 +368,7 @@ func (g *resultGroup) encode() {
 	for i := range g.columns {
 		arrays[i] = g.columns[i].array()
 	}
-	g.record = array.NewRecord(g.table.schema, arrays, int64(g.columns[0].rows))
+	g.record = array.NewRecord(g.table.schema, arrays, int64(g.rows))
 	g.err = g.table.out.encode(g.record, &g.encoded)
 }
 
@@ -205,6 +383,7 @@ func (g *resultGroup) put() error {
 // names.
 type resultColumn struct {
 	dtype   arrow.DataType
+	named   bool
 	names   arrow.Array
 	values  []int64
 	index   []uint32
@@ -226,7 +405,7 @@ func newResultColumn(c TableColumn) resultColumn {
 	if len(c.Names) == 0 {
 		b.Append("") // where all are missing, each still has an index
 	}
-	return resultColumn{names: b.NewArray(),
+	return resultColumn{named: true, names: b.NewArray(),
 		dtype: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}}
 }
 
@@ -243,6 +422,8 @@ func (c *resultColumn) array() arrow.Array {
 	defer d.Release()
 	return array.MakeFromData(d)
 }
+
+func (c *resultColumn) column() Column { return Column{c.values, c.index, c.valid} }
 
 func (c *resultColumn) empty() {
 	c.values, c.index, c.valid, c.rows, c.missing = c.values[:0], c.index[:0], c.valid[:0], 0, 0
@@ -262,7 +443,7 @@ func WriteParquet(ctx context.Context, dir string, jobs int, tables ...Table) er
 		}
 		table.queue, files = i, append(files, table.out)
 		rows.begin(table)
-		t.Fill(rows)
+		rows.fill(t, nil)
 		rows.end() // also of a table without rows, so that it has columns
 	}
 	err := cmp.Or(rows.line.Close(), rows.err)

@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"math"
 	"slices"
+	"sort"
 
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
@@ -20,6 +22,7 @@ type Maker struct {
 	a     *analysis.Result
 	lines []lineNames // by call path
 	text  map[string]*nameList
+	whole bool // ticks are nanoseconds
 }
 
 // A nameList numbers the names of a column.
@@ -66,6 +69,7 @@ func (m *Maker) Tables() []arrowdir.Table {
 // NewMaker returns the maker of the tables of a trace; of a nil analysis only those of messages.
 func NewMaker(t *trace.Trace, a *analysis.Result) *Maker {
 	m := &Maker{t: t, a: a, text: make(map[string]*nameList)}
+	m.whole = t.Defs.Clock.Nanoseconds(math.MaxInt64) == math.MaxInt64 && t.Defs.Clock.Nanoseconds(1) == 1
 	for _, column := range []string{"operation", "region", "file", "line_of", "location", "communicator"} {
 		m.text[column] = newNameList()
 	}
@@ -118,7 +122,12 @@ func integers(names ...string) (columns []arrowdir.TableColumn) {
 }
 
 // ns returns a time, instant an instant of the document.
-func (m *Maker) ns(ticks int64) int64 { return m.t.Defs.Clock.Nanoseconds(ticks) }
+func (m *Maker) ns(ticks int64) int64 {
+	if m.whole {
+		return ticks
+	}
+	return m.t.Defs.Clock.Nanoseconds(ticks)
+}
 
 func (m *Maker) instant(tick int64) int64 { return m.ns(tick - m.t.Defs.Clock.GlobalOffset) }
 
@@ -134,13 +143,11 @@ func (m *Maker) calls() arrowdir.Table {
 	columns = append(columns, integers("callpath", "start_ns", "time_ns", "wait_ns")...)
 	columns = append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()})
 	columns = append(columns, integers("overhead_ns", "bytes_sent", "bytes_received")...)
-	return arrowdir.Table{Name: "calls", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for l := range m.t.Calls {
-			if !m.callsOf(r, trace.LocationID(l)) {
-				return
-			}
-		}
-	}}
+	t := arrowdir.Table{Name: "calls", Columns: columns}
+	for l := range m.t.Calls {
+		t.Parts = append(t.Parts, m.callsOf(trace.LocationID(l)))
+	}
+	return t
 }
 
 // waitNames are the names of wait states by kind.
@@ -159,50 +166,138 @@ func waitNames() []string {
 	return names
 }
 
-// callsOf writes the calls of one location, with the bytes that they send and receive.
-func (m *Maker) callsOf(r *arrowdir.Rows, l trace.LocationID) bool {
-	calls, sends, recvs, parts := m.t.Calls[l], m.t.Sends[l], m.t.Recvs[l], m.t.Parts[l]
+// Columns of calls.
+const (
+	callLocation = iota
+	callNumber
+	callRank
+	callThread
+	callOperation
+	callRegion
+	callFile
+	callLine
+	callLineOf
+	callPath
+	callStart
+	callTime
+	callWait
+	callWaitState
+	callOverhead
+	callSent
+	callReceived
+)
+
+// callsOf are the calls of one location, with the bytes that they send and receive.
+func (m *Maker) callsOf(l trace.LocationID) arrowdir.Part {
+	calls := m.t.Calls[l]
 	thread := m.text["location"].of(m.t.Defs.String(m.t.Defs.Locations[l].Name))
-	send, recv, part := 0, 0, 0
-	for i := range calls.Len() {
-		c := calls.At(i)
-		lastSend, lastRecv := sends.Len(), recvs.Len()
-		if i+1 < calls.Len() {
-			next := calls.Ptr(i + 1)
-			lastSend, lastRecv = int(next.FirstSend), int(next.FirstRecv)
+	within := func(column int, least, greatest int64) (first, end int, ok bool) {
+		here := func(v uint32) (int, int, bool) {
+			if v == trace.None || int64(v) < least || int64(v) > greatest {
+				return 0, 0, true
+			}
+			return 0, calls.Len(), true
 		}
-		var sent, received uint64
-		for send, recv = int(c.FirstSend), int(c.FirstRecv); send < lastSend; send++ {
-			if s := sends.Ptr(send); int(s.Call) == i {
-				sent += s.Bytes
+		start := func(i int) int64 { return m.instant(calls.Ptr(i).Enter) }
+		switch column {
+		case callLocation:
+			return here(uint32(l))
+		case callRank:
+			return here(m.t.Rank[l])
+		case callStart: // calls are in order of their Enter
+			first = sort.Search(calls.Len(), func(i int) bool { return start(i) >= least })
+			return first, first + sort.Search(calls.Len()-first, func(i int) bool { return start(first+i) > greatest }), true
+		}
+		return 0, 0, false
+	}
+	return arrowdir.Part{Rows: calls.Len(), Within: within, Fill: func(b *arrowdir.Block, first int) {
+		b.ID(callLocation, uint32(l))
+		b.ID(callRank, m.t.Rank[l])
+		b.Name(callThread, thread)
+		number, line, path := b.Ints(callNumber), b.Ints(callLine), b.Ints(callPath)
+		start, time, wait, overhead := b.Ints(callStart), b.Ints(callTime), b.Ints(callWait), b.Ints(callOverhead)
+		operation, region, file := b.Names(callOperation), b.Names(callRegion), b.Names(callFile)
+		of, state := b.Names(callLineOf), b.Names(callWaitState)
+		call := calls.Cursor()
+		for i := range b.Rows {
+			c := call.Ptr(first + i)
+			x := &noLine
+			if int(c.Path) < len(m.lines) {
+				x = &m.lines[c.Path]
+			}
+			if number != nil {
+				number[i] = int64(first + i)
+			}
+			b.SetName(callOperation, operation, i, x.operation)
+			b.SetName(callRegion, region, i, x.region)
+			b.SetName(callFile, file, i, x.file)
+			b.SetID(callLine, line, i, x.line)
+			b.SetName(callLineOf, of, i, x.of)
+			b.SetID(callPath, path, i, uint32(c.Path))
+			if start != nil {
+				start[i] = m.instant(c.Enter)
+			}
+			if time != nil {
+				time[i] = m.ns(c.Leave - c.Enter)
 			}
 		}
-		for ; recv < lastRecv; recv++ {
-			received += recvs.Ptr(recv).Bytes
-		}
-		for ; part < parts.Len(); part++ {
-			member := m.t.Members.Ptr(int(parts.Ptr(part).Member))
-			if int(member.Call) > i {
-				break
-			}
-			if int(member.Call) == i {
-				sent, received = sent+member.Sent, received+member.Received
+		if wait != nil || state != nil {
+			waits := m.a.Waits[l]
+			for i := range b.Rows {
+				w := waits.At(first + i)
+				b.SetName(callWaitState, state, i, uint32(w.Kind))
+				if wait != nil {
+					wait[i] = m.ns(w.Time)
+				}
 			}
 		}
-		x, wait := m.line(c.Path), m.a.Waits[l].At(i)
-		r.Int(int64(l)).Int(int64(i)).ID(m.t.Rank[l]).Name(thread).Name(x.operation).Name(x.region).Name(x.file)
-		r.ID(x.line).Name(x.of).ID(uint32(c.Path)).Int(m.instant(c.Enter)).Int(m.ns(c.Leave - c.Enter)).Int(m.ns(wait.Time))
-		r.Name(uint32(wait.Kind))
-		if ns, ok := m.a.CallOverhead.At(l, i); ok {
-			r.Int(ns)
-		} else {
-			r.Missing()
+		for i := range overhead {
+			var ok bool
+			if overhead[i], ok = m.a.CallOverhead.At(l, first+i); !ok {
+				b.Missing(callOverhead, i)
+			}
 		}
-		if !r.Int(int64(sent)).Int(int64(received)).End() {
-			return false
+		m.bytesOf(l, first, b.Rows, b.Ints(callSent), b.Ints(callReceived))
+	}}
+}
+
+// bytesOf sets the bytes that calls of a location send and receive, as far as they are wanted.
+func (m *Maker) bytesOf(l trace.LocationID, first, n int, sent, received []int64) {
+	if sent == nil && received == nil {
+		return
+	}
+	clear(sent)
+	clear(received)
+	add := func(to []int64, call int, bytes uint64) {
+		if to != nil {
+			to[call-first] += int64(bytes)
 		}
 	}
-	return true
+	calls, sends, recvs, parts := m.t.Calls[l], m.t.Sends[l], m.t.Recvs[l], m.t.Parts[l]
+	call, send, recv := calls.Cursor(), sends.Cursor(), recvs.Cursor()
+	c := *call.Ptr(first)
+	for i := range n {
+		next := trace.Call{FirstSend: uint32(sends.Len()), FirstRecv: uint32(recvs.Len())}
+		if first+i+1 < calls.Len() {
+			next = *call.Ptr(first + i + 1)
+		}
+		for k := int(c.FirstSend); k < int(next.FirstSend); k++ {
+			if s := send.Ptr(k); int(s.Call) == first+i {
+				add(sent, first+i, s.Bytes)
+			}
+		}
+		for k := int(c.FirstRecv); k < int(next.FirstRecv); k++ {
+			add(received, first+i, recv.Ptr(k).Bytes)
+		}
+		c = next
+	}
+	member := func(i int) *trace.Member { return m.t.Members.Ptr(int(parts.Ptr(i).Member)) }
+	begin := sort.Search(parts.Len(), func(i int) bool { return int(member(i).Call) >= first })
+	for i := begin; i < parts.Len() && int(member(i).Call) < first+n; i++ {
+		p := member(i)
+		add(sent, int(p.Call), p.Sent)
+		add(received, int(p.Call), p.Received)
+	}
 }
 
 // messageStates are the names of trace.MessageState.

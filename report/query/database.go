@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"modernc.org/libc"
 	"modernc.org/sqlite"
-	"modernc.org/sqlite/vtab"
 
 	"tracekit/readers/arrowdir"
 	"tracekit/spill"
@@ -29,11 +28,9 @@ type Database struct {
 	conn  *sql.Conn
 	names []string
 
-	tables map[string]arrowdir.Table // by their names in queries
+	tables  map[string]arrowdir.Table // by their names in queries
+	numbers []int64                   // of all tables
 }
-
-// module is the name of the module whose tables are those of traces.
-const module = "tracekit"
 
 // Open returns a database of traces. The tables and views of a single trace have no schema; those of several have the schemas a, b, c and
 // so on, and those of the first are found without, too.
@@ -42,14 +39,13 @@ func Open(ctx context.Context, sources []Source) (*Database, error) {
 	if len(sources) > most {
 		return nil, fmt.Errorf("there are %d traces: at most %d can be queried together", len(sources), most)
 	}
-	m := tables{}
 	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)}), tables: make(map[string]arrowdir.Table)}
-	err := vtab.RegisterModule(d.db, module, &m)
+	err := registered()
 	if err == nil {
 		d.conn, err = d.db.Conn(ctx)
 	}
 	if err == nil {
-		err = d.prepare(ctx, &m, sources)
+		err = d.prepare(ctx, sources)
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -58,7 +54,7 @@ func Open(ctx context.Context, sources []Source) (*Database, error) {
 }
 
 // prepare makes all tables and views, and allows nothing but reading from then on.
-func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) error {
+func (d *Database) prepare(ctx context.Context, sources []Source) error {
 	statements := []string{"PRAGMA temp_store = MEMORY", "PRAGMA trusted_schema = ON"}
 	for i, s := range sources {
 		schemas := []string{"main"}
@@ -68,10 +64,10 @@ func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) err
 				schemas = schemas[1:]
 			}
 		}
-		first := len(*m)
+		first := len(d.numbers)
 		has := make(map[string]bool)
 		for _, t := range s.Tables {
-			*m = append(*m, newTable(t, s.Store))
+			d.numbers = append(d.numbers, tables.add(newTable(t, s.Store)))
 			has[t.Name] = true
 			d.names = append(d.names, t.Name)
 			for _, c := range t.Columns {
@@ -83,7 +79,7 @@ func (d *Database) prepare(ctx context.Context, m *tables, sources []Source) err
 				if d.tables[schema+"."+t.Name] = t; schema == "main" {
 					d.tables[t.Name] = t
 				}
-				statements = append(statements, fmt.Sprintf("CREATE VIRTUAL TABLE %s.%s USING %s(%d)", schema, t.Name, module, first+k))
+				statements = append(statements, fmt.Sprintf("CREATE VIRTUAL TABLE %s.%s USING %s(%d)", schema, t.Name, module, d.numbers[first+k]))
 			}
 			for _, v := range Views() {
 				if !slices.ContainsFunc(v.Tables, func(name string) bool { return !has[name] }) {
@@ -130,7 +126,15 @@ func (d *Database) Close() error {
 	if d.conn != nil {
 		err = d.conn.Close()
 	}
-	return errors.Join(err, d.db.Close())
+	err = errors.Join(err, d.db.Close())
+	tls := libc.NewTLS()
+	defer tls.Close()
+	for _, n := range d.numbers {
+		tables.of(n).close(tls)
+		tables.drop(n)
+	}
+	d.numbers = nil
+	return err
 }
 
 // Query runs one statement. Take gets the names of its columns, then row after row: int64, float64, string, []byte or nil, valid until it
@@ -183,20 +187,3 @@ type memory struct{ of *sqlite.Driver }
 
 func (m memory) Connect(context.Context) (driver.Conn, error) { return m.of.Open(":memory:") }
 func (m memory) Driver() driver.Driver                        { return m.of }
-
-// tables are those of all traces, by the argument of the statement that makes them.
-type tables []*table
-
-// Create implements vtab.Module.
-func (m *tables) Create(c vtab.Context, arguments []string) (vtab.Table, error) {
-	return m.Connect(c, arguments)
-}
-
-// Connect implements vtab.Module.
-func (m *tables) Connect(c vtab.Context, arguments []string) (vtab.Table, error) {
-	i, err := strconv.Atoi(arguments[len(arguments)-1])
-	if err != nil || i < 0 || i >= len(*m) {
-		return nil, errors.New("there is no such table of a trace")
-	}
-	return (*m)[i], c.Declare((*m)[i].schema())
-}

@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"database/sql"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -83,6 +84,77 @@ func tableOfRows(name string, rows [][]value) arrowdir.Table {
 	return t
 }
 
+// inParts is the table in parts of 700 rows, which know where the values of up lie, and counts the rows that are filled.
+func inParts(of arrowdir.Table, rows [][]value, filled *int) arrowdir.Table {
+	t := arrowdir.Table{Name: of.Name, Columns: of.Columns}
+	for part := range slices.Chunk(rows, 700) {
+		up := func(i int) int64 { return part[i][4].(int64) }
+		t.Parts = append(t.Parts, arrowdir.Part{Rows: len(part), Fill: func(b *arrowdir.Block, first int) {
+			*filled += b.Rows
+			for k, c := range of.Columns {
+				var values []int64
+				var index []uint32
+				if c.Names == nil {
+					values = b.Ints(k)
+				} else {
+					index = b.Names(k)
+				}
+				for i := range b.Rows {
+					switch v := part[first+i][k].(type) {
+					case nil:
+						b.SetID(k, values, i, trace.None)
+						b.SetName(k, index, i, trace.None)
+					case string:
+						b.SetName(k, index, i, uint32(slices.Index(c.Names, v)))
+					case float64:
+						if values != nil {
+							values[i] = int64(math.Float64bits(v))
+						}
+					case int64:
+						if values != nil {
+							values[i] = v
+						}
+					}
+				}
+			}
+		}, Within: func(column int, least, greatest int64) (first, end int, ok bool) {
+			if column != 4 {
+				return 0, 0, false
+			}
+			first = search(len(part), func(i int) bool { return up(i) >= least })
+			return first, max(first, search(len(part), func(i int) bool { return up(i) > greatest })), true
+		}})
+	}
+	return t
+}
+
+// TestSelectionsReadFewRows states that a query reads the rows that its comparisons leave, blocks of some around them at most, and no other
+// one; and that one that wants many rows fills the column.
+func TestSelectionsReadFewRows(t *testing.T) {
+	rows := rowsOf(50_000, 1)
+	filled := 0
+	d := opened(t, sourceOf(t, inParts(tableOfRows("t", rows), rows, &filled)))
+	for _, c := range []struct {
+		query string
+		want  string
+		most  int
+	}{
+		{"select count(*) from t where up = 5000", "3", 3},
+		{"select count(*) from t where up between 5000 and 5009", "30", 30},
+		{"select count(*) from t where 5000 <= up and up < 6000 and i > 100", "0", 3000},
+		{"select count(*) from t where up > 1e9", "0", 0},
+		{"select count(*) from t where up in (1, 16000)", "6", 50_000},
+		{"select count(*) from t", "50000", 0},
+		{"select max(up) from t where up > 10", "16666", 50_000},
+		{"select count(*) from t where up = 5000", "3", 0}, // now the column is there
+	} {
+		filled = 0
+		if got := strings.Join(answers(t, d, c.query), ";"); got != c.want || filled > c.most {
+			t.Errorf("%s: %s, want %s; %d rows are read, at most %d", c.query, got, c.want, filled, c.most)
+		}
+	}
+}
+
 // plainSQLite has the rows in tables of its own.
 func plainSQLite(t testing.TB, tables map[string][][]value) *sql.DB {
 	t.Helper()
@@ -109,14 +181,16 @@ func plainSQLite(t testing.TB, tables map[string][][]value) *sql.DB {
 // of all types, orders, groups and joins, drawn at random.
 func TestEqualsSQLite(t *testing.T) {
 	rows, others := rowsOf(5000, 1), rowsOf(60, 2)
-	d := opened(t, sourceOf(t, tableOfRows("t", rows), tableOfRows("u", others)))
+	filled := 0
+	whole := opened(t, sourceOf(t, tableOfRows("t", rows), tableOfRows("u", others)))
+	parts := sourceOf(t, inParts(tableOfRows("t", rows), rows, &filled), inParts(tableOfRows("u", others), others, &filled))
 	plain := plainSQLite(t, map[string][][]value{"t": rows, "u": others})
 	g := rand.New(rand.NewPCG(3, 3))
 	pick := func(of ...string) string { return of[g.IntN(len(of))] }
 	for range 300 {
 		var where []string
 		for range g.IntN(3) {
-			where = append(where, pick("t.i", "t.n", "t.v", "t.x", "t.up")+" "+pick("=", "<", "<=", ">", ">=", "<>", "is", "is not")+" "+
+			where = append(where, pick("t.i", "t.n", "t.v", "t.x", "t.up", "t.up")+" "+pick("=", "<", "<=", ">", ">=", "<>", "is", "is not")+" "+
 				pick("3", "-7", "2.5", "'a'", "'b'", "'a' collate nocase", "'a' collate rtrim", "null", "'12'", "1000", "9e18", "-1e300", "''"))
 		}
 		from := "t"
@@ -136,7 +210,7 @@ func TestEqualsSQLite(t *testing.T) {
 		default:
 			q = "select t.i, t.n, t.v, t.x, t.up " + q + " order by " + column + pick("", " desc", " collate nocase") + ", 1, 2, 3, 4, 5 limit 40"
 		}
-		got := answers(t, d, q)
+		got := answers(t, whole, q)
 		var want []string
 		found, err := plain.Query(q)
 		if err != nil {
@@ -160,6 +234,9 @@ func TestEqualsSQLite(t *testing.T) {
 		found.Close()
 		if !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %.300q\nwant %.300q", q, got, want)
+		}
+		if got := answers(t, opened(t, parts), q); !slices.Equal(got, want) {
+			t.Errorf("%s, in parts:\n got %.300q\nwant %.300q", q, got, want)
 		}
 	}
 }

@@ -3,11 +3,15 @@ package query
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"tracekit/merge"
+	"tracekit/readers/arrowdir"
 	"tracekit/report"
 	"tracekit/samples"
 	"tracekit/stats"
@@ -64,6 +68,51 @@ func TestTablesAreTheAnalysis(t *testing.T) {
 			answers(t, d, "select count(*) from "+v.Name)
 		}
 	}
+}
+
+// TestSelectedCalls states that queries for calls of a rank or of a time decode these alone, whatever block they lie in, and that their
+// answers are those of queries that read all.
+func TestSelectedCalls(t *testing.T) {
+	tr, a := statstest.Analyzed(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 60, Threads: 1, Seed: 1}),
+		merge.Options{Clock: merge.ClockAuto}, analysis.Options{})
+	source := SourceOf(t.Context(), tr, a)
+	calls := &source.Tables[slices.IndexFunc(source.Tables, func(t arrowdir.Table) bool { return t.Name == "calls" })]
+	filled, all := 0, 0
+	for i, p := range calls.Parts {
+		all += p.Rows
+		calls.Parts[i].Fill = func(b *arrowdir.Block, first int) {
+			filled += b.Rows
+			p.Fill(b, first)
+		}
+	}
+	const sums = "select count(*), sum(call), sum(wait_ns), sum(overhead_ns), sum(bytes_sent), sum(bytes_received), min(operation), max(wait_state) from calls"
+	every := opened(t, source)
+	one := func(d *Database, q string) string { return strings.Join(answers(t, d, q), ";") }
+	g := rand.New(rand.NewPCG(1, 1))
+	for range 40 {
+		from := g.Int64N(tr.Span[0].Last - tr.Span[0].First)
+		low := fmt.Sprint(from + answerOf(t, every, "select min(start_ns) from calls"))
+		high := fmt.Sprint(answerOf(t, every, "select min(start_ns) from calls") + from + 100_000)
+		rank := fmt.Sprint(g.IntN(7))
+		filled = 0
+		got := one(opened(t, source), sums+" where rank = "+rank+" and start_ns >= "+low+" and start_ns < "+high)
+		read := filled
+		if want := one(every, sums+" where +rank = "+rank+" and +start_ns >= "+low+" and +start_ns < "+high); got != want {
+			t.Errorf("rank %s from %s to %s: %s, want %s", rank, low, high, got, want)
+		}
+		if want := answerOf(t, every, "select count(*) from calls where +rank = "+rank+" and +start_ns >= "+low+" and +start_ns < "+high); int64(read) != want {
+			t.Errorf("rank %s from %s to %s: %d of %d calls are read, %d wanted", rank, low, high, read, all, want)
+		}
+	}
+}
+
+// answerOf returns the number that a query answers.
+func answerOf(t *testing.T, d *Database, q string) int64 {
+	n, err := strconv.ParseInt(answers(t, d, q)[0], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // TestViewsOfDevices states what views say of two streams: one overlaps the other by 20, and rests for 30.

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"modernc.org/sqlite/vtab"
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"tracekit/readers/arrowdir"
 	"tracekit/spill"
@@ -22,6 +23,7 @@ type table struct {
 	arrowdir.Table
 	store   *spill.Store
 	columns []column
+	starts  []int // of parts, the rows before them
 	rows    int
 	counted bool
 	plans   []*plan // of all queries so far
@@ -30,8 +32,9 @@ type table struct {
 // A column is the values of a column: integers, or of names their places in the ascending list of names, so that either compare as
 // integers.
 type column struct {
-	names  []string     // ascending, each once; nil: integers or numbers
-	boxed  []vtab.Value // the names
+	places []int64  // of the names by index
+	names  []string // ascending, each once; nil: integers or numbers
+	texts  []cText  // the names, as long as the table is open
 	values *spill.Table[int64]
 	blocks []extent
 	real   bool     // values are numbers, as integers that compare as they do
@@ -47,7 +50,23 @@ var nothing = extent{math.MaxInt64, math.MinInt64}
 func (e *extent) add(v int64) { e.least, e.greatest = min(e.least, v), max(e.greatest, v) }
 
 func newTable(of arrowdir.Table, store *spill.Store) *table {
-	return &table{Table: of, store: store, columns: make([]column, len(of.Columns))}
+	t := &table{Table: of, store: store, columns: make([]column, len(of.Columns)), counted: of.Parts != nil}
+	for i, c := range of.Columns {
+		t.columns[i].real = c.Real
+	}
+	for _, p := range of.Parts {
+		t.starts, t.rows = append(t.starts, t.rows), t.rows+p.Rows
+	}
+	return t
+}
+
+// close gives the C memory back.
+func (t *table) close(tls *libc.TLS) {
+	for i := range t.columns {
+		if texts := t.columns[i].texts; len(texts) > 0 {
+			sqlite3.Xsqlite3_free(tls, texts[0].at)
+		}
+	}
 }
 
 // schema is the statement that declares the table.
@@ -67,38 +86,54 @@ func (t *table) schema() string {
 }
 
 // load fills those columns, by their bits, that are not filled yet, and counts the rows.
-func (t *table) load(wanted uint64) error {
-	var fill []int
-	for i := range t.columns {
-		if wanted>>min(i, 63)&1 == 1 && t.columns[i].values == nil {
-			fill = append(fill, i)
-		}
-	}
+func (t *table) load(tls *libc.TLS, wanted uint64) error {
+	fill := t.missing(wanted)
 	if len(fill) == 0 && t.counted {
 		return nil
 	}
-	places := make([][]int64, len(t.columns)) // of names, by index
+	if err := t.spell(tls, fill); err != nil {
+		return err
+	}
 	for _, i := range fill {
 		c := &t.columns[i]
-		*c = column{values: spill.NewTable[int64](t.store), sorted: true, real: t.Columns[i].Real}
-		if names := t.Columns[i].Names; names != nil {
-			c.names, places[i] = placed(names)
-			for _, n := range c.names {
-				c.boxed = append(c.boxed, n)
-			}
-		}
+		c.values, c.blocks, c.sorted = spill.NewTable[int64](t.store), nil, true
 	}
 	rows := 0
-	err := t.Groups(func(group []arrowdir.Column) error {
-		n := max(len(group[0].Values), len(group[0].Index))
+	err := t.Groups(fill, func(group []arrowdir.Column, n int) error {
 		for _, i := range fill {
-			t.columns[i].append(&group[i], places[i], n)
+			c := &t.columns[i]
+			for k := range n {
+				c.append(c.value(&group[i], k))
+			}
 		}
 		rows += n
 		return t.store.Err()
 	})
 	t.rows, t.counted = rows, err == nil
 	return err
+}
+
+// missing returns the columns, of those wanted by their bits, that are not filled yet.
+func (t *table) missing(wanted uint64) (out []int) {
+	for i := range t.columns {
+		if wanted>>min(i, 63)&1 == 1 && t.columns[i].values == nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// spell makes the lists of names of columns.
+func (t *table) spell(tls *libc.TLS, columns []int) (err error) {
+	for _, i := range columns {
+		if c, names := &t.columns[i], t.Columns[i].Names; names != nil && c.names == nil {
+			c.names, c.places = placed(names)
+			if c.texts, err = texts(tls, c.names); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // placed returns the names in ascending order, each once, and by index the place of a name.
@@ -113,28 +148,29 @@ func placed(names []string) (ascending []string, places []int64) {
 	return slices.Clip(ascending), places
 }
 
-func (c *column) append(group *arrowdir.Column, places []int64, rows int) {
-	for i := range rows {
-		v := int64(absent)
-		switch there := group.Valid[i/8]>>(i%8)&1 == 1; {
-		case !there:
-		case places != nil:
-			v = places[group.Index[i]]
-		case c.real:
-			v = ordered(math.Float64frombits(uint64(group.Values[i])))
-		default:
-			v = group.Values[i]
-		}
-		n := c.values.Len()
-		if n%blockRows == 0 {
-			c.blocks = append(c.blocks, nothing)
-		}
-		if v != absent {
-			c.blocks[n/blockRows].add(v)
-		}
-		c.sorted = c.sorted && (n == 0 || c.values.At(n-1) <= v)
-		c.values.Append(v)
+// value returns row i of a group of the table.
+func (c *column) value(group *arrowdir.Column, i int) int64 {
+	switch there := group.Valid[i/8]>>(i%8)&1 == 1; {
+	case !there:
+		return absent
+	case c.names != nil:
+		return c.places[group.Index[i]]
+	case c.real:
+		return ordered(math.Float64frombits(uint64(group.Values[i])))
 	}
+	return group.Values[i]
+}
+
+func (c *column) append(v int64) {
+	n := c.values.Len()
+	if n%blockRows == 0 {
+		c.blocks = append(c.blocks, nothing)
+	}
+	if v != absent {
+		c.blocks[n/blockRows].add(v)
+	}
+	c.sorted = c.sorted && (n == 0 || c.values.At(n-1) <= v)
+	c.values.Append(v)
 }
 
 // ordered returns an integer for a number, so that integers compare as numbers do.
