@@ -55,12 +55,15 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &assembly{grid: g, groups: groups, latest: make(map[instance]int64), coupled: make([]int32, g.dps*g.lanes*g.stages)}
+	b := &assembly{grid: g, groups: groups, chunks: 1, latest: make(map[instance]int64), coupled: make([]int32, g.dps*g.lanes*g.stages)}
 	for w := range b.coupled {
 		b.coupled[w] = int32(w)
 	}
 	for _, r := range ranks {
 		b.meet(r)
+	}
+	if err := b.interleaved(ranks); err != nil {
+		return nil, err
 	}
 	for _, r := range ranks {
 		if at, ok := g.at[r.rank]; ok {
@@ -152,12 +155,15 @@ type instance struct {
 // An assembly makes operations of ranks.
 //
 //	latest is when the last member of each collective begins
+//	both tells that two stages send each other messages of both ways
 //	coupled[w] leads to the first worker with which worker w computes together: none begins before all others of them can
 type assembly struct {
 	*grid
 	groups  []processGroup
 	latest  map[instance]int64
 	coupled []int32
+	chunks  int // of the model, that a stage has
+	both    bool
 	ops     []op
 }
 
@@ -249,15 +255,28 @@ func (b *assembly) kind(c *call, at coordinate) (k kind, merged bool) {
 }
 
 // message returns what kind a message of the pipeline is: forward if it goes to, or comes from, the neighbor that the forward pass
-// leads to, or comes from.
+// leads to, or comes from. The last stage is a neighbor of the first where stages have several chunks. Where both neighbors are one
+// stage, the pass tells behind which the message is sent.
 func (b *assembly) message(c *call, at coordinate) kind {
-	if c.tail || int(c.comm) >= len(b.groups) || int(c.peer) >= len(b.groups[c.comm].ranks) {
+	other, known := b.end(c)
+	if !known || c.tail {
 		return kinds
 	}
-	other, known := b.at[b.groups[c.comm].ranks[c.peer]]
-	switch ahead := other.stage - at.stage; {
-	case !known:
-		return kinds
+	ahead := other.stage - at.stage
+	if b.chunks > 1 {
+		switch ahead {
+		case 1 - b.stages:
+			ahead = 1
+		case b.stages - 1:
+			ahead = -1
+		}
+	}
+	if b.both && (ahead == 1 || ahead == -1) {
+		if ahead = -1; (c.way == forward) == c.sends {
+			ahead = 1
+		}
+	}
+	switch {
 	case ahead == 1 && c.sends:
 		return forwardSend
 	case ahead == -1 && !c.sends:
@@ -268,6 +287,15 @@ func (b *assembly) message(c *call, at coordinate) kind {
 		return backwardRecv
 	}
 	return kinds
+}
+
+// end returns where the other end of a message is; known is false if it is not in the grid.
+func (b *assembly) end(c *call) (at coordinate, known bool) {
+	if c.peer == none || int(c.comm) >= len(b.groups) || int(c.peer) >= len(b.groups[c.comm].ranks) {
+		return at, false
+	}
+	at, known = b.at[b.groups[c.comm].ranks[c.peer]]
+	return at, known
 }
 
 var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, backward: backwardCompute, weights: weightCompute, update: optimizer}
@@ -304,34 +332,41 @@ func (b *assembly) rank(r *ranked, at coordinate) {
 // step makes the operations of a step of a rank.
 func (b *assembly) step(r *ranked, at coordinate, computations []computation, calls []call, windows [][2]int64) {
 	var seq [kinds]uint64
-	add := func(k kind, start, end int64, batch uint32) {
+	add := func(k kind, start, end int64, batch uint32, bytes uint64) {
 		b.ops = append(b.ops, op{step: computations[0].step, dp: uint32(b.column(at)), stage: uint32(at.stage), rank: r.rank, seq: seq[k],
-			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true})
+			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true, bytes: bytes, sized: bytes > 0})
 		seq[k]++
 	}
 	waits := joined(slices.Clone(windows))
 	last := int64(math.MinInt64) // end of the passes
 	for i := range computations {
 		c := &computations[i]
-		add(phaseKinds[c.phase], c.from+c.waited(waits), c.to, c.batch)
+		add(phaseKinds[c.phase], c.from+c.waited(waits), c.to, c.batch, 0)
 		if c.phase != update {
 			last = max(last, c.to)
 		}
+	}
+	if b.chunks > 1 {
+		b.chunked(at, len(computations), calls, &seq)
 	}
 	reduced := -1 // the operation of merged calls
 	for i := range calls {
 		c := &calls[i]
 		k, merged := b.kind(c, at)
 		switch {
-		case k == kinds:
+		case k == kinds, b.chunks > 1 && k >= forwardSend && k <= backwardRecv: // which are there
 		case !merged:
-			add(k, c.start, c.end, none)
+			add(k, c.start, c.end, none, c.bytes)
+			if b.chunks > 1 && k == paramsGather {
+				b.ops[len(b.ops)-1].chunk = 0 // the first computation waits for it
+			}
 		case reduced < 0: // what the backward pass hides does not count
-			add(k, max(c.start, last), max(c.end, last), none)
+			add(k, max(c.start, last), max(c.end, last), none, c.bytes)
 			reduced = len(b.ops) - 1
 		default:
 			o := &b.ops[reduced]
 			o.start, o.end = min(o.start, max(c.start, last)), max(o.end, c.end)
+			o.bytes, o.sized = o.bytes+c.bytes, o.sized && c.bytes > 0
 		}
 	}
 }

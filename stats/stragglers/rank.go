@@ -19,6 +19,7 @@ type call struct {
 	step       uint64
 	begun      int32
 	within     phase // of the computation that was launched before it, of its step
+	way        phase // of a message: forward or backward, where only the pass of its sender tells
 	comm       trace.CommID
 	peer       uint32
 	op         trace.CollectiveOp

@@ -84,7 +84,16 @@ func listed(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+	lanes, err := columns(ops)
+	if err != nil {
+		return nil, err
+	}
+	onlyRanks(ops)
+	j, err := newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+	if err == nil && lanes > 1 {
+		j.share(lanes)
+	}
+	return j, err
 }
 
 // dpOf, laneOf and stageOf return the numbers of a worker.
