@@ -52,7 +52,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 
 // training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
 func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
-	found, pipeline, err := stragglers.Find(ctx, stragglers.Source(t), jobs)
+	found, pipeline, err := stragglers.FindIn(ctx, t, jobs)
 	var missing *stragglers.MissingError
 	if errors.Is(err, stragglers.ErrNoJob) || errors.As(err, &missing) {
 		return nil, nil, nil

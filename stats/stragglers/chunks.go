@@ -51,14 +51,28 @@ func (b *assembly) interleaved(ranks []*ranked) error {
 		}
 	}
 	if b.both = b.chunks > 1 && b.stages == 2; b.both {
-		b.ways(ranks)
+		return b.ways(ranks)
 	}
 	return nil
 }
 
 // ways finds in which way messages between two stages go: a send in that of the pass behind which it was launched, a receive in that of
-// its send, which is the one of the same number.
-func (b *assembly) ways(ranks []*ranked) {
+// its send, which is the one of the same number. The error is a *MissingError if a kernel sends several.
+func (b *assembly) ways(ranks []*ranked) error {
+	for _, r := range ranks {
+		sends := make(map[[2]int64]bool)
+		for i := range r.calls {
+			c := &r.calls[i]
+			if _, known := b.end(c); !known || !c.sends {
+				continue
+			}
+			if kernel := [2]int64{c.start, c.end}; sends[kernel] {
+				return &MissingError{"which way messages go: of an interleaved schedule of two stages, a kernel sends several to one stage"}
+			} else {
+				sends[kernel] = true
+			}
+		}
+	}
 	type pair struct {
 		step     uint64
 		comm     uint32
@@ -91,6 +105,7 @@ func (b *assembly) ways(ranks []*ranked) {
 			c.way, sent[p] = list[0], list[1:]
 		}
 	})
+	return nil
 }
 
 // chunked gives the last n operations, the computations of a step, their chunks. It adds the messages of the step: a receive and a send of

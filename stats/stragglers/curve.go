@@ -2,7 +2,7 @@ package stragglers
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"math"
 	"slices"
 )
@@ -30,7 +30,10 @@ func (m *Model) Bandwidth(to float64, c Change) (lines []Line, replays int, err 
 	return lines, replays, nil
 }
 
-// Sized returns the types of messages and collectives of which some have no size. The error is a *MissingError if none has one.
+// ErrNoSizes says that sizes of messages and collectives are not recorded.
+var ErrNoSizes = errors.New("no message and no collective has a size: the column bytes of a table, or number and type of elements in a profile")
+
+// Sized returns the types of messages and collectives of which some have no size. The error is ErrNoSizes if none has one.
 func (m *Model) Sized() (without []string, err error) {
 	r, any := m.r, false
 	for n, is := range r.joint {
@@ -47,8 +50,7 @@ func (m *Model) Sized() (without []string, err error) {
 	}
 	slices.Sort(without)
 	if len(without) > 0 && !any {
-		return nil, &MissingError{fmt.Sprintf("no message and no collective has a size (the column bytes of a table, or the number of elements " +
-			"and their type in a profile)")}
+		return nil, ErrNoSizes
 	}
 	return without, nil
 }

@@ -79,7 +79,7 @@ func TestNoSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := m.Bandwidth(0, stragglers.Change{}); !errors.As(err, new(*stragglers.MissingError)) {
+	if _, _, err := m.Bandwidth(0, stragglers.Change{}); !errors.Is(err, stragglers.ErrNoSizes) {
 		t.Errorf("without sizes: %v", err)
 	}
 	_, dir := profiles(t, o, nil)

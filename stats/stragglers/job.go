@@ -53,19 +53,19 @@ func (k kind) shown() string {
 }
 
 // An op is a recorded operation. Times are in ticks; a chunk that is not recorded is none.
-type op struct {
+type op struct { // of which there are very many
 	step       uint64
-	dp, stage  uint32
-	rank       uint32
 	seq        uint64
 	start, end int64
+	bytes      uint64
+	dp, stage  uint32
+	rank       uint32
 	chunk      uint32
 	model      uint32
 	batch      uint32
+	lane       uint32
 	kind       kind
 	numbered   bool // seq is recorded
-	lane       uint32
-	bytes      uint64
 	sized      bool // bytes is recorded
 }
 
@@ -210,6 +210,7 @@ type job struct {
 	coupled   []int32 // by worker: equal for those whose computations wait for each other; nil: none do
 	structure *document.Structure
 	missing   []document.WorkerMissing
+	backward  bool // clocks contradict each other: something that needs all of a group has ended before all have begun
 }
 
 // A node is an operation of the template.
@@ -233,10 +234,7 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	}
 	j := &job{unknown: unknown, lanes: 1}
 	number(ops)
-	slices.SortFunc(ops, func(a, b op) int {
-		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind),
-			cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
-	})
+	slices.SortFunc(ops, compareOps)
 	ops = j.whole(ops)
 	if j.dps*j.stages > mostWorkers {
 		return nil, &MissingError{fmt.Sprintf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)}
@@ -258,6 +256,21 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 		return nil, ErrNoJob
 	}
 	return j, nil
+}
+
+// compareOps orders operations by step, worker, kind and number.
+func compareOps(a, b op) int {
+	switch {
+	case a.step != b.step:
+		return cmp.Compare(a.step, b.step)
+	case a.dp != b.dp:
+		return cmp.Compare(a.dp, b.dp)
+	case a.stage != b.stage:
+		return cmp.Compare(a.stage, b.stage)
+	case a.kind != b.kind:
+		return cmp.Compare(a.kind, b.kind)
+	}
+	return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
 }
 
 // whole finds the workers, and leaves out data-parallel ranks of which stages are missing.

@@ -55,7 +55,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &assembly{grid: g, groups: groups, chunks: 1, latest: make(map[instance]int64), coupled: make([]int32, g.dps*g.lanes*g.stages)}
+	b := &assembly{grid: g, groups: groups, chunks: 1, met: make(map[instance]meeting), coupled: make([]int32, g.dps*g.lanes*g.stages)}
 	for w := range b.coupled {
 		b.coupled[w] = int32(w)
 	}
@@ -65,10 +65,13 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err := b.interleaved(ranks); err != nil {
 		return nil, err
 	}
-	for _, r := range ranks {
+	about, marks := notes(ranks, groups, g, world), ranks[0].marks
+	b.ops = make([]op, 0, b.expected)
+	for i, r := range ranks {
 		if at, ok := g.at[r.rank]; ok {
 			b.rank(r, at)
 		}
+		ranks[i] = nil // which is large
 	}
 	ops, leftOut := majority(b.ops)
 	j, err := newJob(ops, 0, 1e9/float64(d.Clock.Resolution))
@@ -81,7 +84,10 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	j.leftOut += leftOut
 	j.lanes = g.lanes
 	j.couple(b.coupled, g.stages)
-	j.structure = &document.Structure{Steps: stepSources[ranks[0].marks], Groups: shown(groups), Notes: notes(ranks, groups, g, world)}
+	for _, m := range b.met {
+		j.backward = j.backward || m.left < m.latest
+	}
+	j.structure = &document.Structure{Steps: stepSources[marks], Groups: shown(groups), Notes: about}
 	for _, r := range g.leftOut {
 		j.structure.LeftOut = append(j.structure.LeftOut, field.Rank(r))
 	}
@@ -154,18 +160,23 @@ type instance struct {
 
 // An assembly makes operations of ranks.
 //
-//	latest is when the last member of each collective begins
+//	met says when the members of each collective begin and leave it
 //	both tells that two stages send each other messages of both ways
 //	coupled[w] leads to the first worker with which worker w computes together: none begins before all others of them can
 type assembly struct {
 	*grid
 	groups  []processGroup
-	latest  map[instance]int64
+	met     map[instance]meeting
 	coupled []int32
 	chunks  int // of the model, that a stage has
 	both    bool
 	ops     []op
+
+	expected int // operations, at most
 }
+
+// A meeting is when the last member of a collective begins, and the first one leaves it, if it needs the data of all.
+type meeting struct{ latest, left int64 }
 
 // instances calls a function for each call of a rank with the collective that it is a part of.
 func instances(r *ranked, each func(c *call, id instance)) {
@@ -186,12 +197,23 @@ func instances(r *ranked, each func(c *call, id instance)) {
 func (b *assembly) meet(r *ranked) {
 	own, placed := b.at[r.rank]
 	joined := make(map[trace.CommID]bool)
+	b.expected += len(r.computations)
 	instances(r, func(c *call, id instance) {
 		if c.peer != none {
+			b.expected += 2 // of each computation there may be one that is none
 			return
 		}
-		if latest, ok := b.latest[id]; !ok || c.start > latest {
-			b.latest[id] = c.start
+		m, met := b.met[id]
+		if !met {
+			m = meeting{c.start, math.MaxInt64}
+		}
+		m.latest = max(m.latest, c.start)
+		if p := c.op.Pattern(); p == trace.PatternBarrier || p == trace.PatternAllToAll {
+			m.left = min(m.left, c.end)
+		}
+		b.met[id] = m
+		if k, _ := b.kind(c, coordinate{}); k != kinds {
+			b.expected++
 		}
 		if !placed || joined[c.comm] || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
 			return
@@ -306,7 +328,7 @@ func (b *assembly) rank(r *ranked, at coordinate) {
 	instances(r, func(c *call, id instance) {
 		window := [2]int64{c.start, c.end}
 		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
-			window[1] = max(c.start, min(c.end, b.latest[id]))
+			window[1] = max(c.start, min(c.end, b.met[id].latest))
 		}
 		windows = append(windows, window)
 	})
@@ -410,9 +432,7 @@ func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
 
 // majority returns the operations of the steps that are most alike in what their workers do, and how many steps are left out.
 func majority(ops []op) (kept []op, leftOut int) {
-	slices.SortStableFunc(ops, func(a, b op) int {
-		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind))
-	})
+	slices.SortFunc(ops, compareOps)
 	sums, counts := make(map[uint64]uint64), make(map[uint64]int) // by step; by sum
 	var best uint64
 	for first := 0; first < len(ops); {

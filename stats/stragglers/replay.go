@@ -67,6 +67,7 @@ func newReplayer(j *job) (*replayer, error) {
 					continue
 				}
 				v := j.end[s][i] - latest
+				j.backward = j.backward || v < 0 && r.joint[i]
 				if v < -mostBackward {
 					v = 0
 				}
