@@ -151,7 +151,8 @@ func trainingFacts(t *document.Training) (facts []string) {
 func replacing(t *document.Training) string {
 	gain := min(1, *t.MW) * float64(t.StepNs-t.EqualNs)
 	who, since := RanksNamed(t.Slowest), ""
-	if w := &t.ByWorker[0]; len(t.Slowest) == 1 && w.Rank != trace.None {
+	if len(t.Slowest) == 1 && len(t.ByWorker) > 0 && t.Slowest[0] == t.ByWorker[0].Rank && t.Slowest[0] != trace.None {
+		w := &t.ByWorker[0]
 		when := map[string]string{document.SlowAlways: "always slow", document.SlowAtRandom: "slow at random"}[w.Pattern]
 		switch w.Pattern {
 		case document.SlowSince:

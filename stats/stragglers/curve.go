@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Line is where the time of all steps grows evenly with how much longer, x ns, each message and collective takes, or each byte of it: it
-// is Base + Slope·x, from From to To. Slope is how many of them, or how many bytes, are on the longest paths; Messages how many of them.
+// A Line is where the time of all steps grows evenly with x, from From to To: it is Base + Slope·x. Each message and collective, or each
+// byte of it, takes x ns longer. Slope is how many of these are on the longest paths; Messages how many messages and collectives.
 type Line struct{ From, To, Base, Slope, Messages float64 }
 
 // mostLines bounds the replays of a curve.
