@@ -193,7 +193,8 @@ type ClockAlignment struct {
 	MaxOffsetNs int64   `json:"max_offset_ns"`
 	MaxDriftPPM float64 `json:"max_drift_ppm"`
 	MaxBoundNs  int64   `json:"max_bound_ns"`
-	Violations  uint64  `json:"violations"` // messages and collectives that still run backwards, before the logical clock
+	Before      uint64  `json:"violations_before"` // messages, collectives and operations of steps of training that run backwards as recorded
+	Violations  uint64  `json:"violations"`        // those that still do, before the logical clock
 }
 
 // ClockViolations counts collectives that end for some member before another one, that must

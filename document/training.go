@@ -30,6 +30,9 @@ type Training struct {
 	Sequences *Sequences   `json:"sequences,omitempty"`
 	Structure *Structure   `json:"structure,omitempty"` // nil: the trace lists steps and workers
 
+	ClockErrorNs     int64 `json:"clock_error_ns,omitempty"`     // by which a step may seem longer or shorter because clocks of hosts were aligned; absent: they were not
+	WithinClockError bool  `json:"within_clock_error,omitempty"` // so is step_ns − equal_ns
+
 	Missing []WorkerMissing `json:"workers_missing,omitempty"` // not in the trace; their data-parallel ranks are left out
 }
 
@@ -115,6 +118,8 @@ type Worker struct {
 	Odds     *float64   `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
 	Before   *float64   `json:"before,omitempty"` // excess before the change
 	After    *float64   `json:"after,omitempty"`
+
+	WithinClockError bool `json:"within_clock_error,omitempty"` // what its slowdown costs a step; excess is by its own clock
 }
 
 // The patterns of slow workers.
@@ -127,8 +132,9 @@ const (
 
 // A GroupSlow is the slowdown of a data-parallel rank or of a stage: all others have equal durations.
 type GroupSlow struct {
-	Number   int     `json:"number"`
-	Slowdown float64 `json:"slowdown"`
+	Number           int     `json:"number"`
+	Slowdown         float64 `json:"slowdown"`
+	WithinClockError bool    `json:"within_clock_error,omitempty"` // what a step is longer by is no more than clock_error_ns
 }
 
 // A TypeSlow is the slowdown of a type of operations.
@@ -137,6 +143,8 @@ type TypeSlow struct {
 	Operations int     `json:"operations"`
 	EqualNs    int64   `json:"equal_ns"` // duration or transfer of each where all are equal; of sends and receives the receives'
 	Slowdown   float64 `json:"slowdown"`
+
+	WithinClockError bool `json:"within_clock_error,omitempty"`
 }
 
 // A StepSlow is a step. Rank is the worker that computes longest beyond its peers in it.

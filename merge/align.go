@@ -79,7 +79,7 @@ type aligner struct {
 
 // align returns maps that make the times of all clocks those of the first one, as far as they are linked to it, and what was found. It
 // returns nil if there are no links.
-func align(ctx context.Context, t *trace.Trace) ([]trace.ClockMap, *trace.Alignment, error) {
+func align(ctx context.Context, t *trace.Trace, operations steps) ([]trace.ClockMap, *trace.Alignment, error) {
 	a := &aligner{trace: t, pairs: make(map[pair]*sightings), base: math.MaxInt64}
 	number := make(map[uint64]int32)
 	for l, host := range hostClocks(t.Defs) {
@@ -95,6 +95,13 @@ func align(ctx context.Context, t *trace.Trace) ([]trace.ClockMap, *trace.Alignm
 	}
 	a.clocks = len(number)
 	a.collectives()
+	operations.each(func(parts steps) {
+		var ends []clockEnd
+		for _, p := range parts {
+			ends = append(ends, clockEnd{a.clock[p.location], p.end})
+		}
+		a.left(ends)
+	})
 	if err := a.messages(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -136,11 +143,16 @@ func (a *aligner) collectives() {
 			}
 			ends = append(ends, clockEnd{a.clock[m.Location], m.End})
 		}
-		slices.SortStableFunc(ends, func(x, y clockEnd) int { return cmp.Compare(x.clock, y.clock) })
-		for k := 1; k < len(ends); k++ {
-			if ends[k].clock != ends[k-1].clock {
-				a.sightings(pair{ends[0].clock, ends[k].clock}).add(sight{a.since(ends[0].end), a.since(ends[k].end)})
-			}
+		a.left(ends)
+	}
+}
+
+// left takes when the members of an operation left it, which they did together.
+func (a *aligner) left(ends []clockEnd) {
+	slices.SortStableFunc(ends, func(x, y clockEnd) int { return cmp.Compare(x.clock, y.clock) })
+	for k := 1; k < len(ends); k++ {
+		if ends[k].clock != ends[k-1].clock {
+			a.sightings(pair{ends[0].clock, ends[k].clock}).add(sight{a.since(ends[0].end), a.since(ends[k].end)})
 		}
 	}
 }
@@ -354,19 +366,27 @@ func middle(v []float64) float64 {
 // them if less runs backwards then.
 func (c *clockwork) aligned(ctx context.Context, base census) (census, error) {
 	t := c.trace
-	chosen := c.opts.Clock.auto() && base.total() > 0 && t.Source.Info().Properties[trace.PropertyFileClocks] == "true"
-	if !c.opts.Together && !chosen {
+	if !c.opts.Together && !(c.opts.Clock.auto() && t.Source.Info().Properties[trace.PropertyFileClocks] == "true") {
 		return base, nil
 	}
-	maps, found, err := align(ctx, t)
+	operations, err := stepsOf(ctx, t, c.opts.Jobs)
+	if err != nil {
+		return base, err
+	}
+	before := base.total() + operations.backwards(asRecorded)
+	if !c.opts.Together && before == 0 {
+		return base, nil
+	}
+	maps, found, err := align(ctx, t, operations)
 	if err != nil || found == nil {
 		return base, err
 	}
-	left, err := violations(ctx, t, func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }, c.opts.MinLatency, c.opts.Jobs, nil)
-	if err != nil || !c.opts.Together && left.total() >= base.total() {
+	at := func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }
+	left, err := violations(ctx, t, at, c.opts.MinLatency, c.opts.Jobs, nil)
+	found.Before, found.Left = before, left.total()+operations.backwards(at)
+	if err != nil || !c.opts.Together && found.Left >= before {
 		return base, err
 	}
-	found.Left = left.total()
 	t.Clock.Method, t.Clock.Maps, t.Clock.Alignment = trace.ClockTogether, maps, found
 	return left, nil
 }

@@ -64,9 +64,65 @@ func TestClocksOfHosts(t *testing.T) {
 	}
 }
 
+const epoch = 1_750_000_000_000_000_000
+
 // trueTime returns when the clock of a generated host shows a time.
 func trueTime(c samples.ProcessClock, at int64) int64 {
-	const epoch, start = 1_750_000_000_000_000_000, 1_000_000_000
+	const start = 1_000_000_000
 	drift := float64(c.Drift) / 1e6
 	return int64((float64(at-epoch-c.Skew) + start*drift) / (1 + drift))
+}
+
+// ownClocks is a source whose files, one for each process, have clocks of their own.
+type ownClocks struct{ trace.Source }
+
+func (s ownClocks) Info() trace.Info {
+	info := s.Source.Info()
+	info.Properties = map[string]string{trace.PropertyFileClocks: "true"}
+	return info
+}
+
+// TestClocksOfTables states that clocks of a job that a table lists are found by the operations of its steps: as asked for, or unasked if each
+// file has a clock of its own and they contradict each other.
+func TestClocksOfTables(t *testing.T) {
+	for seed := range uint64(20) {
+		o := samples.TrainingOptions{DP: 2 + int(seed%3), PP: 1 + int(seed%3), MicroBatches: 4, Steps: 8, Seed: seed, Noise: 0.05, Skew: 50_000_000}
+		if seed%2 == 0 {
+			o.Drift = 100
+		}
+		var sink *samples.Memory
+		truth, err := samples.GenerateTraining(context.Background(), o, func(info trace.Info, defs *trace.Defs) (trace.Sink, error) {
+			sink = samples.NewMemory(info, defs)
+			return sink, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		together := seed%3 == 0
+		for _, src := range []trace.Source{sink, ownClocks{sink}} {
+			tr, err := merge.Merge(context.Background(), src, merge.Options{Jobs: 1, Together: together})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := tr.Clock.Alignment
+			if src == sink && !together {
+				if a != nil {
+					t.Errorf("seed %d: clocks of one file are aligned unasked", seed)
+				}
+				continue
+			}
+			if a == nil || a.Clocks != len(truth.Clock) || a.Unlinked != 0 || a.Before == 0 || a.Left > 0 {
+				t.Fatalf("seed %d: alignment %+v of %d clocks", seed, a, len(truth.Clock))
+			}
+			for rank, master := range tr.World {
+				for _, at := range []int64{tr.Span[master].First, tr.Span[master].Last} {
+					own := trueTime(truth.Clock[rank], at+epoch) // a table counts from 0
+					reference := trueTime(truth.Clock[0], trace.CorrectOffset(tr.Clock.Maps[master].Offsets, at)+epoch)
+					if off := own - reference; max(off, -off) > max(100, a.Bounds[master]) {
+						t.Errorf("seed %d: rank %d is %d off, bound %d", seed, rank, off, a.Bounds[master])
+					}
+				}
+			}
+		}
+	}
 }

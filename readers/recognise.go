@@ -49,6 +49,16 @@ func recognise(path string) (f *format, open string, err error) {
 	return nil, "", fmt.Errorf("%s: %w: %s", path, trace.ErrNotATrace, hint(path, info, traces))
 }
 
+// Kind returns what a trace of a known format at a path is called in a message, such as an OTF2 archive; "" if there is none.
+func Kind(path string) string {
+	f, _, err := recognise(path)
+	if err != nil || f == nil {
+		return ""
+	}
+	kind, _, _ := strings.Cut(f.phrase, " (")
+	return kind
+}
+
 // mixed refuses a directory whose files are traces of several formats that only their content tells apart.
 func mixed(dir string) error {
 	var kinds, some []string

@@ -143,7 +143,7 @@ func ClockLine(c *document.Clock) string {
 		violations := func(n uint64) string { return words.Plural(int(n), "clock violation", "clock violations") }
 		fmt.Fprintf(&b, "%s aligned by collectives: offsets up to %s, drift up to %.2g ppm, error at most %s; %s before, %s after",
 			words.Plural(a.Clocks, "clock", "clocks"), words.Time(a.MaxOffsetNs), a.MaxDriftPPM, words.Time(a.MaxBoundNs),
-			violations(c.ViolationsRaw+c.Collectives.ViolationsRaw), words.Count(a.Violations))
+			violations(a.Before), words.Count(a.Violations))
 		if a.Unlinked > 0 {
 			fmt.Fprintf(&b, "; %s not linked to the others", words.Plural(a.Unlinked, "clock is", "clocks are"))
 		}

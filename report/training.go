@@ -114,13 +114,21 @@ func SlowEvidence(w *document.Worker, steps int) string {
 func trainingFacts(t *document.Training) []string {
 	facts := []string{} // the page wants a list also where there is nothing to tell
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
-		facts = append(facts, fmt.Sprintf("%s of the loss would be gone if %s ran as fast as the others.", shareOfLoss(t.MW), RanksNamed(t.Slowest)))
+		facts = append(facts, replacing(t))
 	}
 	// One slow worker makes its stage slow; other workers of the stage show that it is not the stage.
 	worker := t.DPRanks > 1 && orZero(t.MW) >= 0.5
 	if t.Stages > 1 && !worker && orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
+	}
+	if e := t.ClockErrorNs; e > 0 {
+		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).", 1+float64(e)/float64(max(1, t.EqualNs)), words.Time(e))
+		if t.WithinClockError {
+			facts = append([]string{fact + " All of the loss may."}, facts...)
+		} else {
+			facts = append(facts, fact)
+		}
 	}
 	if s := t.Sequences; s != nil && s.Varying {
 		facts = append(facts, fmt.Sprintf("Micro-batches take different times, forward and backward alike (correlation %.2f). "+
@@ -138,6 +146,27 @@ func trainingFacts(t *document.Training) []string {
 			words.Plural(t.LeftOut, "step is", "steps are")))
 	}
 	return facts
+}
+
+// replacing says since when the slowest workers are slow, if it is one, and what others in their place would gain.
+func replacing(t *document.Training) string {
+	gain := min(1, *t.MW) * float64(t.StepNs-t.EqualNs)
+	who, since := RanksNamed(t.Slowest), ""
+	if len(t.Slowest) == 1 && len(t.ByWorker) > 0 && t.Slowest[0] == t.ByWorker[0].Rank && t.Slowest[0] != trace.None {
+		w := &t.ByWorker[0]
+		when := map[string]string{document.SlowAlways: "always slow", document.SlowAtRandom: "slow at random"}[w.Pattern]
+		switch w.Pattern {
+		case document.SlowSince:
+			when = fmt.Sprintf("slow since step %d", *w.Step)
+		case document.SlowUntil:
+			when = fmt.Sprintf("slow until step %d", *w.Step)
+		}
+		if when != "" {
+			since, who = fmt.Sprintf("%s is %s. ", words.Capital(who), when), "it"
+		}
+	}
+	return fmt.Sprintf("%sIf %s ran as fast as the others, a step would be %s shorter (%s): %s of the loss.", since, who, words.Time(int64(gain)),
+		words.PartOfFloat(gain, float64(t.StepNs)), shareOfLoss(t.MW))
 }
 
 func orZero(x *float64) float64 {

@@ -15,13 +15,10 @@ import (
 
 // WriteProfiles simulates a training job, as GenerateTraining does, and writes what PyTorch's profiler records of it: one JSON file for
 // each GPU into a directory, which it makes. GPU k of worker r is rank r·TP + k; of a slow worker the first GPU is slow, and others of
-// the worker wait for it. Schedules are those without chunks. The errors are those of options that make no sense, of files, and of ctx.
+// the worker wait for it. The errors are those of options that make no sense, of files, and of ctx.
 func WriteProfiles(ctx context.Context, o TrainingOptions, dir string) (*TrainingTruth, error) {
 	o = o.withDefaults()
 	err := o.check()
-	if err == nil && o.Schedule == "interleaved" {
-		err = errors.New("profiles are not written of an interleaved schedule")
-	}
 	if err == nil && o.DP*o.PP*o.TP > mostFiles {
 		err = fmt.Errorf("more than %d files", mostFiles)
 	}
@@ -194,6 +191,8 @@ type pieceOfWork struct {
 	batch      int
 	group      int
 	peer       int
+	way        int // of a message: 0 forward, 1 backward
+	other      otherEnd
 	bytes      int64
 }
 
@@ -228,16 +227,16 @@ func (w *trainee) work(p *profileWriter, lane int) (list []pieceOfWork) {
 	collective("params-all-gather", groupData)
 	for i, c := range w.order {
 		end := w.ends[i]
-		message := func(kind string, start, end, ready int64, other otherEnd) {
+		message := func(kind string, way int, start, end, ready int64, other otherEnd) {
 			if other.rank >= 0 {
 				list = append(list, pieceOfWork{kind: kind, start: start, end: end, ready: ready, group: groupPipeline, batch: -1,
-					peer: p.workers[other.rank].stage, bytes: 1 << 20})
+					peer: p.workers[other.rank].stage, way: way, other: other, bytes: 1 << 20})
 			}
 		}
 		for k := range w.ways {
 			x := &w.ways[k]
 			if n := slices.Index(x.of, i); n >= 0 && x.hasRecv[n] {
-				message("recv", x.recvStart[n], x.recvEnd[n], x.recvStart[n], x.from[n])
+				message("recv", k, x.recvStart[n], x.recvEnd[n], x.recvStart[n], x.from[n])
 			}
 		}
 		start := end - w.took[i]
@@ -257,7 +256,7 @@ func (w *trainee) work(p *profileWriter, lane int) (list []pieceOfWork) {
 		for k := range w.ways {
 			x := &w.ways[k]
 			if n := slices.Index(x.of, i); n >= 0 && x.hasSend[n] {
-				message("send", x.sendStart[n], x.sendEnd[n], start, x.to[n])
+				message("send", k, x.sendStart[n], x.sendEnd[n], start, x.to[n])
 			}
 		}
 	}
@@ -270,8 +269,32 @@ func (w *trainee) work(p *profileWriter, lane int) (list []pieceOfWork) {
 			list = append(list, pieceOfWork{kind: op.kind, start: op.start, end: op.end, ready: op.start, batch: -1, peer: -1})
 		}
 	}
+	p.inOrder(list)
 	slices.SortStableFunc(list, func(a, b pieceOfWork) int { return cmp.Compare(a.ready, b.ready) })
 	return list
+}
+
+// inOrder lets receives from one worker be launched in the order in which it launches its sends, as NCCL asks: some of them earlier.
+func (p *profileWriter) inOrder(list []pieceOfWork) {
+	sent := func(w *pieceOfWork) int64 { // when the computation begins behind which it is sent
+		from := p.workers[w.other.rank]
+		i := from.ways[w.way].of[w.other.n]
+		return from.ends[i] - from.took[i]
+	}
+	by := make(map[int][]*pieceOfWork)
+	for i := range list {
+		if w := &list[i]; w.kind == "recv" {
+			by[w.other.rank] = append(by[w.other.rank], w)
+		}
+	}
+	for _, receives := range by {
+		slices.SortStableFunc(receives, func(a, b *pieceOfWork) int { return cmp.Compare(sent(a), sent(b)) })
+		for k := len(receives) - 2; k >= 0; k-- {
+			if before, w := receives[k], receives[k+1]; w.ready <= before.ready {
+				before.ready = w.ready - 1
+			}
+		}
+	}
 }
 
 // The names of collectives: PyTorch's, and that of the kernel.
@@ -358,7 +381,7 @@ func (p *profileWriter) communicate(f *profileFile, rank int, w *pieceOfWork, la
 	f.event("cuda_runtime", "cudaLaunchKernelExC", process, main, clock(launched), clock(launched+1), `"correlation":`+strconv.Itoa(f.id))
 	stream := 20 + w.group
 	if w.group == groupPipeline { // sends and receives of each way have streams of their own
-		stream += 10*(1+w.peer) + cmp.Compare(w.kind, "recv")*5
+		stream += 20*(1+w.peer) + 10*w.way + cmp.Compare(w.kind, "recv")*5
 	}
 	start := max(at+w.start, launched)
 	f.event("kernel", "ncclDevKernel_"+names[1]+"(ncclDevKernelArgsStorage<4096ul>)", 0, stream, clock(start), clock(max(start, at+w.end+late)), args)

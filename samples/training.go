@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -581,7 +582,18 @@ func (w *trainee) record() {
 
 // The attributes of operations, in the order of their definitions.
 var trainingAttributes = []string{trace.AttributeStep, trace.AttributeDP, trace.AttributeStage, trace.AttributeSeq,
-	trace.AttributeMicroBatch, trace.AttributeChunk, trace.AttributeModelChunk}
+	trace.AttributeMicroBatch, trace.AttributeChunk, trace.AttributeModelChunk, trace.AttributeBytes}
+
+// bytesOf returns how many bytes an operation communicates, -1 if it computes.
+func bytesOf(kind string) int {
+	switch {
+	case strings.HasSuffix(kind, "-send"), strings.HasSuffix(kind, "-recv"):
+		return 1 << 20
+	case strings.HasSuffix(kind, "-compute"), kind == "optimizer", kind == "gc":
+		return -1
+	}
+	return 4 << 20
+}
 
 // write gives the operations of a step to the sink.
 func (g *training) write(sink trace.Sink, step int, at int64, truth *TrainingTruth) error {
@@ -592,7 +604,7 @@ func (g *training) write(sink trace.Sink, step int, at int64, truth *TrainingTru
 			if (op.kind == "forward-compute" || op.kind == "backward-compute") && op.chunk >= 0 {
 				op.global = op.chunk*g.PP + w.stage
 			}
-			for id, v := range []int{step, w.dp, w.stage, op.seq, op.batch, op.chunk, op.global} {
+			for id, v := range []int{step, w.dp, w.stage, op.seq, op.batch, op.chunk, op.global, bytesOf(op.kind)} {
 				if v >= 0 {
 					b.AddAttr(trace.AttributeID(id), trace.TypeUint64, uint64(v))
 				}

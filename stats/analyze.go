@@ -55,7 +55,7 @@ func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training
 	if !t.Defs.IsTraining() && !t.Communicates() {
 		return nil, nil, nil // the steps of a profiled job are those of its communication
 	}
-	found, pipeline, err := stragglers.Find(ctx, stragglers.Source(t), jobs)
+	found, pipeline, err := stragglers.FindIn(ctx, t, jobs)
 	var missing *stragglers.MissingError
 	if errors.Is(err, stragglers.ErrNoJob) || errors.As(err, &missing) {
 		return nil, nil, nil

@@ -23,6 +23,7 @@ const (
 	AttributeStep       = "step"
 	AttributeDP         = "dp_rank"     // data-parallel rank
 	AttributeStage      = "stage"       // of the pipeline
+	AttributeTP         = "tp_rank"     // tensor-parallel rank, which shares the computation of a data-parallel rank and stage with others
 	AttributeMicroBatch = "micro_batch" // of the step
 	AttributeChunk      = "chunk"       // of the model, within its stage
 	AttributeModelChunk = "model_chunk" // of the model

@@ -231,7 +231,8 @@ type Alignment struct {
 	MaxOffset int64
 	MaxDrift  float64 // parts per million
 	MaxBound  int64
-	Left      uint64 // what still runs backwards with them, before the logical clock
+	Before    uint64 // what runs backwards without them: messages, collectives, and operations of steps of training
+	Left      uint64 // what still does with them, before the logical clock
 	Bounds    []int64
 }
 

@@ -143,19 +143,24 @@ func otherwise(ctx context.Context, doc *outcome.Whatif, other *whatif.Model, ch
 	return nil
 }
 
-// parseSlower reads latency=+TIME, byte=+TIME or both.
+// parseSlower reads a slower network.
 func parseSlower(value string) (func(*whatif.Model) (whatif.Change, error), error) {
-	var latency, perByte float64
+	latency, perByte, err := slowerBy(value)
+	return func(m *whatif.Model) (whatif.Change, error) { return m.Slower(latency, perByte), nil }, err
+}
+
+// slowerBy reads latency=+TIME, byte=+TIME or both, in ns.
+func slowerBy(value string) (latency, perByte float64, err error) {
 	for _, part := range strings.Split(value, ",") {
 		key, text, _ := strings.Cut(part, "=+")
 		to := map[string]*float64{"latency": &latency, "byte": &perByte}[key]
 		ns, err := parseNanoseconds(text)
 		if to == nil || err != nil {
-			return nil, errors.New("want latency=+TIME, byte=+TIME or both, with a comma between them, such as latency=+1us,byte=+0.1ns")
+			return 0, 0, errors.New("want latency=+TIME, byte=+TIME or both, with a comma between them, such as latency=+1us,byte=+0.1ns")
 		}
 		*to = ns
 	}
-	return func(m *whatif.Model) (whatif.Change, error) { return m.Slower(latency, perByte), nil }, nil
+	return latency, perByte, nil
 }
 
 // parseNanoseconds reads a time that may be less than 1 ns, at most an hour.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document/outcome"
+	"tracekit/readers"
 	"tracekit/report/show"
 	"tracekit/stats/hangs"
 )
@@ -53,6 +55,12 @@ func (o *hangOptions) Validate() error { return nil }
 func runHang(_ context.Context, io *cli.Streams, opts *hangOptions) error {
 	found, findings, err := hangs.Find(opts.reading.Paths...)
 	if err != nil {
+		for _, path := range opts.reading.Paths {
+			if kind := readers.Kind(path); kind != "" {
+				err = fmt.Errorf("%s: this is %s; hang reads dumps of PyTorch's flight recorder", path, kind)
+				break
+			}
+		}
 		return cli.NotReadable(err)
 	}
 	doc := &outcome.Hang{Schema: hangSchema, Result: *found, Findings: findings}

@@ -63,11 +63,8 @@ func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions
 	defer in.Close()
 	doc := &outcome.Stragglers{Schema: outcome.StragglersSchema}
 	switch {
-	case in.Defs().IsTraining():
-		doc.Training, _, err = stragglers.Find(ctx, in, opts.Jobs)
-		doc.Trace, doc.Findings = outcome.NewInfo(in).Trace, analysis.FindingRows(in.Findings())
-	case stragglers.Profiled(in.Defs()):
-		err = opts.profiled(ctx, io, in, doc)
+	case in.Defs().IsTraining(), stragglers.Profiled(in.Defs()):
+		err = opts.job(ctx, io, in, doc)
 	default:
 		err = opts.program(ctx, io, in, doc)
 	}
@@ -86,14 +83,26 @@ func runStragglers(ctx context.Context, io *cli.Streams, opts *stragglersOptions
 	}, doc.Findings, opts.Gate(doc))
 }
 
-// profiled finds the training job in what a profiler has recorded, or else compares the ranks of any program.
-func (o *stragglersOptions) profiled(ctx context.Context, io *cli.Streams, in *cli.Input, doc *outcome.Stragglers) error {
+// job finds the training job in a table or in what a profiler has recorded, or else compares the ranks of any program. The trace is only
+// reconciled where clocks contradict each other.
+func (o *stragglersOptions) job(ctx context.Context, io *cli.Streams, in *cli.Input, doc *outcome.Stragglers) error {
+	var missing *stragglers.MissingError
+	if o.Clock == "auto" && o.MinLatency == 0 && o.Align != "collectives" {
+		found, agree, err := stragglers.FindRecorded(ctx, in, o.Jobs)
+		alone := in.Defs().IsTraining() && in.Info().Properties[trace.PropertyFileClocks] != "true" // tables of one clock stay as they are
+		if err == nil && (agree || alone) {
+			doc.Training, doc.Trace, doc.Findings = found, outcome.NewInfo(in).Trace, analysis.FindingRows(in.Findings())
+			return nil
+		}
+		if err != nil && (in.Defs().IsTraining() || !errors.As(err, &missing)) {
+			return err
+		}
+	}
 	t, err := o.Reconcile(ctx, io, in)
 	if err != nil {
 		return err
 	}
-	doc.Training, _, err = stragglers.Find(ctx, stragglers.Source(t), o.Jobs)
-	var missing *stragglers.MissingError
+	doc.Training, _, err = stragglers.FindIn(ctx, t, o.Jobs)
 	if errors.As(err, &missing) {
 		doc.Missing = missing.Record
 		return o.ranks(ctx, io, t, doc)

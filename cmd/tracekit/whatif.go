@@ -228,7 +228,7 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		return err
 	}
 	defer t.Source.Close()
-	if len(opts.changes) == 0 && !opts.slack {
+	if _, _, ok := opts.slower(); ok && !opts.slack {
 		m, err := trainingModel(ctx, t, opts.Jobs)
 		if err != nil {
 			return err

@@ -91,12 +91,34 @@ func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.M
 	return m, err
 }
 
+// slower returns by how much messages, and each of their bytes, take longer, in ns; ok tells that this is the only change of the network
+// and of calls.
+func (o *whatifOptions) slower() (latency, perByte float64, ok bool) {
+	if len(o.changes) == 0 {
+		return 0, 0, true
+	}
+	if len(o.changes) > 1 || len(o.network) == 0 {
+		return 0, 0, false
+	}
+	latency, perByte, err := slowerBy(strings.TrimPrefix(o.network[0].text, "network "))
+	return latency, perByte, err == nil
+}
+
 // predictTraining replays the steps of a training job with the changes, or with each that there is.
 func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model) (err error) {
 	findings := analysis.FindingRows(cli.FindingsOf(t))
+	o.equal.Latency, o.equal.PerByte, _ = o.slower()
+	if o.equal.PerByte > 0 {
+		if _, err := m.Sized(); err != nil {
+			return err
+		}
+	}
 	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
 		Findings: findings, Baseline: m.Predict(stragglers.Change{})}
 	texts, _ := o.equal.list()
+	for _, c := range o.changes {
+		doc.Changes = append(doc.Changes, c.text)
+	}
 	doc.Changes = append(doc.Changes, texts...)
 	doc.Predicted = m.Predict(o.equal.Change)
 	doc.Gain = doc.Baseline - doc.Predicted
@@ -123,20 +145,29 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 	return o.Finish(io, doc, func() { show.Whatif(io.Sections(o.top), doc) }, findings, o.Gate(doc))
 }
 
-// trainingCurve finds the curve of latency if it is asked for, and draws it if -o asks for it.
-func (o *whatifOptions) trainingCurve(ctx context.Context, m *stragglers.Model, doc *outcome.Whatif) error {
+// trainingCurve finds the curves that are asked for, and draws one if -o asks for it.
+func (o *whatifOptions) trainingCurve(ctx context.Context, m *stragglers.Model, doc *outcome.Whatif) (err error) {
+	curve := func(unit string, lines []stragglers.Line, replays int) *whatif.Curve {
+		c := &whatif.Curve{Unit: unit, RunTime: int64(math.Round(lines[0].Base)), To: lines[len(lines)-1].To, Replays: replays}
+		for _, l := range lines {
+			c.Pieces = append(c.Pieces, whatif.Piece{From: l.From, To: l.To, Base: l.Base, Slope: l.Slope, Messages: uint64(l.Messages)})
+		}
+		c.Tolerate(lines[0].Base)
+		return c
+	}
+	if o.curves.latency.asked {
+		lines, replays := m.Latency(o.curves.latency.to, o.equal.Change)
+		doc.Latency = curve("ns", lines, replays)
+	}
 	if o.curves.bandwidth.asked {
-		return errors.New("whatif: operations of training jobs have no sizes here; --latency-curve works without them")
+		lines, replays, err := m.Bandwidth(o.curves.bandwidth.to, o.equal.Change)
+		if err != nil {
+			return err
+		}
+		doc.Bandwidth = curve("ns/B", lines, replays)
+		if doc.Bandwidth.Unsized, err = m.Sized(); err != nil {
+			return err
+		}
 	}
-	if !o.curves.latency.asked {
-		return nil
-	}
-	lines, replays := m.Latency(o.curves.latency.to, o.equal.Change)
-	c := &whatif.Curve{Unit: "ns", RunTime: int64(math.Round(lines[0].Base)), To: lines[len(lines)-1].To, Replays: replays}
-	for _, l := range lines {
-		c.Pieces = append(c.Pieces, whatif.Piece{From: l.From, To: l.To, Base: l.Base, Slope: l.Slope, Messages: uint64(l.Slope)})
-	}
-	c.Tolerate(lines[0].Base)
-	doc.Latency = c
 	return o.curves.draw(ctx, doc, &o.OutFlags)
 }

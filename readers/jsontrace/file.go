@@ -67,7 +67,7 @@ func newFile(path string, store *spill.Store) *file {
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches, f.owners = newMetadata(), newDftracer(), newTau(), newLaunches(), newOwners()
 	s.Name = func(id trace.RegionID) uint32 { return f.regions.list[id].name }
-	s.Sizes = f.launches.sizes
+	s.Sizes, s.Messages = f.launches.sizes, f.launches.batch
 	s.Type = func(id trace.MetricID, series int) trace.ValueType {
 		return f.meters.list[id].series[series].valueType()
 	}
@@ -273,6 +273,8 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	switch {
 	case r.host || r.asked:
 		f.launches.span(l, r, ev)
+	case r.records:
+		f.launches.record(l, ev, f.recorded(ev))
 	case r.runtime:
 		f.launches.launch(l, ev)
 	}

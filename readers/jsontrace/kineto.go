@@ -140,6 +140,15 @@ func (f *file) kernelCall(r *region, ev *event) nest.Call {
 	return c
 }
 
+// recorded reads the message that is called for, with what kernels of messages have as arguments; it is none if it is a collective.
+func (f *file) recorded(ev *event) nest.Call {
+	a := readKernelArgs(ev.args)
+	if op := nest.OperationByName(string(a.op)); !op.IsMessage() {
+		return nest.Call{}
+	}
+	return f.kernelCall(&region{op: nest.OpUnnamed}, ev)
+}
+
 // describe makes a group of the arguments.
 func (a *kernelArgs) describe() group {
 	g := group{name: unescape(a.group), about: unescape(a.about)}

@@ -1,6 +1,7 @@
 package jsontrace
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -13,12 +14,27 @@ import (
 // tensors; the runtime's call that launches the kernel lies in it; kernel and call have the
 // same correlation. The profiler writes them in this order.
 
-// launches finds the bytes that a kernel of a collective sends.
+// Messages that PyTorch batches (batch_isend_irecv) share a kernel. It has no arguments, since it is launched after the calls for its
+// messages have returned. Their records, record_param_comms, are what the thread has recorded since it last launched a kernel; a record in
+// which a kernel is launched is that kernel's own.
+
+// launches finds the bytes that a kernel of a collective sends, and the messages of a kernel that has several.
+//
+//	called are the messages that a thread has called for since its last launch, and when the records end
 type launches struct {
-	spans map[*track][]launchSpan // ascending in begin
-	bytes map[int64]uint64        // by correlation
-	held  int                     // in spans
-	lost  uint64                  // spans that come too late or are too many, launches that are too many
+	called  map[*track][]calledMessage
+	batches map[int64][]nest.Call   // by correlation
+	batched int                     // messages in called and batches
+	spans   map[*track][]launchSpan // ascending in begin
+	bytes   map[int64]uint64        // by correlation
+	held    int                     // in spans
+	lost    uint64                  // spans that come too late or are too many, launches that are too many
+}
+
+// A calledMessage is one that was called for, and its record.
+type calledMessage struct {
+	nest.Call
+	begin, end int64
 }
 
 // A launchSpan is a slice of the host that launches a collective, or asks for a message of gloo.
@@ -34,7 +50,7 @@ const (
 )
 
 func newLaunches() launches {
-	return launches{spans: make(map[*track][]launchSpan), bytes: make(map[int64]uint64)}
+	return launches{called: make(map[*track][]calledMessage), batches: make(map[int64][]nest.Call), spans: make(map[*track][]launchSpan), bytes: make(map[int64]uint64)}
 }
 
 // span takes a host's slice of a collective, or of a message.
@@ -71,8 +87,48 @@ func (s *launches) around(l *track, t int64) *launchSpan {
 	return &spans[i]
 }
 
+// record takes a message that is called for.
+func (s *launches) record(l *track, ev *event, c nest.Call) {
+	switch {
+	case !c.Operation.IsMessage():
+	case s.batched == launchLimit:
+		s.lost++
+	default:
+		s.batched++
+		s.called[l] = append(s.called[l], calledMessage{c, ev.time, nest.AddTime(ev.time, ev.dur)})
+	}
+}
+
+// batch returns the messages of a kernel, nil if there are none or they are its own.
+func (s *launches) batch(c *nest.Call) []nest.Call {
+	if c.Tag != byLaunch || c.Operation != nest.KernelOperation("ncclDevKernel_SendRecv") {
+		return nil
+	}
+	return s.batches[int64(c.Sent)]
+}
+
+// launched takes a launch of a kernel, which has the messages that were called for before. A message in whose record it is launched
+// has this kernel alone.
+func (s *launches) launched(l *track, ev *event) {
+	called := s.called[l]
+	n := 0
+	for n < len(called) && called[n].begin <= ev.time {
+		n++
+	}
+	id, ok := integer(text(member(ev.args, "correlation")))
+	for _, m := range called[:n] {
+		if ok && m.end <= ev.time {
+			s.batches[id] = append(s.batches[id], m.Call)
+		}
+	}
+	s.called[l] = called[n:]
+}
+
 // launch takes a call of the accelerator's runtime.
 func (s *launches) launch(l *track, ev *event) {
+	if len(s.called[l]) > 0 && bytes.Contains(ev.name, []byte("aunchKernel")) {
+		s.launched(l, ev)
+	}
 	span := s.around(l, ev.time)
 	if span == nil {
 		return

@@ -26,6 +26,7 @@ type region struct {
 	host     bool // the host's side of a collective of PyTorch
 	gloo     bool // a collective or message of gloo, which hosts communicate by
 	asked    bool // PyTorch's call that asks for a message, with its other end
+	records  bool // what PyTorch notes of a collective or message when it is called
 	runtime  bool // a call of the accelerator's runtime, which may launch a kernel
 	code     codePlace
 	frame    bool // a function of Python
@@ -90,6 +91,7 @@ func describe(k regionKey, name, cat string) region {
 	r.trivial = cat == "Trace" || cat == "overhead"
 	r.frame = cat == "python_function"
 	r.host = strings.HasPrefix(name, "nccl:")
+	r.records = name == "record_param_comms"
 	r.runtime = cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime"
 	if r.mpi.Class != trace.ClassNone {
 		r.paradigm = trace.ParadigmMPI

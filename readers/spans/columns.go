@@ -21,6 +21,7 @@ const (
 	fieldStep
 	fieldDP
 	fieldStage
+	fieldTP
 	fieldMicroBatch
 	fieldChunk
 	fieldModelChunk
@@ -46,6 +47,7 @@ var synonyms = [fields][]string{
 	fieldStep:       {"step", "step_id", "iteration", "iter", "global_step", "train_step"},
 	fieldDP:         {"dp_rank", "dp", "dp_id", "data_parallel_rank"},
 	fieldStage:      {"stage", "stage_id", "pp_rank", "pp", "pipeline_rank", "pipeline_stage", "pipeline_parallel_rank"},
+	fieldTP:         {"tp_rank", "tp", "tp_id", "tensor_parallel_rank"},
 	fieldMicroBatch: {"micro_batch", "mb_id", "mb", "microbatch", "micro_batch_id", "microbatch_id"},
 	fieldChunk:      {"chunk", "mc", "chunk_id", "model_chunk_of_stage", "vpp_rank", "virtual_stage"},
 	fieldModelChunk: {"model_chunk", "gmc", "global_model_chunk", "global_chunk"},

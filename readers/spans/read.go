@@ -25,9 +25,9 @@ type reader struct {
 
 // A processKey names a process: by rank, or by dp rank and stage.
 type processKey struct {
-	byRank    bool
-	rank      int64
-	dp, stage int64
+	byRank        bool
+	rank          int64
+	dp, stage, tp int64
 }
 
 type process struct {
@@ -84,7 +84,7 @@ var attributes = [...]struct {
 }{
 	{fieldStep, recording.AttrStep}, {fieldDP, recording.AttrDP}, {fieldStage, recording.AttrStage},
 	{fieldMicroBatch, recording.AttrMicroBatch}, {fieldChunk, recording.AttrChunk}, {fieldModelChunk, recording.AttrModelChunk},
-	{fieldSeq, recording.AttrSeq}, {fieldBytes, recording.AttrBytes},
+	{fieldSeq, recording.AttrSeq}, {fieldBytes, recording.AttrBytes}, {fieldTP, recording.AttrTP},
 }
 
 // row adds a span.
@@ -135,7 +135,8 @@ func (r *reader) process(row *row) *process {
 	if k.rank, k.byRank = row.integer(fieldRank); !k.byRank || k.rank < 0 || k.rank >= trace.None {
 		dp, hasDP := row.integer(fieldDP)
 		stage, hasStage := row.integer(fieldStage)
-		if k = (processKey{dp: dp, stage: stage}); !hasDP && !hasStage {
+		tp, hasTP := row.integer(fieldTP)
+		if k = (processKey{dp: dp, stage: stage, tp: tp}); !hasDP && !hasStage && !hasTP {
 			if r.only == nil {
 				r.only = newProcess(r.f.NewProcess("process", 0))
 			}
@@ -148,7 +149,11 @@ func (r *reader) process(row *row) *process {
 			p = newProcess(r.f.NewProcess("worker", k.rank))
 			p.Rank, p.HasRank = uint32(k.rank), true
 		} else {
-			p = newProcess(r.f.NewProcess(fmt.Sprintf("dp %d, stage %d", k.dp, k.stage), k.stage<<32|k.dp&0xffffffff))
+			name := fmt.Sprintf("dp %d, stage %d", k.dp, k.stage)
+			if row.at[fieldTP] >= 0 {
+				name += fmt.Sprintf(", tp %d", k.tp)
+			}
+			p = newProcess(r.f.NewProcess(name, k.stage<<48|k.dp&0xffffffff<<16|k.tp&0xffff))
 		}
 		if r.f.Room() {
 			r.processes[k] = p

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -72,6 +73,9 @@ func curve(out *report.Sections, c *whatif.Curve, w curveWords) {
 func curveNotes(c *whatif.Curve) (notes []string) {
 	if c.Collectives > 0 {
 		notes = append(notes, "The shortest call of each collective operation keeps its time: the trace does not show how much of it is latency.")
+	}
+	if len(c.Unsized) > 0 {
+		notes = append(notes, fmt.Sprintf("No size is recorded for some of these operations: %s. They keep their time.", strings.Join(c.Unsized, ", ")))
 	}
 	if c.Rounding > 0 {
 		notes = append(notes, fmt.Sprintf("Each message takes whole ticks: run times are exact to %s.", words.Nanoseconds(c.Rounding)))

@@ -48,7 +48,7 @@ func Clock(t *trace.Trace) document.Clock {
 	}
 	if a := c.Alignment; a != nil {
 		doc.Alignment = &document.ClockAlignment{Clocks: a.Clocks, Unlinked: a.Unlinked, MaxOffsetNs: r.Ns(a.MaxOffset), MaxDriftPPM: a.MaxDrift,
-			MaxBoundNs: r.Ns(a.MaxBound), Violations: a.Left}
+			MaxBoundNs: r.Ns(a.MaxBound), Before: a.Before, Violations: a.Left}
 	}
 	return doc
 }

@@ -119,7 +119,7 @@ func (c *candidate) ofCulprits() (headline, text string) {
 	if first.often {
 		others = "other ranks that visit it as often"
 	}
-	text = fmt.Sprintf("%s, %s %s (%s)", words.Time(int64(first.here)), others, words.Time(int64(first.there)), factor(first.factor()))
+	text = fmt.Sprintf("%s %s, %s %s (%s)", one(ranks, "It takes", "They take"), words.Time(int64(first.here)), others, words.Time(int64(first.there)), factor(first.factor()))
 	for i, s := range c.slow[1:] {
 		if i == 2 {
 			text += fmt.Sprintf(", and %d more places", len(c.slow)-1-i)

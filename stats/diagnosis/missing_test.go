@@ -29,7 +29,7 @@ location %d rank=%d
 		want    string // how the first cause begins; "": there is none
 	}{
 		{"one is slow, hardly any is there", [4]int{100, 100, 100, 400}, 60,
-			"Rank 3 is slow in work: 400 ns, other ranks 100 ns (4.0 times). Other ranks wait 900 ns for it"},
+			"Rank 3 is slow in work: It takes 400 ns, other ranks 100 ns (4.0 times). Other ranks wait 900 ns for it"},
 		{"all are about alike", [4]int{380, 400, 390, 400}, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -71,10 +71,11 @@ var states = map[string]state{"scheduled": scheduled, "started": started, "compl
 const largest = 1 << 30
 
 var (
-	rankOf    = regexp.MustCompile(`(\d+)$`)
-	messageOf = regexp.MustCompile(`^(send|recv) (\d+)(?:->|<-)(\d+)$`)
-	errNoDump = errors.New("it is no dump of a flight recorder: it has no entries")
-	errNoRank = errors.New("its name does not end in the number of a rank")
+	rankOf     = regexp.MustCompile(`(\d+)$`)
+	messageOf  = regexp.MustCompile(`^(send|recv) (\d+)(?:->|<-)(\d+)$`)
+	errNoDump  = errors.New("it is no dump of a flight recorder: it has no entries")
+	errNeither = errors.New("it is neither a pickle nor JSON")
+	errNoRank  = errors.New("its name does not end in the number of a rank")
 )
 
 // Sniff reports whether a file, or one in a directory, looks like a dump of a flight recorder.
@@ -226,6 +227,9 @@ func parse(data []byte) (d *dump, left uint64, broken error) {
 	top, _ := root.(dict)
 	entries, ok := top["entries"].(*list)
 	if !ok {
+		if start := bytes.TrimLeft(data, " \n\t\r"); !bytes.HasPrefix(start, []byte("{")) && !bytes.HasPrefix(data, []byte{0x80}) {
+			broken = errNeither // as the first instruction of a pickle would tell
+		}
 		return nil, 0, broken
 	}
 	d = &dump{groups: make(map[string]*group), cut: broken != nil}

@@ -53,7 +53,7 @@ type changed struct {
 }
 
 var attributeNames = []string{trace.AttributeStep, trace.AttributeDP, trace.AttributeStage, trace.AttributeSeq, trace.AttributeMicroBatch,
-	trace.AttributeChunk, trace.AttributeModelChunk}
+	trace.AttributeChunk, trace.AttributeModelChunk, trace.AttributeTP, trace.AttributeBytes}
 
 func (s *changed) string(text string) trace.StringID {
 	id, ok := s.text[text]
@@ -88,7 +88,7 @@ func (s *changed) define(length int64) {
 	members := make([]uint32, 0, len(s.ranks))
 	for w := range nodes {
 		d.LocationGroups = append(d.LocationGroups, trace.LocationGroup{Ref: uint64(w), Kind: 1, Creator: trace.None, Node: trace.None,
-			Name: s.string(fmt.Sprintf("rank %d: dp %d, stage %d", s.ranks[w], s.dpOf(w), s.stageOf(w)))})
+			Name: s.string(s.workerName(w))})
 		for k, list := range nodes[w] {
 			if len(list) == 0 {
 				continue
@@ -104,6 +104,15 @@ func (s *changed) define(length int64) {
 		}
 	}
 	d.Groups = append(d.Groups, trace.Group{Kind: trace.GroupCommLocations, Paradigm: trace.ParadigmMPI, Members: members})
+}
+
+// workerName returns what a worker is called.
+func (s *changed) workerName(w int) string {
+	name := fmt.Sprintf("rank %d: dp %d, stage %d", s.ranks[w], s.dpOf(w), s.stageOf(w))
+	if s.job.lanes > 1 {
+		name += fmt.Sprintf(", tp %d", s.laneOf(w))
+	}
+	return name
 }
 
 // Info implements trace.Source.
@@ -134,8 +143,15 @@ func (s *changed) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*tra
 			})
 			for _, n := range list {
 				x := &s.template[n%len(s.template)]
-				for id, v := range []uint64{number, uint64(s.dpNumbers[int(s.by[n])/s.stages]), uint64(s.stageNumber[x.stage]), x.seq, uint64(x.batch),
-					uint64(x.chunk), uint64(x.model)} {
+				w, lane, bytes := int(s.by[n]), uint64(none), uint64(none)
+				if s.job.lanes > 1 {
+					lane = uint64(s.laneOf(w))
+				}
+				if v := s.bytes[step][n]; v >= 0 {
+					bytes = uint64(v)
+				}
+				for id, v := range []uint64{number, uint64(s.dpOf(w)), uint64(s.stageOf(w)), x.seq, uint64(x.batch), uint64(x.chunk), uint64(x.model),
+					lane, bytes} {
 					if v != none {
 						b.AddAttr(trace.AttributeID(id), trace.TypeUint64, v)
 					}

@@ -53,17 +53,20 @@ func (k kind) shown() string {
 }
 
 // An op is a recorded operation. Times are in ticks; a chunk that is not recorded is none.
-type op struct {
+type op struct { // of which there are very many
 	step       uint64
-	dp, stage  uint32
-	rank       uint32
 	seq        uint64
 	start, end int64
+	bytes      uint64
+	dp, stage  uint32
+	rank       uint32
 	chunk      uint32
 	model      uint32
 	batch      uint32
+	lane       uint32
 	kind       kind
 	numbered   bool // seq is recorded
+	sized      bool // bytes is recorded
 }
 
 // none stands for a number that is not recorded.
@@ -78,12 +81,12 @@ type opened struct {
 	known bool
 }
 
-// collect reads the operations of a trace; unknown counts those of other types that have a step.
+// collect reads the operations of a trace that lists them; unknown counts those of other types that have a step.
 func collect(ctx context.Context, src trace.Source, jobs int) (ops []op, unknown int, err error) {
 	defs := src.Defs()
 	c := &collector{ranks: defs.Ranks(), src: src, kinds: make([]kind, len(defs.Regions))}
 	for i, a := range []string{trace.AttributeStep, trace.AttributeDP, trace.AttributeStage, trace.AttributeSeq, trace.AttributeChunk,
-		trace.AttributeModelChunk, trace.AttributeMicroBatch} {
+		trace.AttributeModelChunk, trace.AttributeMicroBatch, trace.AttributeTP, trace.AttributeBytes} {
 		c.attributes[i] = defs.AttributeByName(a)
 	}
 	for i := range defs.Regions {
@@ -108,7 +111,6 @@ func collect(ctx context.Context, src trace.Source, jobs int) (ops []op, unknown
 		ops = append(ops, p.ops...)
 		unknown += p.unknown
 	}
-	onlyRanks(ops)
 	return ops, unknown, nil
 }
 
@@ -116,7 +118,7 @@ type collector struct {
 	src        trace.Source
 	ranks      []uint32
 	kinds      []kind // by region
-	attributes [7]trace.AttributeID
+	attributes [9]trace.AttributeID
 }
 
 // location reads the operations of a location.
@@ -173,6 +175,10 @@ func (c *collector) opened(b *trace.Batch, i, at int) (o opened, stepped bool) {
 			o.model = uint32(min(v, none))
 		case 6:
 			o.batch = uint32(min(v, none))
+		case 7:
+			o.lane = uint32(min(v, none))
+		case 8:
+			o.bytes, o.sized = v, true
 		}
 	}
 	if region := b.Flow.Region[i]; int(region) < len(c.kinds) {
@@ -186,7 +192,7 @@ func (c *collector) opened(b *trace.Batch, i, at int) (o opened, stepped bool) {
 //
 //	a worker is dp*stages+stage
 //	nodes are the operations of one step: those of dp 0, stage by stage, then of dp 1 …
-//	start[s][n], end[s][n] are of node n in step s, in ns after the earliest of the step
+//	start[s][n], end[s][n] are of node n in step s, in ns after the earliest of the step; bytes[s][n] its size, below 0 if none is recorded
 type job struct {
 	steps       []uint64
 	dps, stages int
@@ -195,6 +201,7 @@ type job struct {
 	ranks       []uint32 // by worker
 	template    []node   // of dp 0
 	start, end  [][]float64
+	bytes       [][]float64
 	begins      []int64 // by step: the tick of its earliest operation
 	leftOut     int
 	unknown     int
@@ -203,6 +210,7 @@ type job struct {
 	coupled   []int32 // by worker: equal for those whose computations wait for each other; nil: none do
 	structure *document.Structure
 	missing   []document.WorkerMissing
+	backward  bool // clocks contradict each other: something that needs all of a group has ended before all have begun
 }
 
 // A node is an operation of the template.
@@ -226,10 +234,7 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	}
 	j := &job{unknown: unknown, lanes: 1}
 	number(ops)
-	slices.SortFunc(ops, func(a, b op) int {
-		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind),
-			cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
-	})
+	slices.SortFunc(ops, compareOps)
 	ops = j.whole(ops)
 	if j.dps*j.stages > mostWorkers {
 		return nil, &MissingError{fmt.Sprintf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)}
@@ -251,6 +256,21 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 		return nil, ErrNoJob
 	}
 	return j, nil
+}
+
+// compareOps orders operations by step, worker, kind and number.
+func compareOps(a, b op) int {
+	switch {
+	case a.step != b.step:
+		return cmp.Compare(a.step, b.step)
+	case a.dp != b.dp:
+		return cmp.Compare(a.dp, b.dp)
+	case a.stage != b.stage:
+		return cmp.Compare(a.stage, b.stage)
+	case a.kind != b.kind:
+		return cmp.Compare(a.kind, b.kind)
+	}
+	return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
 }
 
 // whole finds the workers, and leaves out data-parallel ranks of which stages are missing.
@@ -342,20 +362,23 @@ func (j *job) step(ops []op, tick float64) {
 		j.leftOut++
 		return
 	}
-	start, end := make([]float64, len(ops)), make([]float64, len(ops))
+	start, end, bytes := make([]float64, len(ops)), make([]float64, len(ops)), make([]float64, len(ops))
 	for i := range ops {
 		o, n := &ops[i], &j.template[i%len(j.template)]
 		if o.dp != j.dpNumbers[i/len(j.template)] || o.stage != j.stageNumber[n.stage] || o.kind != n.kind || o.seq != n.seq {
 			j.leftOut++
 			return
 		}
-		start[i], end[i] = at(o.start), at(o.end)
+		start[i], end[i], bytes[i] = at(o.start), at(o.end), -1
+		if o.sized {
+			bytes[i] = float64(o.bytes)
+		}
 		if w := &j.ranks[i/len(j.template)*j.stages+n.stage]; *w == none {
 			*w = o.rank
 		}
 	}
 	j.steps = append(j.steps, ops[0].step)
-	j.start, j.end, j.begins = append(j.start, start), append(j.end, end), append(j.begins, first)
+	j.start, j.end, j.bytes, j.begins = append(j.start, start), append(j.end, end), append(j.bytes, bytes), append(j.begins, first)
 }
 
 // worker returns the worker of a node.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"testing"
 
@@ -190,35 +189,6 @@ func TestChanged(t *testing.T) {
 		doc := find(t, m.Changed(c))
 		if want := m.Predict(c); max(want-doc.StepNs*6, doc.StepNs*6-want) > 30 { // times are rounded
 			t.Errorf("%+v: %d ns, predicted %d", c, doc.StepNs*6, want)
-		}
-	}
-}
-
-// TestLatency states that the curve of latency is what replays with the latency give, and convex.
-func TestLatency(t *testing.T) {
-	o := samples.TrainingOptions{DP: 2, PP: 4, MicroBatches: 8, Steps: 5, Noise: 0.2}
-	_, src := generated(t, o)
-	m, err := stragglers.NewModel(t.Context(), src, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, _ := m.Latency(0, stragglers.Change{})
-	whole := float64(m.Predict(stragglers.Change{}))
-	last := lines[len(lines)-1]
-	if first := lines[0].Base; math.Abs(first-whole) > 1 || last.Base+last.Slope*last.To < 1.1*first-1 {
-		t.Errorf("from %v to %v, run time %v", first, last, whole)
-	}
-	for i, l := range lines {
-		for _, share := range []float64{0, 0.3, 0.7, 1} {
-			x := l.From + share*(l.To-l.From)
-			one, _ := m.Latency(max(x, 1e-9), stragglers.Change{})
-			end := one[len(one)-1]
-			if got, want := l.Base+l.Slope*x, end.Base+end.Slope*x; math.Abs(got-want) > 0.01 {
-				t.Errorf("at %v: %v, a curve that ends there says %v", x, got, want)
-			}
-		}
-		if i > 0 && (l.Slope <= lines[i-1].Slope || l.From != lines[i-1].To) {
-			t.Errorf("%+v follows %+v", l, lines[i-1])
 		}
 	}
 }

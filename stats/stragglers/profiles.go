@@ -55,17 +55,23 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &assembly{grid: g, groups: groups, latest: make(map[instance]int64), coupled: make([]int32, g.dps*g.lanes*g.stages)}
+	b := &assembly{grid: g, groups: groups, chunks: 1, met: make(map[instance]meeting), coupled: make([]int32, g.dps*g.lanes*g.stages)}
 	for w := range b.coupled {
 		b.coupled[w] = int32(w)
 	}
 	for _, r := range ranks {
 		b.meet(r)
 	}
-	for _, r := range ranks {
+	if err := b.interleaved(ranks); err != nil {
+		return nil, err
+	}
+	about, marks := notes(ranks, groups, g, world), ranks[0].marks
+	b.ops = make([]op, 0, b.expected)
+	for i, r := range ranks {
 		if at, ok := g.at[r.rank]; ok {
 			b.rank(r, at)
 		}
+		ranks[i] = nil // which is large
 	}
 	ops, leftOut := majority(b.ops)
 	j, err := newJob(ops, 0, 1e9/float64(d.Clock.Resolution))
@@ -78,7 +84,10 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	j.leftOut += leftOut
 	j.lanes = g.lanes
 	j.couple(b.coupled, g.stages)
-	j.structure = &document.Structure{Steps: stepSources[ranks[0].marks], Groups: shown(groups), Notes: notes(ranks, groups, g, world)}
+	for _, m := range b.met {
+		j.backward = j.backward || m.left < m.latest
+	}
+	j.structure = &document.Structure{Steps: stepSources[marks], Groups: shown(groups), Notes: about}
 	for _, r := range g.leftOut {
 		j.structure.LeftOut = append(j.structure.LeftOut, field.Rank(r))
 	}
@@ -151,15 +160,23 @@ type instance struct {
 
 // An assembly makes operations of ranks.
 //
-//	latest is when the last member of each collective begins
+//	met says when the members of each collective begin and leave it
+//	both tells that two stages send each other messages of both ways
 //	coupled[w] leads to the first worker with which worker w computes together: none begins before all others of them can
 type assembly struct {
 	*grid
 	groups  []processGroup
-	latest  map[instance]int64
+	met     map[instance]meeting
 	coupled []int32
+	chunks  int // of the model, that a stage has
+	both    bool
 	ops     []op
+
+	expected int // operations, at most
 }
+
+// A meeting is when the last member of a collective begins, and the first one leaves it, if it needs the data of all.
+type meeting struct{ latest, left int64 }
 
 // instances calls a function for each call of a rank with the collective that it is a part of.
 func instances(r *ranked, each func(c *call, id instance)) {
@@ -180,12 +197,23 @@ func instances(r *ranked, each func(c *call, id instance)) {
 func (b *assembly) meet(r *ranked) {
 	own, placed := b.at[r.rank]
 	joined := make(map[trace.CommID]bool)
+	b.expected += len(r.computations)
 	instances(r, func(c *call, id instance) {
 		if c.peer != none {
+			b.expected += 2 // of each computation there may be one that is none
 			return
 		}
-		if latest, ok := b.latest[id]; !ok || c.start > latest {
-			b.latest[id] = c.start
+		m, met := b.met[id]
+		if !met {
+			m = meeting{c.start, math.MaxInt64}
+		}
+		m.latest = max(m.latest, c.start)
+		if p := c.op.Pattern(); p == trace.PatternBarrier || p == trace.PatternAllToAll {
+			m.left = min(m.left, c.end)
+		}
+		b.met[id] = m
+		if k, _ := b.kind(c, coordinate{}); k != kinds {
+			b.expected++
 		}
 		if !placed || joined[c.comm] || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
 			return
@@ -249,15 +277,28 @@ func (b *assembly) kind(c *call, at coordinate) (k kind, merged bool) {
 }
 
 // message returns what kind a message of the pipeline is: forward if it goes to, or comes from, the neighbor that the forward pass
-// leads to, or comes from.
+// leads to, or comes from. The last stage is a neighbor of the first where stages have several chunks. Where both neighbors are one
+// stage, the pass tells behind which the message is sent.
 func (b *assembly) message(c *call, at coordinate) kind {
-	if c.tail || int(c.comm) >= len(b.groups) || int(c.peer) >= len(b.groups[c.comm].ranks) {
+	other, known := b.end(c)
+	if !known || c.tail {
 		return kinds
 	}
-	other, known := b.at[b.groups[c.comm].ranks[c.peer]]
-	switch ahead := other.stage - at.stage; {
-	case !known:
-		return kinds
+	ahead := other.stage - at.stage
+	if b.chunks > 1 {
+		switch ahead {
+		case 1 - b.stages:
+			ahead = 1
+		case b.stages - 1:
+			ahead = -1
+		}
+	}
+	if b.both && (ahead == 1 || ahead == -1) {
+		if ahead = -1; (c.way == forward) == c.sends {
+			ahead = 1
+		}
+	}
+	switch {
 	case ahead == 1 && c.sends:
 		return forwardSend
 	case ahead == -1 && !c.sends:
@@ -270,6 +311,15 @@ func (b *assembly) message(c *call, at coordinate) kind {
 	return kinds
 }
 
+// end returns where the other end of a message is; known is false if it is not in the grid.
+func (b *assembly) end(c *call) (at coordinate, known bool) {
+	if c.peer == none || int(c.comm) >= len(b.groups) || int(c.peer) >= len(b.groups[c.comm].ranks) {
+		return at, false
+	}
+	at, known = b.at[b.groups[c.comm].ranks[c.peer]]
+	return at, known
+}
+
 var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, backward: backwardCompute, weights: weightCompute, update: optimizer}
 
 // rank makes the operations of a rank, step by step.
@@ -278,7 +328,7 @@ func (b *assembly) rank(r *ranked, at coordinate) {
 	instances(r, func(c *call, id instance) {
 		window := [2]int64{c.start, c.end}
 		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
-			window[1] = max(c.start, min(c.end, b.latest[id]))
+			window[1] = max(c.start, min(c.end, b.met[id].latest))
 		}
 		windows = append(windows, window)
 	})
@@ -304,34 +354,41 @@ func (b *assembly) rank(r *ranked, at coordinate) {
 // step makes the operations of a step of a rank.
 func (b *assembly) step(r *ranked, at coordinate, computations []computation, calls []call, windows [][2]int64) {
 	var seq [kinds]uint64
-	add := func(k kind, start, end int64, batch uint32) {
+	add := func(k kind, start, end int64, batch uint32, bytes uint64) {
 		b.ops = append(b.ops, op{step: computations[0].step, dp: uint32(b.column(at)), stage: uint32(at.stage), rank: r.rank, seq: seq[k],
-			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true})
+			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true, bytes: bytes, sized: bytes > 0})
 		seq[k]++
 	}
 	waits := joined(slices.Clone(windows))
 	last := int64(math.MinInt64) // end of the passes
 	for i := range computations {
 		c := &computations[i]
-		add(phaseKinds[c.phase], c.from+c.waited(waits), c.to, c.batch)
+		add(phaseKinds[c.phase], c.from+c.waited(waits), c.to, c.batch, 0)
 		if c.phase != update {
 			last = max(last, c.to)
 		}
+	}
+	if b.chunks > 1 {
+		b.chunked(at, len(computations), calls, &seq)
 	}
 	reduced := -1 // the operation of merged calls
 	for i := range calls {
 		c := &calls[i]
 		k, merged := b.kind(c, at)
 		switch {
-		case k == kinds:
+		case k == kinds, b.chunks > 1 && k >= forwardSend && k <= backwardRecv: // which are there
 		case !merged:
-			add(k, c.start, c.end, none)
+			add(k, c.start, c.end, none, c.bytes)
+			if b.chunks > 1 && k == paramsGather {
+				b.ops[len(b.ops)-1].chunk = 0 // the first computation waits for it
+			}
 		case reduced < 0: // what the backward pass hides does not count
-			add(k, max(c.start, last), max(c.end, last), none)
+			add(k, max(c.start, last), max(c.end, last), none, c.bytes)
 			reduced = len(b.ops) - 1
 		default:
 			o := &b.ops[reduced]
 			o.start, o.end = min(o.start, max(c.start, last)), max(o.end, c.end)
+			o.bytes, o.sized = o.bytes+c.bytes, o.sized && c.bytes > 0
 		}
 	}
 }
@@ -375,9 +432,7 @@ func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
 
 // majority returns the operations of the steps that are most alike in what their workers do, and how many steps are left out.
 func majority(ops []op) (kept []op, leftOut int) {
-	slices.SortStableFunc(ops, func(a, b op) int {
-		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.dp, b.dp), cmp.Compare(a.stage, b.stage), cmp.Compare(a.kind, b.kind))
-	})
+	slices.SortFunc(ops, compareOps)
 	sums, counts := make(map[uint64]uint64), make(map[uint64]int) // by step; by sum
 	var best uint64
 	for first := 0; first < len(ops); {

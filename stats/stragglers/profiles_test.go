@@ -60,6 +60,41 @@ func drop(t testing.TB, name string, words ...string) {
 	}
 }
 
+// files replaces a text in all files of a directory.
+func files(t testing.TB, dir, old, with string) {
+	t.Helper()
+	names, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil || !bytes.Contains(text, []byte(old)) {
+			t.Fatalf("%s has no %s: %v", name, old, err)
+		}
+		if err := os.WriteFile(name, bytes.ReplaceAll(text, []byte(old), []byte(with)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// modelOf makes the model of files.
+func modelOf(t testing.TB, paths ...string) *stragglers.Model {
+	t.Helper()
+	src, err := readers.OpenAll(context.Background(), paths, readers.OpenOptions{Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	tr, err := merge.Merge(context.Background(), src, merge.Options{Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.Store.Close() })
+	m, err := stragglers.NewModel(context.Background(), stragglers.Source(tr), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // ofProfiles finds the stragglers of files.
 func ofProfiles(t testing.TB, paths ...string) (*document.Training, error) {
 	t.Helper()
@@ -83,7 +118,12 @@ func ofProfiles(t testing.TB, paths ...string) (*document.Training, error) {
 // TestProfilesAreTables states that all figures of a job are the same whether its operations are listed in a table or its GPUs profiled.
 func TestProfilesAreTables(t *testing.T) {
 	for i, size := range [][3]int{{2, 4, 8}, {4, 1, 4}, {1, 4, 6}, {3, 2, 4}, {2, 3, 9}} {
-		for _, schedule := range []string{"1f1b", "zero-bubble"} {
+		for _, schedule := range samples.Schedules() {
+			size := size
+			if schedule == "interleaved" {
+				size[1] = max(2, size[1])
+				size[2] = 2 * size[1]
+			}
 			o := samples.TrainingOptions{DP: size[0], PP: size[1], MicroBatches: size[2], Steps: 10, Schedule: schedule, Noise: 0.1, Seed: uint64(i),
 				Kernels: 1 + i, Slow: []samples.SlowWorker{{Rank: size[0]*size[1] - 1, Factor: 1.4, From: 4}}}
 			_, src := generated(t, o)
@@ -123,10 +163,13 @@ func plain(t *document.Training) (parts []string) {
 // TestPlantedGPUs states that a slow GPU is found, and no other, among those that share the work of a worker as well, with and without
 // names of process groups and passes, and by clocks of hosts that differ.
 func TestPlantedGPUs(t *testing.T) {
-	for i := range 40 {
+	for i := range 48 {
 		o := samples.TrainingOptions{DP: 2 + i%2, PP: 1 + i%3, TP: 1 + i/2%2, MicroBatches: 4, Steps: 16, Seed: uint64(i), Noise: 0.05,
-			Undescribed: i%4 > 1, Kernels: 2, Slow: []samples.SlowWorker{{Rank: i % 4, Factor: 1.2 + float64(i%5)/10, From: i % 2 * 6}}}
+			Undescribed: i%4 > 1 && i < 40, Kernels: 2, Slow: []samples.SlowWorker{{Rank: i % 4, Factor: 1.2 + float64(i%5)/10, From: i % 2 * 6}}}
 		o.Slow[0].Rank %= o.DP * o.PP
+		if i >= 40 {
+			o.Schedule, o.PP, o.MicroBatches = "interleaved", 2+i%3, 2*(2+i%3)
+		}
 		if i%5 == 0 {
 			o.Skew, o.Jitter = 3_000_000, 1000
 		}
@@ -196,6 +239,18 @@ func TestMissingRecords(t *testing.T) {
 		}
 		if len(c.ranks) > 0 && (doc.DPRanks != 1 || fmt.Sprint(doc.Structure.LeftOut) != "[3]") {
 			t.Errorf("without rank %v: %d dp ranks, left out %v", c.ranks, doc.DPRanks, doc.Structure.LeftOut)
+		}
+	}
+}
+
+// TestInterleavedUnnamed states that an interleaved schedule is not replayed where micro-batches are not recorded, and that this is said.
+func TestInterleavedUnnamed(t *testing.T) {
+	for _, stages := range []int{2, 3} {
+		o := samples.TrainingOptions{DP: 2, PP: stages, MicroBatches: 2 * stages, Steps: 4, Schedule: "interleaved"}
+		_, dir := profiles(t, o, []string{"Forward"})
+		_, err := ofProfiles(t, dir)
+		if missing := new(stragglers.MissingError); !errors.As(err, &missing) || !strings.Contains(missing.Record, "interleaved") {
+			t.Errorf("%d stages: %v", stages, err)
 		}
 	}
 }

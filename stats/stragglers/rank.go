@@ -19,9 +19,10 @@ type call struct {
 	bytes      uint64
 	step       uint64
 	begun      int32
-	within     phase // of the computation that was launched before it, of its step
 	comm       trace.CommID
 	peer       uint32
+	within     phase // of the computation that was launched before it, of its step
+	way        phase // of a message: forward or backward, where only the pass of its sender tells
 	op         trace.CollectiveOp
 	sends      bool
 	tail       bool // launched behind the last backward computation
@@ -139,7 +140,7 @@ type frame struct {
 	op     bool // within an operator of the host
 	opens  bool // the outermost of them
 	named  meaning
-	call   int32
+	calls  []int32 // a kernel may have several messages
 }
 
 // location reads a location.
@@ -171,14 +172,14 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 				if f := stack.Top(); f != nil && b.Coll.Kind[row.First] == trace.KindCollectiveEnd {
 					r.calls = append(r.calls, call{comm: b.Coll.Comm[row.First], op: b.Coll.Op[row.First], peer: none,
 						bytes: max(b.Coll.Sent[row.First], b.Coll.Received[row.First])})
-					f.call = int32(len(r.calls) - 1)
+					f.calls = append(f.calls, int32(len(r.calls)-1))
 				}
 			case trace.TableP2P:
 				k := b.P2P.Kind[row.First]
 				sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
 				if f := stack.Top(); f != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
 					r.calls = append(r.calls, call{comm: b.P2P.Comm[row.First], peer: b.P2P.Peer[row.First], sends: sends, bytes: b.P2P.Bytes[row.First]})
-					f.call = int32(len(r.calls) - 1)
+					f.calls = append(f.calls, int32(len(r.calls)-1))
 				}
 			}
 		}
@@ -188,7 +189,7 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 
 // entered returns the frame of an Enter in row i, whose attributes begin at a row.
 func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool) (f frame) {
-	f.start, f.call, f.batch = b.Flow.Time[i], -1, none
+	f.start, f.batch = b.Flow.Time[i], none
 	if region := b.Flow.Region[i]; int(region) < len(r.meanings) {
 		f.named, f.work = r.meanings[region], r.works[region]
 	} else {
@@ -243,13 +244,14 @@ func (r *reading) left(f *frame, end int64, device bool) {
 		f.time = f.start
 	}
 	switch {
-	case f.call >= 0:
-		c := &r.calls[f.call]
-		c.start, c.end = f.start, end
+	case len(f.calls) > 0:
 		if !device || !f.linked {
 			f.launch = launch{f.start, unnamed, none} // who calls for the host is a thread of its own
 		}
-		r.work = append(r.work, work{f.launch, f.start, end, f.call})
+		for _, c := range f.calls {
+			r.calls[c].start, r.calls[c].end = f.start, end
+			r.work = append(r.work, work{f.launch, f.start, end, c})
+		}
 	case device && (f.work == trace.DeviceCompute || f.work == trace.DeviceMemory):
 		r.device = true
 		r.kernels++

@@ -12,6 +12,7 @@ const mostBackward = 10e6
 //
 //	took[s][n] is what node n takes in step s: the duration of a computation, the transfer of a communication
 //	equal[k] is what each operation of a kind takes where all are equal
+//	joint[n] tells that node n communicates with others; slower is by how much longer such take: each, and each byte, in ns
 //	ends are those of each node in the last replay
 type replayer struct {
 	*job
@@ -21,7 +22,10 @@ type replayer struct {
 	ends  []float64
 	kind  []kind  // by node
 	by    []int32 // by node: its worker
-	final []int   // optimizers
+	joint []bool
+	final []int // optimizers
+
+	slower struct{ latency, perByte float64 }
 
 	excess [][]float64 // by worker and step, once Find has asked for them
 }
@@ -32,7 +36,7 @@ func newReplayer(j *job) (*replayer, error) {
 		return nil, err
 	}
 	n := len(j.template) * j.dps
-	r := &replayer{job: j, graph: g, ends: make([]float64, n), kind: make([]kind, n), by: make([]int32, n)}
+	r := &replayer{job: j, graph: g, ends: make([]float64, n), kind: make([]kind, n), by: make([]int32, n), joint: make([]bool, n)}
 	for i := range n {
 		r.kind[i], r.by[i] = j.template[i%len(j.template)].kind, int32(j.worker(i))
 		if r.kind[i] == optimizer {
@@ -42,6 +46,11 @@ func newReplayer(j *job) (*replayer, error) {
 	if len(r.final) == 0 { // a job without one ends with what ends last
 		for i := range n {
 			r.final = append(r.final, i)
+		}
+	}
+	for _, unit := range g.units {
+		for _, i := range unit {
+			r.joint[i] = len(unit) > 1 && !r.kind[i].computes()
 		}
 	}
 	r.took = make([][]float64, len(j.steps))
@@ -58,6 +67,7 @@ func newReplayer(j *job) (*replayer, error) {
 					continue
 				}
 				v := j.end[s][i] - latest
+				j.backward = j.backward || v < 0 && r.joint[i]
 				if v < -mostBackward {
 					v = 0
 				}
@@ -144,12 +154,25 @@ func (r *replayer) taken(keep func(n int) bool) iter.Seq2[int, []float64] {
 					took[i] = r.took[s][i]
 				}
 			}
+			if r.slower.latency > 0 || r.slower.perByte > 0 {
+				for i, k := range kept {
+					if !k {
+						took[i] = r.equal[r.kind[i]]
+					}
+					if r.joint[i] {
+						took[i] += r.slower.latency + r.slower.perByte*r.size(s, i)
+					}
+				}
+			}
 			if !yield(s, took) {
 				return
 			}
 		}
 	}
 }
+
+// size returns how many bytes a node of a step communicates, 0 if that is not recorded.
+func (r *replayer) size(step, n int) float64 { return max(0, r.bytes[step][n]) }
 
 func mean(v []float64) float64 {
 	sum := 0.0

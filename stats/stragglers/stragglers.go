@@ -15,9 +15,15 @@ import (
 // Find finds what the training job of a trace loses to slow workers, and its pipelines. The error is ErrNoJob if it is no such job, a
 // *MissingError if its steps cannot be replayed.
 func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, error) {
+	doc, p, _, err := find(ctx, src, jobs)
+	return doc, p, err
+}
+
+// find finds also whether clocks contradict each other.
+func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, bool, error) {
 	j, r, err := open(ctx, src, jobs)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: (j.dps + j.lanes - 1) / j.lanes, Stages: j.stages,
 		Operations: len(j.steps) * len(r.kind), Structure: j.structure, Missing: j.missing}
@@ -47,13 +53,13 @@ func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
 	doc.Bubbles = b.rows(recorded)
 	doc.Sequences = r.sequences()
-	return doc, r.pipeline(order, recorded), nil
+	return doc, r.pipeline(order, recorded), j.backward, nil
 }
 
 // Source returns the source of a reconciled trace whose operations are those of the job: with corrected clocks if a profiler has recorded
-// them.
+// them, or if they were aligned.
 func Source(t *trace.Trace) trace.Source {
-	if !t.Defs.IsTraining() && Profiled(t.Defs) {
+	if t.Clock.Alignment != nil || !t.Defs.IsTraining() && Profiled(t.Defs) {
 		return merge.Corrected(t)
 	}
 	return t.Source
@@ -84,7 +90,16 @@ func listed(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+	lanes, err := columns(ops)
+	if err != nil {
+		return nil, err
+	}
+	onlyRanks(ops)
+	j, err := newJob(ops, unknown, 1e9/float64(src.Defs().Clock.Resolution))
+	if err == nil && lanes > 1 {
+		j.share(lanes)
+	}
+	return j, err
 }
 
 // dpOf, laneOf and stageOf return the numbers of a worker.

@@ -17,6 +17,8 @@ type Change struct {
 	Equalize  bool    // all operations take what equal ones take
 	Replace   float64 // so do those of this share of workers, the slowest; at least one, unless it is 0
 	Rebalance bool    // stages compute equally long: layers are moved
+
+	Latency, PerByte float64 // ns that each message and collective, and each byte of it, takes longer
 }
 
 // NewModel makes the model of a trace. The errors are those of Find.
@@ -39,6 +41,7 @@ func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 		replaced = r.slowest(Slowest(len(r.ranks), c.Replace))
 	}
 	keep := r.without(replaced)
+	r.slower.latency, r.slower.perByte = c.Latency, c.PerByte
 	return &r, func(n int) bool { return !c.Equalize && keep(n) }
 }
 

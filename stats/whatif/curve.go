@@ -23,6 +23,7 @@ type Curve struct {
 	Replays     int         `json:"replays"`                // that it took
 	Collectives uint64      `json:"collectives"`            // of the run: what the shortest of an operation takes stays as it is
 	Otherwise   *int64      `json:"otherwise_ns,omitempty"` // run time at to if undecided sends behave the other way
+	Unsized     []string    `json:"unsized,omitempty"`      // of training jobs: types of operations of which some have no size, and stay as they are
 }
 
 // A Piece is where the run time grows evenly: it is Base + Slope · x.

@@ -260,6 +260,14 @@ func AddTime(a, b int64) int64 {
 
 // beginCall delivers what a communicating slice does at its begin.
 func (n *nester) beginCall(time int64, c *Call) {
+	if list := n.messages(c); list != nil {
+		for i := range list {
+			if list[i].Operation == OpSend {
+				n.beginCall(time, &list[i])
+			}
+		}
+		return
+	}
 	switch {
 	case c.Operation == OpRecv:
 		return
@@ -275,6 +283,12 @@ func (n *nester) beginCall(time int64, c *Call) {
 
 // endCall delivers what a communicating slice does at its end.
 func (n *nester) endCall(time int64, c *Call) {
+	if list := n.messages(c); list != nil {
+		for i := range list {
+			n.endCall(time, &list[i])
+		}
+		return
+	}
 	if c.Operation == OpSend {
 		return
 	}
@@ -291,6 +305,14 @@ func (n *nester) endCall(time int64, c *Call) {
 		n.batch.AddColl(trace.CollRow{Time: time, Kind: trace.KindCollectiveEnd, Op: c.Collective(),
 			Comm: n.ids.comm(c.Comm), Root: c.Peer, Sent: sent, Received: received})
 	}
+}
+
+// messages returns those that a slice exchanges at once, nil if it does something else.
+func (n *nester) messages(c *Call) []Call {
+	if n.s.Messages == nil || c.Operation.IsMessage() {
+		return nil
+	}
+	return n.s.Messages(c)
 }
 
 func (n *nester) message(kind trace.Kind, time int64, c *Call, bytes uint64) trace.P2PRow {

@@ -40,6 +40,10 @@ type Set struct {
 	// Sizes returns what a collective sends and receives; nil: what its Call says.
 	Sizes func(*Call) (sent, received uint64)
 
+	// Messages returns the messages that a slice exchanges at once, instead of what its Call says; nil: there are none. It is asked
+	// once all slices are there.
+	Messages func(*Call) []Call
+
 	// Type returns the type in which the values of a member of a metric are delivered; nil: the recorded one.
 	Type func(metric trace.MetricID, member int) trace.ValueType
 

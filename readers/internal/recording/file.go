@@ -56,6 +56,7 @@ const (
 	AttrModelChunk
 	AttrSeq
 	AttrGroup
+	AttrTP
 )
 
 // A File is what a file of a recorder holds. It is filled by one goroutine.

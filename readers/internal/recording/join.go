@@ -86,6 +86,7 @@ func (j *joiner) attributes() {
 		define(trace.AttributeModelChunk, "the chunk of the model", trace.TypeUint64)
 		define(trace.AttributeSeq, "the number of the operation among those of its kind in the step", trace.TypeUint64)
 		define(trace.AttributeGroup, "those who communicate together", trace.TypeString)
+		define(trace.AttributeTP, "the tensor-parallel rank", trace.TypeUint64)
 		return
 	}
 	flows, operations := false, false

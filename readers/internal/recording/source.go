@@ -117,6 +117,7 @@ func (s *Source) join(ctx context.Context, format string, o Options) error {
 	s.info = trace.Info{Path: first.Path, Format: format, Version: first.Version, Creator: first.Creator, Machine: first.Host,
 		Properties: make(map[string]string)}
 	if len(s.files) > 1 {
+		s.info.Properties[trace.PropertyFileClocks] = "true"
 		s.info.Path = fmt.Sprintf("%s and %d more", first.Path, len(s.files)-1)
 	}
 	for _, f := range s.files {
