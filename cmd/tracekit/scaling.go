@@ -49,7 +49,7 @@ Runs of one size are repetitions, and their mean counts. Two sizes give the tabl
 models, five or more give trustworthy models.`,
 		Example: `  tracekit scaling run-1.otf2 run-2.otf2 run-4.otf2 run-8.otf2 run-16.otf2
   tracekit scaling --at 1024 -o scaling/ run-*.prv.gz
-  tracekit scaling --overhead --profile machine.json run-*.otf2`,
+  tracekit scaling --overhead --profile node.json run-*.otf2`,
 		Args: cobra.MinimumNArgs(1),
 	}, &scalingOptions{}, runScaling)
 }

@@ -176,7 +176,7 @@ func plain(err error) error {
 	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
 		text = text[:at]
 	}
-	if strings.HasSuffix(text, "not authorized") {
+	if strings.HasSuffix(text, "not authorized") || strings.HasSuffix(text, "may not be modified") {
 		text = "queries may only read the tables of traces"
 	}
 	return errors.New(text)
