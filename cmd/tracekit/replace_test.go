@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"tracekit/trace/tracetest"
@@ -54,7 +53,7 @@ func lay(t *testing.T, names ...string) string {
 		case strings.HasSuffix(name, "/"):
 			err = os.MkdirAll(path, 0o755)
 		case strings.HasSuffix(name, "|"):
-			err = syscall.Mkfifo(path, 0o644)
+			err = makePipe(path)
 		default:
 			err = os.WriteFile(path, []byte(name), 0o644)
 		}
