@@ -119,7 +119,8 @@ type OverheadLine struct {
 // at least twice the overhead of the sending line. It is "late receiver" if the sending line has at least twice that of the receiving line,
 // "none" if neither has any. Else it is "undecided", for the reason of being "nearly equal". Overhead beyond an unreliable t_max does not
 // count. If most calls of a side have no other, wait states decide by the same rule (ByWaits). The larger one must be half of the
-// overhead at least. Else the verdict is "undecided" for being "unreliable". A verdict by overhead is confirmed if the wait states of these messages say the same.
+// overhead at least. Else the verdict is "undecided" for being "unreliable". A verdict by overhead is confirmed if the wait states of these
+// messages say the same.
 type OverheadPair struct {
 	Send              PairEnd `json:"send"`
 	Receive           PairEnd `json:"receive"`
@@ -148,8 +149,8 @@ type PairEnd struct {
 //	TimeNs = OwnNs + LatePartnerNs + ImbalanceNs + TransferNs + UnexplainedNs
 //
 // The first three are what the calls need, the waits for the partner of a message, and those for the others of a collective. MPI_Init and
-// MPI_Finalize count as collectives. The last two are what calls take beyond what they need and wait: for a large message, and for no reason that is
-// known. Both are 0 if the overhead was not computed. CausesNs is what the place costs others (see waitstate.Delay).
+// MPI_Finalize count as collectives. The last two are what calls take beyond what they need and wait: for a large message, and for no
+// reason that is known. Both are 0 if the overhead was not computed. CausesNs is what the place costs others (see waitstate.Delay).
 type LineRow struct {
 	field.SourceLine
 	Operation      field.Name `json:"operation"`

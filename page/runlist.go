@@ -2,8 +2,8 @@ package page
 
 import "encoding/binary"
 
-// Runs follow one another from time 0. They are kept as the page has them, in a fifth of the memory
-// of a slice: all steps, and apart from them all activities, as variable-length integers.
+// Runs follow one another from time 0. They are kept as the page has them, which takes less memory than
+// a slice: all steps, and apart from them all activities, as variable-length integers.
 type Runs struct {
 	n                 int // with the last
 	last              Run // the bytes have those before

@@ -90,7 +90,7 @@ func (f *Figure) encodePNG(w io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(px(f.width), px(f.height)), vgimg.UseDPI(dpi))
 	f.draw(draw.New(c))
 	out := bufio.NewWriter(w)
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // a third less time for 4 % more bytes
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // which makes pictures a few per cent larger
 	if err := encoder.Encode(out, c.Image()); err != nil {
 		return fmt.Errorf("encoding PNG: %w", err)
 	}

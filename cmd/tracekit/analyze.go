@@ -212,7 +212,5 @@ func (o *analyzeOptions) overheadOptions(p *fit.Profile) *overhead.Options {
 	if !o.overhead {
 		return nil
 	}
-	model := o.ModelFlags.Options()
-	model.Brief = true
-	return &overhead.Options{Fit: model, Profile: p, PerCall: o.Dir != "" || o.diagnose, PerLine: o.Dir != "" || o.perLine}
+	return &overhead.Options{Fit: o.Brief(), Profile: p, PerCall: o.Dir != "" || o.diagnose, PerLine: o.Dir != "" || o.perLine}
 }

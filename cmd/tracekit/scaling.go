@@ -86,8 +86,7 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 	}
 	var wanted *overhead.Options
 	if opts.overhead {
-		wanted = &overhead.Options{Fit: opts.ModelFlags.Options(), Profile: profile}
-		wanted.Fit.Brief = true
+		wanted = &overhead.Options{Fit: opts.Brief(), Profile: profile}
 	}
 	for _, path := range opts.Paths {
 		a, err := analyzeRun(ctx, io, opts, path, wanted)

@@ -240,6 +240,9 @@ type cText struct {
 
 // texts copies names into C memory, all of them into one piece, which begins with the first one.
 func texts(tls *libc.TLS, names []string) ([]cText, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
 	all := uint64(1)
 	for _, n := range names {
 		all += uint64(len(n))

@@ -66,11 +66,11 @@ func (b *assembly) ways(ranks []*ranked) error {
 			if _, known := b.end(c); !known || !c.sends {
 				continue
 			}
-			if kernel := [2]int64{c.start, c.end}; sends[kernel] {
+			kernel := [2]int64{c.start, c.end}
+			if sends[kernel] {
 				return &MissingError{"which way messages go: of an interleaved schedule of two stages, a kernel sends several to one stage"}
-			} else {
-				sends[kernel] = true
 			}
+			sends[kernel] = true
 		}
 	}
 	type pair struct {

@@ -214,11 +214,9 @@ func (b *assembly) meet(r *ranked) {
 		b.met[id] = m
 		if k, _ := b.kind(c, coordinate{}); k != kinds {
 			b.expected++
-		}
-		if !placed || joined[c.comm] || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
 			return
 		}
-		if k, _ := b.kind(c, coordinate{}); k != kinds {
+		if !placed || joined[c.comm] || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
 			return
 		}
 		joined[c.comm] = true

@@ -58,6 +58,13 @@ func (f *ModelFlags) Options() fit.Options {
 	return fit.Options{Quantile: f.Quantile, Alpha: f.Alpha, Window: f.windowNs, Families: f.laws}
 }
 
+// Brief returns the same without what decides nothing (fit.Options).
+func (f *ModelFlags) Brief() fit.Options {
+	o := f.Options()
+	o.Brief = true
+	return o
+}
+
 // ReadProfile reads a stored profile; nil if the name is empty.
 func ReadProfile(name string) (*fit.Profile, error) {
 	if name == "" {
