@@ -348,7 +348,7 @@ type Efficiency struct {
 
 // Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the
 // replay with zero-cost MPI is slower than the run. Serialization and transfer are null if the replay could
-// not order the messages.
+// not order the messages, all where waits of worker threads hide them (WorkerThreads).
 //
 //	parallel = load balance · communication; communication = serialization · transfer
 type Ratios struct {
@@ -381,6 +381,15 @@ type WorkerThreads struct {
 	SpanNs   int64         `json:"span_ns"`
 	Min      field.Extreme `json:"useful_min"` // over ranks: the rank's workers together
 	Max      field.Extreme `json:"useful_max"`
+
+	// WaitNs is what they wait in calls for other ranks. No record says when their masters wait for them. From 1 % of the ranks' time on no
+	// ratio of masters is known.
+	WaitNs int64 `json:"wait_ns,omitempty"`
+}
+
+// Hidden reports whether worker threads wait for other ranks so long that no ratio is known.
+func (e *Efficiency) Hidden() bool {
+	return e.WorkerThreads != nil && float64(e.WorkerThreads.WaitNs) > 0.01*float64(e.RuntimeNs)*float64(len(e.UsefulNs))
 }
 
 // A CriticalPath is the chain of activities that determines the length of the run.

@@ -271,6 +271,10 @@ func (r *Sections) efficiency() {
 	ratio := func(get func(*document.Ratios) *float64) func(*document.Ratios) string {
 		return func(x *document.Ratios) string { return words.ShareOrDash(get(x)) }
 	}
+	if e.Hidden() {
+		g.Note("Ratios are unknown: worker threads wait " + words.Time(e.WorkerThreads.WaitNs) + " for other ranks, and no record says " +
+			"when main threads wait for them.")
+	}
 	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
 	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))
 	row("  communication", ratio(func(x *document.Ratios) *float64 { return x.CommunicationEfficiency }))

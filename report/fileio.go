@@ -32,10 +32,13 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
 	said := []string{fmt.Sprintf("%s on files take %s.", words.Plural(int(io.Calls), "call", "calls"), words.Time(io.TimeNs))}
 	if whole > 0 {
 		waits := "."
-		if littleTime*io.MainNs < whole {
+		switch {
+		case littleTime*io.MainNs < whole:
 			waits = ": the run does not wait for files."
+		case 2*io.MainNs < io.TimeNs:
+			waits = "; the rest passes beside other work."
 		}
-		said = append(said, fmt.Sprintf("Main threads work on files for %s, %s of their time%s", words.Time(io.MainNs), words.PartOf(io.MainNs, whole), waits))
+		said = append(said, fmt.Sprintf("Main threads do nothing but work on files for %s, %s of their time%s", words.Time(io.MainNs), words.PartOf(io.MainNs, whole), waits))
 	}
 	if len(io.Sizes) > 0 {
 		said = append(said, fmt.Sprintf("%s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes)))

@@ -189,6 +189,12 @@ func (o *Overview) efficiency() *block {
 		b.least = len(b.items)
 		return b
 	}
+	if e := o.Analysis.Efficiency; e.Hidden() {
+		b.add(o.wrapped(fmt.Sprintf("Unknown: worker threads wait %s for other ranks, and no record says when main threads wait for them.",
+			words.Time(e.WorkerThreads.WaitNs)), 2, 2)...)
+		b.least = len(b.items)
+		return b
+	}
 	r, without := o.ratios(!o.WithStartup)
 	b.about = fmt.Sprintf("%s, %s", o.whole(), words.Time(r.RuntimeNs))
 	if without {

@@ -68,7 +68,7 @@ func (r *Sections) splitTime(without bool) *Split {
 			{"in MPI calls", "call", mpi}, {"at barriers of threads", "wait", barrier}, {"waiting for locks and tasks", "wait", waiting},
 			{"fork, join, scheduling", "call", scheduling}, {"measurement", "startup", measurement}, {"no work", "idle", idle}})
 	}
-	if a.Efficiency == nil || len(a.Devices) > 0 {
+	if a.Efficiency == nil || a.Efficiency.Hidden() || len(a.Devices) > 0 {
 		return nil
 	}
 	ratios, without := r.ratios(without)

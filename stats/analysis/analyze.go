@@ -138,11 +138,16 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		r = nil // what it says is not so
 	}
 	if replay.CallsMPI(t) {
-		a.Efficiency = replay.Efficiency(p, part, started, r)
+		a.Efficiency = replay.Efficiency(p, part, started, r, len(processes) > 0)
 	} else {
 		stuck = nil
 	}
-	a.Phases = iterations
+	if a.Phases = iterations; iterations != nil && a.Efficiency != nil && a.Efficiency.Hidden() {
+		for i := range iterations.Rows {
+			r := &iterations.Rows[i]
+			r.ParallelEfficiency, r.LoadBalance, r.CommunicationEfficiency = nil, nil, nil
+		}
+	}
 	a.Threads = profile.ThreadRows(p, processes, a.Efficiency)
 	a.Counters = profile.UsefulCounters(p, part)
 	a.Findings = Findings(t, a.Efficiency, slices.Concat(part.Findings, stuck, p.Ledger.Findings(), noticed))

@@ -9,24 +9,15 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
-	"tracekit/stats/profile"
-	"tracekit/trace"
 )
 
 // workers judges that threads which communicate for their ranks wait for others. When a rank's master waits for such a thread is not
 // recorded, so that the replay cannot say what mending it gains.
 func (f *finder) workers() []candidate {
-	waited := int64(0)
-	for l, master := range profile.MasterOf(f.t) {
-		if master == trace.None {
-			continue
-		}
-		for _, rows := range f.a.Waits[l].Rows.Rows {
-			for i := range rows {
-				waited += f.t.Defs.Clock.Nanoseconds(rows[i].Time)
-			}
-		}
+	if f.a.Efficiency == nil || f.a.Efficiency.WorkerThreads == nil {
+		return nil
 	}
+	waited := f.a.Efficiency.WorkerThreads.WaitNs
 	var most *waitstate.Delay
 	var caused place
 	for i := range f.a.Delays {

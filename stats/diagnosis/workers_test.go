@@ -39,6 +39,9 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%d ns of the critical path are outside of any region", row.TimeNs)
 		}
 	}
+	if e := a.Efficiency; e.WorkerThreads.WaitNs != 400 || e.ParallelEfficiency != nil || e.LoadBalance != nil {
+		t.Errorf("workers wait %d ns, and the efficiency is %v; want 400 ns, and that it is not known", e.WorkerThreads.WaitNs, e.ParallelEfficiency)
+	}
 	causes, err := diagnosis.Find(t.Context(), tr, a, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func CallsMPI(t *trace.Trace) bool {
 }
 
 // Efficiency returns the efficiencies of a run, from its useful times and the replay; the replay is
-// nil if it was stuck.
-func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay) *document.Efficiency {
+// nil if it was stuck. With teams the trace records when masters wait for their threads.
+func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay, teams bool) *document.Efficiency {
 	run := runTimes{useful: make([]int64, 0, len(p.T.World)), runtime: p.Scope.To - p.Scope.From, ideal: -1}
 	for r, l := range p.T.World {
 		switch {
@@ -45,11 +45,41 @@ func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Start
 		run.ideal = replayed.length(p.Useful)
 	}
 	r := numbers.Rate{Resolution: p.T.Defs.Clock.Resolution}
-	return &document.Efficiency{
+	e := &document.Efficiency{
 		Ratios:              run.ratios(r),
 		WithoutInitFinalize: withoutStartup(p, started, replayed),
 		Offload:             run.offload(p),
 		WorkerThreads:       workers(p, part),
+	}
+	if e.WorkerThreads != nil && !teams {
+		e.WorkerThreads.WaitNs = workerWaits(p)
+	}
+	if e.Hidden() {
+		hide(&e.Ratios)
+		hide(e.WithoutInitFinalize)
+	}
+	return e
+}
+
+// workerWaits returns what worker threads wait in calls, in ns.
+func workerWaits(p *profile.Profiler) (ns int64) {
+	for l, master := range profile.MasterOf(p.T) {
+		if master == trace.None {
+			continue
+		}
+		for _, rows := range p.CallWaits[l].Rows.Rows {
+			for i := range rows {
+				ns = numbers.Plus(ns, p.T.Defs.Clock.Nanoseconds(rows[i].Time))
+			}
+		}
+	}
+	return ns
+}
+
+// hide takes away the ratios, but not the times.
+func hide(r *document.Ratios) {
+	if r != nil {
+		r.ParallelEfficiency, r.LoadBalance, r.CommunicationEfficiency, r.SerializationEfficiency, r.TransferEfficiency = nil, nil, nil, nil, nil
 	}
 }
 

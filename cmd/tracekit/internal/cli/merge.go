@@ -20,6 +20,7 @@ type MergeFlags struct {
 	ReadFlags
 	Clock      string
 	MinLatency time.Duration
+	like       string // what set both
 
 	Shards *shards.Set // what was decoded before; nil: nothing
 }
@@ -35,6 +36,17 @@ func (f *MergeFlags) AddClock(set *pflag.FlagSet, clock, usage string) {
 	Var(set, &f.Clock, Choice("auto", "none", "offsets", "clc"), "clock", clock, usage)
 	Var(set, &f.MinLatency, Duration(time.Second), "min-latency", "", "minimum `time` of messages and collectives; the "+
 		"clock correction repairs faster ones (Scalasca: 1us)")
+	Var(set, &f.like, Parsed(f.parseLike).Offering("scalasca"), "like", "", "read times as another `tool` does: scalasca is --clock offsets and "+
+		"--min-latency 1us; what follows it overrides it")
+}
+
+// parseLike sets the flags that make times those of another tool.
+func (f *MergeFlags) parseLike(tool string) (string, error) {
+	if tool != "scalasca" {
+		return "", errors.New("want scalasca")
+	}
+	f.Clock, f.MinLatency = string(merge.ClockOffsets), time.Microsecond
+	return tool, nil
 }
 
 // Open opens a trace, as ReadFlags do, and reconciles it. The caller closes its Source.
