@@ -10,6 +10,7 @@ import { Findings, Profile, Waits, type SectionProps } from './sections'
 import { Communication } from './communication'
 import { Counters, ShadeLegend, byRow, useShades } from './counterview'
 import { Find } from './find'
+import { Guard } from './guard'
 import { Legend } from './legend'
 import { Lines } from './lines'
 import { more } from './more'
@@ -168,14 +169,14 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
       {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
       {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
-      {part}
+      <Guard key={view.tab} what="part">{part}</Guard>
     </div>
   </section>
 
   return <Fragment>
-    <div class="top">{header}<div>{changed}{diagnosis}</div></div>
+    <div class="top"><Guard what="summary">{header}</Guard><div><Guard what="list of causes">{changed}{diagnosis}</Guard></div></div>
     {doc.scaling && parts /* of several sizes, how the program scales comes first */}
-    <section aria-label="Timeline">
+    <Guard what="timeline"><section aria-label="Timeline">
       <div class="tools">
         <h2>Timeline</h2>
         {choices}
@@ -195,12 +196,12 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
       <Dock {...{ doc, model, view, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint"><span class="touch">Pinch: zoom · drag: move · tap: choose a call · drag on the ruler: select a time · tap a name: its levels of calls</span><span class="pointer">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</span></p></Dock>
       <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its group, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
-    </section>
+    </section></Guard>
     {!doc.scaling && parts}
     <footer class="faint">Made by tracekit from {doc.trace?.path}. Nothing on this page was loaded from anywhere.</footer>
   </Fragment>
 }
 
 const root = document.getElementById('page')!
-load().then(all => { root.textContent = ''; setTerms(more(all.runs[0].doc).terms ?? []); render(<Page {...all} />, root) },
+load().then(all => { root.textContent = ''; setTerms(more(all.runs[0].doc).terms ?? []); render(<Guard what="page"><Page {...all} /></Guard>, root) },
   err => { root.textContent = `This page cannot be shown: ${err}` })
