@@ -103,13 +103,28 @@ func waitsForDevice(name string) bool { return blockingCalls.MatchString(name) }
 func (d *Defs) Sleeps() []bool {
 	out := make([]bool, len(d.Regions))
 	for i, r := range d.Regions {
-		out[i] = r.Role == RoleThreadWait || sleepingCalls.MatchString(d.String(r.Name))
+		out[i] = r.Role == RoleThreadWait || sleepingCalls.match(d.String(r.Name))
 	}
 	return out
 }
 
+// named are names of a form. Each has one of some words, which are faster to look for.
+type named struct {
+	words []string
+	form  *regexp.Regexp
+}
+
+func (n *named) match(name string) bool {
+	for _, word := range n.words {
+		if strings.Contains(name, word) {
+			return n.form.MatchString(name)
+		}
+	}
+	return false
+}
+
 // sleepingCalls are such functions of the C library and of Python, which profilers name by file and line, or as built in.
-var sleepingCalls = regexp.MustCompile(`^(?:` +
+var sleepingCalls = named{[]string{"sleep", "pause", "poll", "select", "wait", "futex", "join", "acquire", "get"}, regexp.MustCompile(`^(?:` +
 	`(?:u|nano|clock_nano)?sleep|pause|p?poll|p?select|epoll_p?wait2?|sem_(?:timed|clock)?wait|futex|sigwait(?:info)?|sigtimedwait` +
 	`|pthread_(?:cond_(?:timed|clock)?wait|(?:timed|clock)?join(?:_np)?|barrier_wait)` +
 	`|time\.sleep` +
@@ -118,20 +133,20 @@ var sleepingCalls = regexp.MustCompile(`^(?:` +
 	`|(?:.*/)?queue\.py\(\d+\): (?:get|join)` +
 	`|(?:.*/)?selectors\.py\(\d+\): select` +
 	`|(?:.*/)?multiprocessing/(?:connection|popen_fork|synchronize)\.py\(\d+\): (?:wait|_?poll|acquire)` +
-	`)(?:\(\))?$`)
+	`)(?:\(\))?$`)}
 
 // LoadsData tells for each region whether it is one in which a program waits for the next batch of its input: a DataLoader of PyTorch, an
 // iterator of TensorFlow or DALI.
 func (d *Defs) LoadsData() []bool {
 	out := make([]bool, len(d.Regions))
 	for i, r := range d.Regions {
-		out[i] = loadingCalls.MatchString(d.String(r.Name))
+		out[i] = loadingCalls.match(d.String(r.Name))
 	}
 	return out
 }
 
-var loadingCalls = regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
-	`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)
+var loadingCalls = named{[]string{"DataLoader", "dataloader", "Iterator", "dali"}, regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
+	`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)}
 
 // IsDeviceCall reports whether a region is a call of an accelerator's runtime.
 func (d *Defs) IsDeviceCall(id RegionID) bool {
