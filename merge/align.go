@@ -366,7 +366,8 @@ func middle(v []float64) float64 {
 // them if less runs backwards then.
 func (c *clockwork) aligned(ctx context.Context, base census) (census, error) {
 	t := c.trace
-	if !c.opts.Together && !(c.opts.Clock.auto() && t.Source.Info().Properties[trace.PropertyFileClocks] == "true") {
+	apart := t.Defs.IsTraining() || t.Source.Info().Properties[trace.PropertyFileClocks] == "true" // the clocks, as far as is known
+	if !c.opts.Together && !(c.opts.Clock.auto() && apart) {
 		return base, nil
 	}
 	operations, err := stepsOf(ctx, t, c.opts.Jobs)

@@ -37,11 +37,11 @@ type steps []stepPart
 
 // members are the attributes that all members of an operation share, beside step, number and chunk.
 var members = map[string]struct{ dp, stage, lane bool }{
-	"params-all-gather":          {stage: true, lane: true},
-	"grads-reduce-scatter":       {stage: true, lane: true},
-	"separate-grads-all-reduce":  {stage: true, lane: true},
-	"embedding-grads-all-reduce": {dp: true, lane: true},
-	"optimizer-clip-main-grad":   {},
+	trace.TrainingParams:    {stage: true, lane: true},
+	trace.TrainingGrads:     {stage: true, lane: true},
+	trace.TrainingSeparate:  {stage: true, lane: true},
+	trace.TrainingEmbedding: {dp: true, lane: true},
+	trace.TrainingClip:      {},
 }
 
 // stepsOf reads the operations of the steps of a trace, nil if they are not those of a training job.

@@ -93,16 +93,22 @@ func (c *clockwork) correct(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.report(base, after, doubtful)
+	c.report(base, left, after, doubtful)
 	return nil
 }
 
-func (c *clockwork) report(base, after census, doubtful uint64) {
+// report notes what ran backwards, what aligned clocks have left of it, and what is left at last. Aligned clocks that leave nothing are
+// no error: they are as true as their bound says.
+func (c *clockwork) report(base, left, after census, doubtful uint64) {
 	c.trace.Clock.Messages = trace.Violations{
 		Raw: c.found.raw.messages, Offsets: c.found.off.messages, After: after.messages, Max: base.worstMessage}
 	c.trace.Clock.Collectives = trace.Violations{
 		Raw: c.found.raw.collectives, Offsets: c.found.off.collectives, After: after.collectives, Max: base.worstTogether}
-	c.ledger.AddN(trace.CodeClockViolation, base.total(), base.first(c.trace), c.violated(base, after, doubtful))
+	code := trace.CodeClockViolation
+	if c.trace.Clock.Alignment != nil && left.total() == 0 {
+		code = trace.CodeClockAligned
+	}
+	c.ledger.AddN(code, base.total(), base.first(c.trace), c.violated(base, after, doubtful))
 }
 
 // violated says how many messages and collectives run backwards, and how many still do.

@@ -43,7 +43,7 @@ func (o *Overview) Print() {
 	}
 	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
 	devices, more := o.deviceTimes(), o.more()
-	blocks := []*block{o.title(), o.trainingLoss(), fix, unclear, o.efficiency(), devices, time, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), more}
+	blocks := []*block{o.title(), fix, o.trainingLoss(), unclear, o.efficiency(), devices, time, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), more}
 	o.print(blocks, kernels, waiting, unclear, time, devices, fix, more)
 }
 

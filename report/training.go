@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
@@ -112,6 +113,14 @@ func SlowEvidence(w *document.Worker, steps int) string {
 
 // trainingFacts are sentences on what the job loses, the most important first.
 func trainingFacts(t *document.Training) []string {
+	if t.WithinClockError { // which otherFacts say first
+		return append(otherFacts(t), lossFacts(t)...)
+	}
+	return append(lossFacts(t), otherFacts(t)...)
+}
+
+// lossFacts say what mending the slowest workers or the last stage would gain.
+func lossFacts(t *document.Training) []string {
 	facts := []string{} // the page wants a list also where there is nothing to tell
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, replacing(t))
@@ -122,13 +131,17 @@ func trainingFacts(t *document.Training) []string {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}
+	return facts
+}
+
+// otherFacts say what else is to be known of the job.
+func otherFacts(t *document.Training) (facts []string) {
 	if e := t.ClockErrorNs; e > 0 {
 		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).", 1+float64(e)/float64(max(1, t.EqualNs)), words.Time(e))
 		if t.WithinClockError {
-			facts = append([]string{fact + " All of the loss may."}, facts...)
-		} else {
-			facts = append(facts, fact)
+			fact += " All of the loss may."
 		}
+		facts = append(facts, fact)
 	}
 	if s := t.Sequences; s != nil && s.Varying {
 		facts = append(facts, fmt.Sprintf("Micro-batches take different times, forward and backward alike (correlation %.2f). "+
@@ -275,8 +288,13 @@ func (o *Overview) trainingLoss() *block {
 	b.add(o.row("step", words.Time(t.StepNs), nil, ""))
 	b.add(o.row("step with equal workers", words.Time(t.EqualNs), nil, fmt.Sprintf("slowdown %.2f", t.Slowdown)))
 	b.add(o.row("lost to unequal workers", words.Share(lost), &lost, ""))
-	for i := range t.ByWorker[:min(3, len(t.ByWorker))] {
-		w := &t.ByWorker[i]
+	facts := trainingFacts(t)
+	listed := t.ByWorker[:min(3, len(t.ByWorker))]
+	if slices.ContainsFunc(o.Analysis.Diagnosis, func(c cause.Cause) bool { _, ok := c.Evidence["step_gain_ns"]; return ok }) {
+		facts, listed = otherFacts(t), nil // what to fix says the rest
+	}
+	for i := range listed {
+		w := &listed[i]
 		if said := SlowEvidence(w, t.Steps); said != "" && w.Slowdown >= 1.005 {
 			who := fmt.Sprintf("dp %d, stage %d", w.DP, w.Stage)
 			if w.Rank != trace.None {
@@ -285,7 +303,7 @@ func (o *Overview) trainingLoss() *block {
 			b.add(o.row(who, fmt.Sprintf("%.2f ×", w.Slowdown), nil, said))
 		}
 	}
-	for _, fact := range trainingFacts(t) {
+	for _, fact := range facts {
 		b.add(o.wrapped(fact, 2, 2)...)
 	}
 	return b

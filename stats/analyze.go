@@ -42,6 +42,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 		err = diagnosePart(ctx, t, a, opts, from, to)
 	default:
 		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
+		diagnosis.OfTraining(a)
 	}
 	shared := slices.ContainsFunc(a.Doubts, func(d document.Doubt) bool { return d.Kind != document.LateRecords }) // cores
 	for i := range a.Diagnosis {

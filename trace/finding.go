@@ -66,6 +66,7 @@ const (
 	CodePartialCollective   Code = "partial_collective"
 	CodeCollectiveMismatch  Code = "collective_mismatch"
 	CodeClockViolation      Code = "clock_violation"
+	CodeClockAligned        Code = "clock_aligned"
 	CodeIncompleteByWriter  Code = "incomplete_by_writer"
 	CodeApproximate         Code = "approximate"
 	CodeReduced             Code = "reduced"
@@ -159,6 +160,7 @@ func Codes() []CodeInfo {
 		{CodeCollectiveMismatch, SeverityError, "ranks disagree about the operation or the root of a collective", ""},
 		{CodeClockViolation, SeverityError, "messages or collectives end before they begin, by the clocks",
 			"trust no wait shorter than the violations; record with synchronized clocks."},
+		{CodeClockAligned, SeverityInfo, "clocks of hosts contradicted each other, and were aligned by what happens together", ""},
 		{CodeIncompleteByWriter, SeverityInfo, "the recorder says that it did not record all communication", ""},
 		{CodeApproximate, SeverityLoss, "the trace was rebuilt from formulae that do not describe all of the recorded one",
 			"use the recorded trace where single times matter."},

@@ -2,10 +2,19 @@ package trace
 
 import "slices"
 
+// The collectives of a step of training of which all members need data of all.
+const (
+	TrainingParams    = "params-all-gather"
+	TrainingGrads     = "grads-reduce-scatter"
+	TrainingSeparate  = "separate-grads-all-reduce"
+	TrainingEmbedding = "embedding-grads-all-reduce"
+	TrainingClip      = "optimizer-clip-main-grad"
+)
+
 // TrainingOperations are the names of the operations of a step of training: computations, then communications.
 var TrainingOperations = [...]string{"forward-compute", "backward-compute", "weight-compute", "optimizer", "gc",
-	"forward-send", "forward-recv", "backward-send", "backward-recv", "params-all-gather", "grads-reduce-scatter", "separate-grads-all-reduce",
-	"layernorm-grads-all-reduce", "embedding-grads-all-reduce", "optimizer-clip-main-grad"}
+	"forward-send", "forward-recv", "backward-send", "backward-recv", TrainingParams, TrainingGrads, TrainingSeparate,
+	"layernorm-grads-all-reduce", TrainingEmbedding, TrainingClip}
 
 // TrainingComputations is how many of TrainingOperations are computations.
 const TrainingComputations = 5

@@ -143,24 +143,21 @@ func otherwise(ctx context.Context, doc *outcome.Whatif, other *whatif.Model, ch
 	return nil
 }
 
-// parseSlower reads a slower network.
-func parseSlower(value string) (func(*whatif.Model) (whatif.Change, error), error) {
-	latency, perByte, err := slowerBy(value)
-	return func(m *whatif.Model) (whatif.Change, error) { return m.Slower(latency, perByte), nil }, err
-}
+// A slowdown is by how much each message, and each of its bytes, takes longer, in ns.
+type slowdown struct{ latency, perByte float64 }
 
-// slowerBy reads latency=+TIME, byte=+TIME or both, in ns.
-func slowerBy(value string) (latency, perByte float64, err error) {
+// parseSlowdown reads latency=+TIME, byte=+TIME or both.
+func parseSlowdown(value string) (s slowdown, err error) {
 	for _, part := range strings.Split(value, ",") {
 		key, text, _ := strings.Cut(part, "=+")
-		to := map[string]*float64{"latency": &latency, "byte": &perByte}[key]
+		to := map[string]*float64{"latency": &s.latency, "byte": &s.perByte}[key]
 		ns, err := parseNanoseconds(text)
 		if to == nil || err != nil {
-			return 0, 0, errors.New("want latency=+TIME, byte=+TIME or both, with a comma between them, such as latency=+1us,byte=+0.1ns")
+			return slowdown{}, errors.New("want latency=+TIME, byte=+TIME or both, with a comma between them, such as latency=+1us,byte=+0.1ns")
 		}
 		*to = ns
 	}
-	return latency, perByte, nil
+	return s, nil
 }
 
 // parseNanoseconds reads a time that may be less than 1 ns, at most an hour.

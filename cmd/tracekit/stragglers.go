@@ -89,8 +89,7 @@ func (o *stragglersOptions) job(ctx context.Context, io *cli.Streams, in *cli.In
 	var missing *stragglers.MissingError
 	if o.Clock == "auto" && o.MinLatency == 0 && o.Align != "collectives" {
 		found, agree, err := stragglers.FindRecorded(ctx, in, o.Jobs)
-		alone := in.Defs().IsTraining() && in.Info().Properties[trace.PropertyFileClocks] != "true" // tables of one clock stay as they are
-		if err == nil && (agree || alone) {
+		if err == nil && agree {
 			doc.Training, doc.Trace, doc.Findings = found, outcome.NewInfo(in).Trace, analysis.FindingRows(in.Findings())
 			return nil
 		}

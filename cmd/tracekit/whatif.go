@@ -48,6 +48,8 @@ type whatifOptions struct {
 type changeFlag struct {
 	text string // as in the document
 	make func(m *whatif.Model) (whatif.Change, error)
+
+	slower *slowdown // of a network that is slower by some amount, which training jobs know as well
 }
 
 func newWhatif(io *cli.Streams) *cobra.Command {
@@ -82,7 +84,7 @@ func (o *whatifOptions) Add(set *pflag.FlagSet) {
 		"ranks at this `PLACE`, visit by visit")
 	cli.Var(set, &o.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
 		"(t_max)")
-	cli.Var(set, &o.network, changes("network", parseNetwork).Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
+	cli.Var(set, &o.network, networks().Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
 		"another `network`: ideal (messages take no time), latency=1us,bandwidth=25GB per second, or one of these; "+
 			"latency=+1us,byte=+0.1ns: slower than recorded")
 	cli.Var(set, &o.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
@@ -123,7 +125,23 @@ func (o *whatifOptions) Validate() error {
 func changes(kind string, parse func(string) (func(*whatif.Model) (whatif.Change, error), error)) cli.Kind[[]changeFlag] {
 	return cli.Repeated(cli.Parsed(func(value string) (changeFlag, error) {
 		change, err := parse(value)
-		return changeFlag{kind + " " + value, change}, err
+		return changeFlag{text: kind + " " + value, make: change}, err
+	}))
+}
+
+// networks reads --network.
+func networks() cli.Kind[[]changeFlag] {
+	return cli.Repeated(cli.Parsed(func(value string) (changeFlag, error) {
+		f := changeFlag{text: "network " + value}
+		var err error
+		if !strings.Contains(value, "=+") {
+			f.make, err = parseNetwork(value)
+			return f, err
+		}
+		s, err := parseSlowdown(value)
+		f.slower = &s
+		f.make = func(m *whatif.Model) (whatif.Change, error) { return m.Slower(s.latency, s.perByte), nil }
+		return f, err
 	}))
 }
 
@@ -191,9 +209,6 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 	if value == "ideal" {
 		return func(*whatif.Model) (whatif.Change, error) { return whatif.IdealNetwork(), nil }, nil
 	}
-	if strings.Contains(value, "=+") {
-		return parseSlower(value)
-	}
 	var latency time.Duration
 	var bandwidth int64
 	for _, part := range strings.Split(value, ",") {
@@ -228,7 +243,7 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 		return err
 	}
 	defer t.Source.Close()
-	if _, _, ok := opts.slower(); ok && !opts.slack {
+	if _, ok := opts.slower(); ok && !opts.slack {
 		m, err := trainingModel(ctx, t, opts.Jobs)
 		if err != nil {
 			return err

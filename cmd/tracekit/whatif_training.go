@@ -91,23 +91,22 @@ func trainingModel(ctx context.Context, t *trace.Trace, jobs int) (*stragglers.M
 	return m, err
 }
 
-// slower returns by how much messages, and each of their bytes, take longer, in ns; ok tells that this is the only change of the network
-// and of calls.
-func (o *whatifOptions) slower() (latency, perByte float64, ok bool) {
-	if len(o.changes) == 0 {
-		return 0, 0, true
+// slower returns by how much the network is slower; ok tells that this is the only change of the network and of calls.
+func (o *whatifOptions) slower() (s slowdown, ok bool) {
+	switch {
+	case len(o.changes) == 0:
+		return s, true
+	case len(o.changes) > 1 || o.changes[0].slower == nil:
+		return s, false
 	}
-	if len(o.changes) > 1 || len(o.network) == 0 {
-		return 0, 0, false
-	}
-	latency, perByte, err := slowerBy(strings.TrimPrefix(o.network[0].text, "network "))
-	return latency, perByte, err == nil
+	return *o.changes[0].slower, true
 }
 
 // predictTraining replays the steps of a training job with the changes, or with each that there is.
 func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t *trace.Trace, m *stragglers.Model) (err error) {
 	findings := analysis.FindingRows(cli.FindingsOf(t))
-	o.equal.Latency, o.equal.PerByte, _ = o.slower()
+	s, _ := o.slower()
+	o.equal.Latency, o.equal.PerByte = s.latency, s.perByte
 	if o.equal.PerByte > 0 {
 		if _, err := m.Sized(); err != nil {
 			return err

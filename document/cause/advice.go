@@ -27,6 +27,12 @@ func (c *Cause) advice() string {
 	switch c.Kind {
 	case Imbalance:
 		switch {
+		case has("dp_rank") && c.Evidence["step"] > 0:
+			return "look for what changed on this rank at that step: clock, temperature, other programs."
+		case has("dp_rank"):
+			return "give this rank less work; if the work is equal, check its device and its node."
+		case has("step_gain_ns"):
+			return "move layers from the last stage to others."
 		case has("worker_wait_ns") || has("collective_wait_ns"):
 			return "" // why a rank is late is not part of the evidence
 		case has("kernel_ns") && len(c.Ranks) == 1:

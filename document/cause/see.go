@@ -20,6 +20,8 @@ func (c *Cause) See(wholeRun bool) []string {
 		return []string{"analyze", "--section", "devices"}
 	case Imbalance, LateSender, LateReceiver, Serialization:
 		switch {
+		case has("step_gain_ns"):
+			return []string{"stragglers"}
 		case has("waits"): // of threads
 			return []string{"analyze", "--section", "threads"}
 		case has("collective_wait_ns") || has("some_device_ns") || has("device_work_ns"):

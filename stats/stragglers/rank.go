@@ -107,6 +107,7 @@ type reading struct {
 	steps    [profilerStep + 1][]stretch
 	work     []work
 	calls    []call
+	open     []int32 // calls of frames that are not left, the outermost first
 	unlinked int
 	kernels  int
 	device   bool
@@ -140,12 +141,13 @@ type frame struct {
 	op     bool // within an operator of the host
 	opens  bool // the outermost of them
 	named  meaning
-	calls  []int32 // a kernel may have several messages
+	calls  int // where its calls begin in open; a kernel may have several messages
 }
 
 // location reads a location.
 func (r *reading) location(ctx context.Context, l trace.LocationID, device bool) error {
 	var stack trace.CallStack[frame]
+	r.open = r.open[:0]
 	for b, err := range r.src.Events(ctx, l) {
 		if err != nil {
 			return err
@@ -157,9 +159,11 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 				i := row.First
 				if b.Flow.Kind[i] == trace.KindLeave {
 					for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
-						if f := stack.Pop(); n == 1 {
-							r.left(&f, b.Flow.Time[i], device)
+						f := stack.Pop()
+						if n == 1 {
+							r.left(&f, r.open[f.calls:], b.Flow.Time[i], device)
 						}
+						r.open = r.open[:f.calls]
 					}
 					continue
 				}
@@ -167,19 +171,20 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 					attr++
 				}
 				f := r.entered(b, i, attr, stack.Top(), device)
+				f.calls = len(r.open)
 				stack.Enter(b.Flow.Region[i], f)
 			case trace.TableColl:
 				if f := stack.Top(); f != nil && b.Coll.Kind[row.First] == trace.KindCollectiveEnd {
 					r.calls = append(r.calls, call{comm: b.Coll.Comm[row.First], op: b.Coll.Op[row.First], peer: none,
 						bytes: max(b.Coll.Sent[row.First], b.Coll.Received[row.First])})
-					f.calls = append(f.calls, int32(len(r.calls)-1))
+					r.open = append(r.open, int32(len(r.calls)-1))
 				}
 			case trace.TableP2P:
 				k := b.P2P.Kind[row.First]
 				sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
 				if f := stack.Top(); f != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
 					r.calls = append(r.calls, call{comm: b.P2P.Comm[row.First], peer: b.P2P.Peer[row.First], sends: sends, bytes: b.P2P.Bytes[row.First]})
-					f.calls = append(f.calls, int32(len(r.calls)-1))
+					r.open = append(r.open, int32(len(r.calls)-1))
 				}
 			}
 		}
@@ -229,8 +234,8 @@ func (r *reading) launched(id uint64) *launch {
 	return &r.launches[r.near-1].launch
 }
 
-// left takes a region that is left.
-func (r *reading) left(f *frame, end int64, device bool) {
+// left takes a region that is left, and its calls.
+func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 	if by := f.named.stepBy; by != noStep && !device {
 		r.steps[by] = append(r.steps[by], stretch{from: f.start, to: end, step: f.named.step})
 	}
@@ -244,11 +249,11 @@ func (r *reading) left(f *frame, end int64, device bool) {
 		f.time = f.start
 	}
 	switch {
-	case len(f.calls) > 0:
+	case len(calls) > 0:
 		if !device || !f.linked {
 			f.launch = launch{f.start, unnamed, none} // who calls for the host is a thread of its own
 		}
-		for _, c := range f.calls {
+		for _, c := range calls {
 			r.calls[c].start, r.calls[c].end = f.start, end
 			r.work = append(r.work, work{f.launch, f.start, end, c})
 		}

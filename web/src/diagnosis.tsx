@@ -21,53 +21,47 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
   const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   const startup = more(doc).startup ?? [] // stands last
   const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
-  const job = doc.training && more(doc).pipeline?.steps.length, workers = useWorkers(doc, model, view, job ? causes?.length ? first - 1 : first : 0), { slow, at } = workers
-  if (!causes?.length && job) return <Job {...{ doc, model, view, change, workers }} />
+  const job = doc.training && more(doc).pipeline?.steps.length
+  const views = useMemo(() => (causes ?? []).map(c => job ? workerIn(doc, model, c) : undefined), [doc, model]), at = views.findIndex(v => v && chosen(view, v)) // of causes that are about a worker
+  if (!causes?.length && job) return <Job {...{ doc, model, view, change }} />
   if (!causes) return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
   </section>
-  const shown = causes[view.place < 0 ? order[0] : view.place], most = first - slow.length, all = every || order.indexOf(view.place) >= most
+  const place = at >= 0 ? at : view.place, shown = causes[place < 0 ? order[0] : place], all = every || order.indexOf(place) >= first
   return <section aria-label="Diagnosis" class="diagnosis">
     <div class="tools"><h2>What to fix</h2>
       {causes.length > 1 && <span class="faint">Savings overlap: do not add them.</span>}
-      {causes.length > most && <button class="more" disabled={order.indexOf(view.place) >= most} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - most} more ${causes.length - most === 1 ? 'cause' : 'causes'}`}</button>}</div>
+      {causes.length > first && <button class="more" disabled={order.indexOf(place) >= first} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}</div>
     {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
-    <ol class={all ? 'causes' : 'causes begun'}><SlowWorkers {...workers} change={change} />{order.map(k => <Cause c={causes[k]} pressed={view.place === k} startup={startup.includes(k)} choose={() => choose(view.place === k ? -1 : k)} />)}</ol>
+    <ol class={all ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} pressed={place === k} startup={startup.includes(k)} choose={() => views[k] ? change(views[k]!) : choose(place === k ? -1 : k)} />)}</ol>
     {shown && <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* always as high, so that nothing moves under the pointer */}
-      {at >= 0 ? `Rank ${slow[at].rank} computes ${share(slow[at].excess)} longer than its peers. ${more(doc).training!.facts.map(unbroken).join(' ')}`
-        : <Fragment>{shown.try && <Fragment><span class="try">Try: {unbroken(shown.try)}</span><br /></Fragment>}{unbroken(brief(shown.text))} {unbroken(shown.change)}</Fragment>}</p>}
+      {shown.try && <Fragment><span class="try">Try: {unbroken(shown.try)}</span><br /></Fragment>}{unbroken(brief(shown.text))} {unbroken(shown.change)}</p>}
     {more(doc).unclassified && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </section>
 }
 
-// Slow are the workers of a training job whose replacement would gain most, how each is shown, and which of them is chosen, -1: none.
-interface Slow { slow: Worker[]; views: Partial<View>[]; at: number }
-
-function useWorkers(doc: Document, model: Model, view: View, most: number): Slow {
-  const slow = useMemo(() => most ? more(doc).training!.workers.filter(w => w.evidence && w.slowdown >= 1.005).slice(0, most) : [], [doc, most])
-  const views = useMemo(() => slow.map(w => workerView(doc, model, w)), [slow, model])
-  return { slow, views, at: views.findIndex(v => chosen(view, v)) }
+// workerIn shows the worker that a cause is about, of a stage its slowest, in its worst step; undefined if it is about none.
+function workerIn(doc: Document, model: Model, c: any): Partial<View> | undefined {
+  const is = (key: 'dp_rank' | 'tp_rank' | 'stage', w: Worker) => c.evidence[key] === undefined || c.evidence[key] === w[key]
+  const w = c.evidence.step_gain_ns === undefined ? undefined : more(doc).training!.workers.find(w => is('dp_rank', w) && is('tp_rank', w) && is('stage', w))
+  return w && workerView(doc, model, w)
 }
 
 // chosen reports whether a worker is what is shown, by its row.
 const chosen = (view: View, of: Partial<View>) => view.place < 0 && view.pins.length > 0 && view.pins[0] === of.pins![0]
 
-// SlowWorkers has a line each; one that is chosen is shown in its worst step.
-function SlowWorkers({ slow, views, at, change }: Slow & { change: (v: Partial<View>) => void }) {
-  return <Fragment>{slow.map((w, k) => <li><button aria-pressed={k === at} onClick={() => change(views[k])}>
-    <span class="gain" title={term('slowdown')}>{written('ratio', w.slowdown)} <small>slowdown</small></span><b>{placeOf(w)}: {w.evidence}</b></button></li>)}</Fragment>
-}
-
-// Job is what to fix in a training job of which nothing else is known: the slowest workers or, where none is slow for itself, the slowest stage.
-function Job({ doc, model, view, change, workers }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void; workers: Slow }) {
+// Job is what to fix in a training job without causes: the slowest workers or, where none is slow for itself, the slowest stage.
+function Job({ doc, model, view, change }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void }) {
   const { facts, workers: all } = more(doc).training!, lost = Math.max(1 - doc.training.equal_ns / doc.training.step_ns, 0)
-  const stage = doc.training.by_stage.reduce((a: any, b: any) => b.slowdown > a.slowdown ? b : a), of = useMemo(() => workerView(doc, model, all.find(w => w.stage === stage.number)!), [doc, model])
+  const slow = useMemo(() => all.filter(w => w.evidence && w.slowdown >= 1.005).slice(0, first), [doc]), stage = doc.training.by_stage.reduce((a: any, b: any) => b.slowdown > a.slowdown ? b : a)
+  const lines = slow.map(w => ({ w, slowdown: w.slowdown, name: `${placeOf(w)}: ${w.evidence}` }))
+  if (!lines.length && stage.slowdown >= 1.005) lines.push({ w: all.find(w => w.stage === stage.number)!, slowdown: stage.slowdown, name: `Stage ${stage.number}` })
+  const views = useMemo(() => lines.map(l => workerView(doc, model, l.w)), [doc, model])
   return <section aria-label="Diagnosis" class="diagnosis">
     <div class="tools"><h2>What to fix</h2><span class="faint">Lost to unequal workers: {share(lost)} of a step, {time(doc.training.step_ns - doc.training.equal_ns)}</span></div>
-    <ol class="causes"><SlowWorkers {...workers} change={change} />
-      {workers.slow.length === 0 && stage.slowdown >= 1.005 && <li><button aria-pressed={chosen(view, of)} onClick={() => change(of)}>
-        <span class="gain" title={term('slowdown')}>{written('ratio', stage.slowdown)} <small>slowdown</small></span><b>Stage {stage.number}</b></button></li>}</ol>
+    <ol class="causes">{lines.map((l, k) => <li><button aria-pressed={chosen(view, views[k])} onClick={() => change(views[k])}>
+      <span class="gain" title={term('slowdown')}>{written('ratio', l.slowdown)} <small>slowdown</small></span><b>{l.name}</b></button></li>)}</ol>
     <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{facts.map(unbroken).join(' ')}</p>
   </section>
 }

@@ -53,9 +53,10 @@ var operations = map[string]Operation{
 	"barrier": Collective(trace.CollBarrier), "send": OpSend, "recv": OpRecv,
 }
 
+// ornaments are what names of operations may have besides.
+var ornaments = strings.NewReplacer("_base", "", "_into_tensor", "", "_tensor", "", "_coalesced", "", "_", "")
+
 // OperationByName returns the operation that PyTorch, NCCL or HCCL call so, OpNone if it is none.
 func OperationByName(name string) Operation {
-	s := strings.ToLower(strings.Trim(name, "_"))
-	s = strings.NewReplacer("_base", "", "_into_tensor", "", "_tensor", "", "_coalesced", "", "_", "").Replace(s)
-	return operations[s]
+	return operations[ornaments.Replace(strings.ToLower(strings.Trim(name, "_")))]
 }

@@ -1,0 +1,142 @@
+package diagnosis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/words"
+	"tracekit/stats/analysis"
+	"tracekit/trace"
+)
+
+const (
+	mostWorkers = 3   // slow workers that are causes of their own
+	mostOfLoss  = 0.5 // of what unequal workers cost: who has that is why others wait
+)
+
+// OfTraining adds to the causes of a training job its slow workers or, where none is slow for itself, its long last stage. Those that
+// only say that ranks come late become the evidence of a cause that has most of the loss.
+func OfTraining(a *analysis.Result) {
+	f := trainingFinder{t: a.Training, run: runOf(a)}
+	if f.t == nil || f.run == 0 || f.t.WithinClockError {
+		return
+	}
+	found := f.workers()
+	if len(found) == 0 {
+		found = f.lastStage()
+	}
+	if len(found) == 0 {
+		return
+	}
+	gain := int64(0)
+	for _, c := range found {
+		gain += gainOf(c)
+	}
+	rest := slices.Clone(a.Diagnosis)
+	if float64(gain) >= mostOfLoss*f.loss()*float64(f.t.Steps) {
+		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return effect(&found[0], &c) })
+	}
+	a.Diagnosis = Join(found, rest)
+}
+
+// effect reports whether a cause only says that ranks come late, which then is evidence of the cause why they do.
+func effect(of, late *cause.Cause) bool {
+	for _, e := range [...]struct{ key, text string }{
+		{"collective_wait_ns", "devices wait %s for late ranks in collectives"},
+		{"worker_wait_ns", "threads wait %s for late ranks in communication"},
+	} {
+		if ns, ok := late.Evidence[e.key]; ok && late.Kind == cause.Imbalance {
+			of.Text += " An effect: " + fmt.Sprintf(e.text, words.Time(int64(ns))) + "."
+			of.Evidence[e.key], of.WaitsCausedNs = ns, of.WaitsCausedNs+late.WaitsCausedNs
+			return true
+		}
+	}
+	return false
+}
+
+// A trainingFinder finds the causes of a training job.
+type trainingFinder struct {
+	t   *document.Training
+	run int64
+}
+
+// loss is what a step is longer by since workers are unequal, ns.
+func (f trainingFinder) loss() float64 { return float64(f.t.StepNs - f.t.EqualNs) }
+
+// workers returns the workers that are slow, each with what a step is longer by for its sake alone: that of the slowest is replayed if M_W
+// is of it alone, others have an estimate.
+func (f trainingFinder) workers() (out []cause.Cause) {
+	for i := range f.t.ByWorker {
+		w := &f.t.ByWorker[i]
+		if len(out) == mostWorkers || w.Pattern == "" || w.WithinClockError {
+			continue
+		}
+		gain := (w.Slowdown - 1) * float64(f.t.EqualNs)
+		if i == 0 && len(f.t.Slowest) == 1 && f.t.MW != nil {
+			gain = *f.t.MW * f.loss()
+		}
+		c := cause.Cause{Ranks: []uint32{}, Evidence: map[string]float64{"slowdown": w.Slowdown, "excess": w.Excess,
+			"slow_steps": float64(w.Slow), "dp_rank": float64(w.DP), "stage": float64(w.Stage)}}
+		who, longer := fmt.Sprintf("The worker of dp rank %d and stage %d", w.DP, w.Stage), w.Excess
+		if w.TP != nil {
+			c.Evidence["tp_rank"] = float64(*w.TP)
+		}
+		if w.Rank != trace.None {
+			who, c.Ranks = "Rank "+words.Rank(w.Rank), []uint32{uint32(w.Rank)}
+		}
+		when, then := "always slow", ""
+		switch w.Pattern {
+		case document.SlowSince:
+			when, longer, then = fmt.Sprintf("slow since step %d", *w.Step), *w.After, fmt.Sprintf(" since then (%s before)", words.Share(*w.Before))
+		case document.SlowUntil:
+			when, longer, then = fmt.Sprintf("slow until step %d", *w.Step), *w.Before, fmt.Sprintf(" until then (%s after)", words.Share(*w.After))
+		case document.SlowAtRandom:
+			when, then = "slow at random", fmt.Sprintf(" in the mean, much longer in %d of %s", w.Slow, words.Plural(f.t.Steps, "step", "steps"))
+		}
+		if w.Step != nil {
+			c.Evidence["step"] = float64(*w.Step)
+		}
+		c.Headline = fmt.Sprintf("%s is %s", who, when)
+		c.Text = fmt.Sprintf("It computes %s longer than its peers%s.", words.Share(longer), then)
+		out = append(out, f.cause(c, gain, "If it ran as fast as the others")...)
+	}
+	return out
+}
+
+// lastStage returns that the last stage computes too long.
+func (f trainingFinder) lastStage() []cause.Cause {
+	if f.t.Stages < 2 || f.t.MS == nil || *f.t.MS < mostOfLoss {
+		return nil
+	}
+	last := f.t.ByStage[len(f.t.ByStage)-1]
+	c := cause.Cause{Ranks: []uint32{}, Evidence: map[string]float64{"slowdown": last.Slowdown, "stage": float64(last.Number)},
+		Headline: "The last stage computes too long"}
+	for _, w := range f.t.ByWorker {
+		if w.Stage == last.Number && w.Rank != trace.None {
+			c.Ranks = append(c.Ranks, uint32(w.Rank))
+		}
+	}
+	slices.Sort(c.Ranks)
+	c.Text = fmt.Sprintf("Its %s make the others wait.", words.Plural(f.t.DPRanks*max(1, f.t.TPRanks), "worker", "workers"))
+	return f.cause(c, *f.t.MS*f.loss(), "If it computed as long as other stages")
+}
+
+// cause completes a cause by what a step, and all of them, would be shorter; none if that is too little of the run.
+func (f trainingFinder) cause(c cause.Cause, gain float64, mended string) []cause.Cause {
+	gain = min(gain, f.loss())
+	all := min(f.run, int64(math.Round(gain*float64(f.t.Steps))))
+	share := float64(all) / float64(f.run)
+	if share < leastGain {
+		return nil
+	}
+	of := gain / f.loss()
+	c.Kind, c.GainNs, c.GainShare = cause.Imbalance, &all, &share
+	c.Evidence["step_gain_ns"], c.Evidence["loss_share"] = gain, of
+	c.Text += fmt.Sprintf(" Without that, a step would be %s shorter (%s): %s of the loss.", words.Time(int64(gain)),
+		words.PartOfFloat(gain, float64(f.t.StepNs)), words.Share(of))
+	c.Change = fmt.Sprintf("%s, the run would be at most %s (%s) shorter.", mended, words.Time(all), words.Share(share))
+	return []cause.Cause{c}
+}
