@@ -104,16 +104,22 @@ func (f *gridFlags) find(d *trace.Defs) (err error) {
 		f.topology, f.asked = topology.Row(ranks), false
 	}
 	if f.topology == nil {
-		if sizes, ok := parseGrid(f.where); ok {
-			f.topology, err = topology.Grid(sizes, ranks)
-		} else {
-			f.topology, err = readTopology(f.where, ranks)
-		}
-		if err != nil {
-			return cli.Usagef("--topology: %w", err)
-		}
+		f.topology, err = topologyAt(f.where, ranks)
 	}
-	return nil
+	return err
+}
+
+// topologyAt makes a grid such as 8x8x16, or reads a file.
+func topologyAt(where string, ranks int) (t *topology.Topology, err error) {
+	if sizes, ok := parseGrid(where); ok {
+		t, err = topology.Grid(sizes, ranks)
+	} else {
+		t, err = readTopology(where, ranks)
+	}
+	if err != nil {
+		return nil, cli.Usagef("--topology: %w", err)
+	}
+	return t, nil
 }
 
 // hops is the topology as rule files see it.

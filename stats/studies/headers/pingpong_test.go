@@ -152,7 +152,7 @@ func TestNodes(t *testing.T) {
 		beyond := false
 		for _, s := range p.Sizes {
 			for _, m := range s.Message {
-				beyond = beyond || m.Metric == "network or system" || m.Metric == "unexplained"
+				beyond = beyond || m.Metric == "system"
 			}
 		}
 		if beyond != (pairs == 0) {
