@@ -106,9 +106,7 @@ func newPlanes(sizes []int) (*planes, error) {
 		p.down = sizes[n-2]
 	}
 	for k := range max(0, n-2) {
-		if p.planes *= sizes[k]; p.planes > mostPlaces {
-			return nil, fmt.Errorf("a topology of %v has too many places for a picture", sizes)
-		}
+		p.planes = min(p.planes*sizes[k], mostPlaces+1)
 	}
 	p.beside = p.planes
 	if p.planes*(p.across+1) > 4*(p.down+1) { // wider than four to one
@@ -116,7 +114,7 @@ func newPlanes(sizes []int) (*planes, error) {
 	}
 	stacked := (p.planes + p.beside - 1) / p.beside
 	p.rows, p.columns = stacked*(p.down+1)-1, p.beside*(p.across+1)-1
-	if p.rows > mostPlaces/p.columns {
+	if p.planes > mostPlaces || p.rows > mostPlaces/p.columns {
 		return nil, fmt.Errorf("a topology of %v has too many places for a picture", sizes)
 	}
 	p.values = slices.Repeat([]float64{math.NaN()}, p.rows*p.columns)

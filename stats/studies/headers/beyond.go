@@ -2,6 +2,7 @@ package headers
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"tracekit/document/waitstate"
@@ -173,7 +174,7 @@ func (r *run) queued(l trace.LocationID, c *call, k uint32) int64 {
 	add := func(o *trace.Recv) {
 		if enter, known := r.posted(o); known && enter < sent {
 			_, grows := r.costs.law(l, o.SendLoc).at(o.Bytes)
-			r.arrivals = append(r.arrivals, arrival{enter, int64(min(r.costs.most, grows))})
+			r.arrivals = append(r.arrivals, arrival{enter, int64(math.Round(min(r.costs.most, grows)))})
 		}
 	}
 	first := max(c.firstRecv, c.endRecv-maxQueue)
