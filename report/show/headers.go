@@ -136,8 +136,8 @@ func printViews(r *report.Sections, p *headers.Profile) {
 var evidence = map[string]string{
 	"queued":            "Queued: behind earlier messages of the channel or into the receiver.",
 	"late progress":     "Late progress: until the partner entered MPI; messages of that size need it there.",
-	"system":            "System: both ranks in MPI on one node, so no network; or in a call that needs no other rank.",
-	"network or system": "Network or system: both ranks in MPI, on two nodes.",
+	"system":            "System: both ranks are on one node, without a network, and in MPI or not needed there; or a call needs no other rank.",
+	"network or system": "Network or system: both ranks are on two nodes, and in MPI or not needed there.",
 }
 
 // printBeyond prints what explains the time that transfers and calls on the path took beyond what they need.
@@ -268,7 +268,7 @@ func printMargins(r *report.Sections, p *headers.Profile) {
 		return
 	}
 	g := r.Grid(fmt.Sprintf(text.Modelled+"Header of rank %s and the next path", words.Rank(field.Rank(p.Path.Rank))), "<counter", "time", "margin", "of the counter")
-	g.Note("Margin: how much less of the counter shortens the run. Beyond it another path is longer at some merge.")
+	g.Note("Margin: how much earlier the run would end without the counter, at least. Then another path is longer at some merge.")
 	for _, row := range p.Ranks {
 		if row.Rank != p.Path.Rank {
 			continue

@@ -37,7 +37,7 @@ func HeadersComparison(r *report.Sections, c *headers.Comparison) {
 	}
 	if len(c.Counters) > 0 {
 		g := r.Grid(text.Modelled+"Headers of the ranks that end last, and the next paths", "<counter", "A", "margin", "B", "margin")
-		g.Note("Margin: how much less of the counter shortens the run. -: no counter of its own.")
+		g.Note("Margin: how much earlier the run would end without the counter, at least. -: no counter of its own.")
 		for _, x := range c.Counters {
 			g.Add(metricName(x.Metric, x.Derived), words.TimeOrDash(x.ANs), words.TimeOrDash(x.MarginANs), words.TimeOrDash(x.BNs), words.TimeOrDash(x.MarginBNs))
 		}

@@ -26,7 +26,7 @@ type missing struct {
 }
 
 // explain divides a stretch by what the trace tells, in this order, each as far as there is room: a message queued behind earlier
-// ones; its partner was not in MPI, and such messages need that; both were in MPI, on one node or on two.
+// ones; its partner was not in MPI, and such messages need that; nobody was missing, on one node or on two.
 func (r *run) explain(s stretch, queued int64, to *legTimes) (m missing) {
 	rest := s.beyond
 	take := func(time int64) int64 {

@@ -20,8 +20,8 @@ type Header struct {
 	Hops  uint32           // merges at which a received header dominated; in sampling, those that are left
 	Self  uint64           // time of the monitoring itself, not in the other counters
 
-	// Margins are, of each of Times, how much of it the end of the path would follow: less would make another path the longest at
-	// one of the merges. Layouts leave them out.
+	// Margins are, of each of Times, how much earlier the end of the path would be at least if none of it were spent anywhere: at some
+	// merge another path may then be the longest. Layouts leave them out.
 	Margins [Explicit]uint64
 }
 
@@ -134,14 +134,19 @@ func (m *merger) merge(h *Header, times []int64) {
 	}
 }
 
-// limit limits the margins at a merge where the next path is so much shorter. The times of the call that merges are no part of either
-// path: they come behind it.
-func (h *Header) limit(margin int64, call *legTimes) {
+// A rival is a path that a merge decided against: it was so much shorter, and loses some of it itself if a counter does.
+type rival struct {
+	lead  int64
+	gains [256]uint64 // by tag, at least
+}
+
+// limit limits the margins at a merge. The times of the call that merges are no part of either path: they come behind it.
+func (h *Header) limit(r *rival, call *legTimes) {
 	for i, tag := range h.Tags {
 		var own uint64
 		if int(tag) < len(call) {
 			own = min(uint64(call[tag]), h.Margins[i])
 		}
-		h.Margins[i] = min(h.Margins[i]-own, uint64(max(0, margin))) + own
+		h.Margins[i] = min(h.Margins[i]-own, uint64(max(0, r.lead))+r.gains[tag]) + own
 	}
 }

@@ -8,21 +8,35 @@ import (
 	"tracekit/trace"
 )
 
-// margin returns by how much a summary that dominates led the next one: that of the receiver, or of who sent another of the messages
-// that the call completes, or of the next to arrive at the collective.
+// own returns the summary of a rank that waited as the rival of the one that dominates, without the call itself.
+func (p *replay) own(l trace.LocationID, c *call, parts *legTimes) *rival {
+	s, r := &p.ranks[l], &rival{lead: c.waitingTime}
+	for i, tag := range s.summary.Tags {
+		r.gains[tag] += s.summary.Margins[i]
+	}
+	for tag, time := range s.gathered {
+		if tag < len(parts) {
+			time -= parts[tag]
+		}
+		r.gains[tag] += uint64(max(0, time))
+	}
+	return r
+}
+
+// margin returns by how much a summary that dominates led those of who sent another of the messages that the call completes, or who was
+// the next to arrive at the collective.
 func (p *replay) margin(l trace.LocationID, c *call, w waits.Wait, from *snapshot) int64 {
-	margin := c.waitingTime
 	switch {
 	case w.Message() == trace.None && w.Kind == waitstate.EarlyReduce && c.Coll != trace.None:
-		return min(margin, p.second(c.Coll))
+		return p.second(c.Coll)
 	case w.Message() == trace.None:
-		return min(margin, from.next)
+		return from.next
 	case w.Kind == waitstate.LateSender:
 		if latest, ok := p.latest(l, c, w.Message()); ok {
-			margin = min(margin, p.t.Calls[w.Location].Ptr(int(w.Call)).Enter-latest)
+			return max(0, p.t.Calls[w.Location].Ptr(int(w.Call)).Enter-latest)
 		}
 	}
-	return max(0, margin)
+	return math.MaxInt64
 }
 
 // leads returns by how much the summary of a rank that did not wait led those that it could have waited for.

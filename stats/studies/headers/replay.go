@@ -201,10 +201,10 @@ func (p *replay) Leave(l trace.LocationID, row int, _ int64) error {
 	}
 	switch {
 	case from != nil:
-		p.dominate(l, &c, w, from, class)
+		p.dominate(l, &c, w, from, class, &parts)
 	case c.merges():
 		p.stay(l, class)
-		p.ranks[l].summary.limit(p.leads(l, &c), &parts)
+		p.ranks[l].summary.limit(&rival{lead: p.leads(l, &c)}, &parts)
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (s *rankState) begin() {
 }
 
 // dominate merges: what is received replaces the local summary.
-func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snapshot, class int) {
+func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snapshot, class int, parts *legTimes) {
 	s := &p.ranks[l]
 	took := s.elapsed - from.elapsed
 	p.taken[l].Set(int(c.row), 1+took)
@@ -263,8 +263,10 @@ func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snaps
 			addTimes(sums.message, path[:])
 		}
 	}
+	own := p.own(l, c, parts)
 	s.summary = from.summary
-	s.summary.limit(p.margin(l, c, w, from), &legTimes{})
+	s.summary.limit(own, &legTimes{})
+	s.summary.limit(&rival{lead: p.margin(l, c, w, from)}, &legTimes{})
 	s.summary.Hops++
 	s.summary.Self += uint64(p.self)
 	if !p.exact {
