@@ -87,9 +87,8 @@ func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
 	cli.Top(set, &o.top, "10")
 	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
-	set.StringVar(&o.topology, "topology", "", "draw metrics on this topology (with -o): a `file`, a grid such as 8x8x16, or a name from "+
-		"the trace (default: the trace's grid)")
-	cli.Var(set, &o.placed, cli.List(cli.Choice(analysis.RankMetrics()...)), "topology-metric", "", "`metrics` to draw on the topology: "+
+	set.StringVar(&o.topology, "topology", "", topologyUsage)
+	cli.Var(set, &o.placed, cli.List(cli.Choice(analysis.RankMetrics()...)), "topology-metric", "", "`metrics` to draw on the topology (with -o): "+
 		strings.Join(analysis.RankMetrics(), ", ")+" (default: all)")
 }
 

@@ -77,10 +77,11 @@ type gridFlags struct {
 	asked    bool               // the topology is known from more than the numbers of ranks
 }
 
+const topologyUsage = "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: the trace's grid)"
+
 // Add adds the flags.
 func (f *gridFlags) Add(set *pflag.FlagSet) {
-	set.StringVar(&f.where, "topology", "", "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: "+
-		"the trace's grid, or a row)")
+	set.StringVar(&f.where, "topology", "", topologyUsage)
 	cli.Var(set, &f.block, cli.Text(), "block", "", "keep only ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
 	set.BoolVar(&f.torus, "torus", false, "the topology wraps around in all dimensions")
 }
