@@ -1,9 +1,12 @@
 package page
 
 import (
+	"slices"
+
 	"tracekit/document"
 	"tracekit/report"
 	"tracekit/stats/analysis"
+	"tracekit/stats/numbers"
 	"tracekit/stats/stragglers"
 	"tracekit/topology"
 	"tracekit/trace"
@@ -23,7 +26,7 @@ type More struct {
 // NewMore gathers what a page shows of an analysis besides. Sources may be nil: the files that the
 // trace names are not at hand. Of their text it takes so many bytes at most.
 func NewMore(t *trace.Trace, a *analysis.Result, s *Sources, bytes int) *More {
-	m := &More{lines: histograms(a), grids: gridsOf(t), tables: report.Ship(&a.Analysis), pipeline: a.Pipeline}
+	m := &More{lines: histograms(a), grids: gridsOf(t, a), tables: report.Ship(&a.Analysis), pipeline: a.Pipeline}
 	if s != nil {
 		m.files, m.lost = s.take(namedLines(t.Defs, a), bytes)
 	}
@@ -81,6 +84,8 @@ type grid struct {
 	Name  string  `json:"name"`
 	Sizes []int   `json:"sizes"`
 	At    [][]int `json:"at"` // rank, then its place by dimension
+
+	Metrics map[string][]*float64 `json:"metrics"` // by rank; null: not known
 }
 
 // Bounds of what is drawn: more places than these are no picture.
@@ -90,7 +95,7 @@ const (
 )
 
 // gridsOf returns the topologies of a trace in which ranks have places.
-func gridsOf(t *trace.Trace) []grid {
+func gridsOf(t *trace.Trace, a *analysis.Result) []grid {
 	out := []grid{}
 	for _, name := range topology.Names(t.Defs) {
 		top := topology.OfTrace(t.Defs, name)
@@ -114,7 +119,23 @@ func gridsOf(t *trace.Trace) []grid {
 			}
 		}
 		if len(g.At) > 1 {
+			g.Metrics = metricsOf(t, a, top)
 			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// metricsOf returns the metrics of ranks that are known of any.
+func metricsOf(t *trace.Trace, a *analysis.Result, top *topology.Topology) map[string][]*float64 {
+	out := make(map[string][]*float64)
+	for _, name := range analysis.RankMetrics() {
+		values, err := a.ByRank(t, name, top.Hops)
+		if err != nil || !slices.ContainsFunc(values, func(v float64) bool { return v >= 0 }) {
+			continue
+		}
+		for _, v := range values {
+			out[name] = append(out[name], numbers.Known(v))
 		}
 	}
 	return out

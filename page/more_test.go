@@ -9,6 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/report"
+	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 )
@@ -45,10 +46,20 @@ func TestGridsOfATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	got := gridsOf(statstest.Merged(t, src, merge.Options{}))
+	tr, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
+	got := gridsOf(tr, a)
 	want := [][]int{{0, 0, 0}, {1, 0, 1}, {2, 1, 0}, {3, 1, 1}, {4, 2, 0}, {5, 2, 1}}
 	if len(got) != 1 || !slices.Equal(got[0].Sizes, []int{3, 2}) || !slices.EqualFunc(got[0].At, want, slices.Equal[[]int]) {
-		t.Errorf("%+v", got)
+		t.Fatalf("%+v", got)
+	}
+	for _, name := range analysis.RankMetrics() {
+		values := got[0].Metrics[name]
+		if len(values) != 6 || slices.Contains(values, nil) {
+			t.Errorf("%s of ranks: %v", name, values)
+		}
+		if name == analysis.Hops && *values[5] != 1 { // all send to neighbours on the torus
+			t.Errorf("rank 5 sends bytes %f hops far", *values[5])
+		}
 	}
 }
 
@@ -68,7 +79,7 @@ func TestGrids(t *testing.T) {
 	other.Name = "Process x Thread"
 	huge := trace.Topology{Name: "huge", Sizes: []uint32{1 << 31, 1 << 31}, Torus: []bool{false, false}, Places: top.Places}
 	d.Topologies = []trace.Topology{other, huge, top}
-	got := gridsOf(tr)
+	got := gridsOf(tr, &analysis.Result{})
 	if len(got) != 1 || got[0].Name != "cart" || !slices.Equal(got[0].Sizes, []int{2, 2}) || !slices.Equal(got[0].At[1], []int{1, 1, 0}) {
 		t.Errorf("%+v", got)
 	}

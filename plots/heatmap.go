@@ -20,14 +20,15 @@ type Grid interface {
 type HeatMapData struct {
 	Title       string
 	Grid        Grid
-	Rows        []string // labels from top to bottom, or nil for numbers
-	Columns     []string // labels from left to right, or nil for numbers
-	RowLabel    string   // what the rows are, such as "source line"
-	ColumnLabel string   // what the columns are, such as "rank"
-	ScaleLabel  string   // what the values are, such as "overhead"
-	Unit        Unit     // of the values
-	Log         bool     // colors follow the logarithm of the values
-	Whole       bool     // cells of 0 are measured: they have the palest color, and what is not known a sign
+	Rows        []string                   // labels from top to bottom, or nil for numbers
+	Columns     []string                   // labels from left to right, or nil for numbers
+	RowLabel    string                     // what the rows are, such as "source line"
+	ColumnLabel string                     // what the columns are, such as "rank"
+	ScaleLabel  string                     // what the values are, such as "overhead"
+	Unit        Unit                       // of the values
+	Log         bool                       // colors follow the logarithm of the values
+	Whole       bool                       // cells of 0 are measured: they have the palest color, and what is not known a sign
+	Gap         func(row, column int) bool // of a Whole table: it has no such cell; nil: it has all
 
 	Width, Height int // pixels; 0 is 960 wide and a height that suits the rows
 }
@@ -197,6 +198,7 @@ func (h *heat) columnName(c int) string {
 func (h *heat) collect() (err error) {
 	eachCell(h.Grid, func(r, c int, v float64) {
 		switch {
+		case h.gap(r, c):
 		case h.Whole && math.IsNaN(v):
 			h.unknown = true
 		case finite([]float64{v}) != nil:
@@ -297,12 +299,14 @@ func (h *heat) signs(c draw.Canvas) {
 		return
 	}
 	for i, v := range h.cells {
-		if x, y := i%h.shownColumns, i/h.shownColumns; math.IsNaN(v) {
+		if x, y := i%h.shownColumns, i/h.shownColumns; math.IsNaN(v) && !h.gap(y, x) {
 			c.FillText(style, h.at(c, float64(h.left)+(float64(x)+0.5)*float64(h.width)/float64(h.shownColumns),
 				float64(h.top)+(float64(y)+0.5)*float64(h.height)/float64(h.shownRows)), unknown)
 		}
 	}
 }
+
+func (h *heat) gap(row, column int) bool { return h.Gap != nil && h.Gap(row, column) }
 
 // unknown is written where nothing is known, leastSigned how many pixels a cell must have for that.
 const (

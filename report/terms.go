@@ -137,7 +137,11 @@ func Terms() []Term {
 				"for a message.", "1.5"},
 		{"wire, copy",
 			"Time of a message on the network, and of copying it. Traces do not record either. Both are estimated from the " +
-				"smallest times over bytes. (unexplained): time beyond the fastest comparable message.", ""},
+				"smallest times over bytes.", ""},
+		{"late progress, queued, system",
+			"What messages take beyond their need: until their partner entered MPI, behind earlier messages, or while nobody was missing. " +
+				"On one node that is the system, on two nodes the network or the system.", "1.5"},
+		{"margin", "Of a counter in a header: how much earlier the run would end without it, at least. Then another path is longer.", "1.5"},
 		{"hop", "Where the header of another rank takes over: at a message, a collective, or the acknowledgement of a blocking send.", "1.5"},
 		{"population, sample",
 			"In 'tracekit sample': all messages, and those that a configuration would have recorded. Each rank decides at its " +

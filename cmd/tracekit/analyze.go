@@ -39,6 +39,8 @@ type analyzeOptions struct {
 	sections []string             // to print; none: the first screen
 	full     bool                 // print all sections
 	startup  bool                 // it counts as a part of the run
+	topology string               // file, grid or name
+	placed   []string             // metrics to draw on it; none: all
 	workers  *distributed.Workers // of the second pass; nil: this process
 
 	beside func(*trace.Trace) profile.Beside // makes what else hears the events of the trace; nil: nothing
@@ -85,6 +87,9 @@ func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
 	cli.Top(set, &o.top, "10")
 	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
+	set.StringVar(&o.topology, "topology", "", topologyUsage)
+	cli.Var(set, &o.placed, cli.List(cli.Choice(analysis.RankMetrics()...)), "topology-metric", "", "`metrics` to draw on the topology (with -o): "+
+		strings.Join(analysis.RankMetrics(), ", ")+" (default: all)")
 }
 
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
@@ -115,6 +120,9 @@ func (o *analyzeOptions) Validate() error {
 	}
 	if !o.overhead && o.profile != "" {
 		return cli.Usagef("--profile needs the overhead, which --overhead=false skips")
+	}
+	if o.Dir == "" && (o.topology != "" || len(o.placed) > 0) {
+		return cli.Usagef("--topology and --topology-metric draw pictures: name a directory with -o")
 	}
 	return o.DirFlags.Validate()
 }

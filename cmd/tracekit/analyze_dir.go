@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/page"
 	"tracekit/plots"
@@ -16,6 +17,7 @@ import (
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
 	"tracekit/stats/waits"
+	"tracekit/topology"
 	"tracekit/trace"
 )
 
@@ -63,7 +65,28 @@ func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *tr
 		}
 		out.Figure("spacetime", timeline.Figure())
 	}
+	if err := drawPlaces(opts, t, a, out); err != nil {
+		return err
+	}
 	return figure.Analysis(a, len(t.World), opts.top, out.Figure)
+}
+
+// drawPlaces draws metrics of ranks on their topology, if there is one.
+func drawPlaces(opts *analyzeOptions, t *trace.Trace, a *analysis.Result, out *cli.ReportDir) (err error) {
+	top := topology.OfTrace(t.Defs, opts.topology)
+	if top == nil && opts.topology != "" {
+		if top, err = topologyAt(opts.topology, len(t.World)); err != nil {
+			return err
+		}
+	}
+	if top == nil {
+		return nil
+	}
+	metrics := opts.placed
+	if len(metrics) == 0 {
+		metrics = analysis.RankMetrics()
+	}
+	return figure.Topology(words.TraceName(a.Trace.Path), t, a, top, metrics, out.Figure)
 }
 
 func drawReport(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace, waits waits.ByCall) (*plots.Timeline, error) {

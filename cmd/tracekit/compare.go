@@ -19,6 +19,7 @@ import (
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
+	"tracekit/stats/studies/headers"
 	"tracekit/trace"
 )
 
@@ -32,6 +33,7 @@ type compareOptions struct {
 	kept    *compare.Baseline // what file has; nil: A is read from traces
 	records bool
 	repeat  string
+	headers bool
 	top     int
 }
 
@@ -52,13 +54,17 @@ system, --format markdown prints the verdict and what changed.
 --records pairs the records one by one and prints how much their positions and the blocks
 between them differ. Spreads are 2 √(ln 2) σ, next to the full width at half maximum. --repeat C
 names a repeated run of A and prints quality factors: spread of C against A, divided by spread of
-B against A.`,
+B against A.
+
+--headers compares what 'tracekit headers' prints of both: hosts and path, what explains the time
+beyond what messages need, counters and their margins.`,
 		Example: `  tracekit compare before.otf2 after.otf2
   tracekit compare --runs 3 before-1 before-2 before-3 after-1 after-2 after-3
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
   tracekit baseline before.json before-1 before-2 before-3 && tracekit compare --baseline before.json after-1
   tracekit compare --baseline before.json --format markdown --fail-if 'slower>0' after-1 after-2
-  tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/`,
+  tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/
+  tracekit compare --headers before.otf2 after.otf2`,
 		Args: cobra.MinimumNArgs(1),
 	}, &compareOptions{}, runCompare)
 }
@@ -70,6 +76,7 @@ func (o *compareOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.format, cli.Choice("text", "markdown"), "format", "text", "print `text` or markdown")
 	set.BoolVar(&o.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&o.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
+	set.BoolVar(&o.headers, "headers", false, "compare profiles of messages instead ('tracekit headers')")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
 	cli.Top(set, &o.top, "10")
 }
@@ -85,6 +92,9 @@ func (o *compareOptions) Validate() error {
 	}
 	if o.JSON && o.format == "markdown" {
 		return cli.Usagef("--json and --format markdown: choose one")
+	}
+	if o.headers && (len(o.Paths) != 2 || o.runs > 1 || o.records || o.repeat != "" || o.file != "" || o.format != "text" || o.Dir != "") {
+		return cli.Usagef("--headers compares two traces: leave out further traces and all of --runs, --records, --repeat, --baseline, --format and -o")
 	}
 	if o.file != "" {
 		if o.runs != 0 || o.records || o.repeat != "" {
@@ -194,6 +204,9 @@ func sampleSide(ctx context.Context, io *cli.Streams, opts *compareOptions, path
 }
 
 func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) error {
+	if opts.headers {
+		return compareHeaders(ctx, io, opts)
+	}
 	a := &sampledSide{}
 	if opts.kept != nil {
 		a.samples = opts.kept.Samples()
@@ -225,6 +238,25 @@ func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) erro
 		print = show.CompareMarkdown
 	}
 	return opts.Finish(io, doc, func() { print(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
+}
+
+// compareHeaders compares the profiles of messages of two traces.
+func compareHeaders(ctx context.Context, io *cli.Streams, opts *compareOptions) error {
+	var profiles []*headers.Profile
+	for _, path := range opts.Paths {
+		s, err := openSide(ctx, io, opts, path)
+		if err != nil {
+			return err
+		}
+		p, err := headers.Make(ctx, s.t, s.a, headers.Options{Jobs: opts.Jobs, Layout: headers.Layout92})
+		if err = errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+		profiles = append(profiles, p)
+	}
+	doc := headers.Compare(profiles[0], profiles[1])
+	return opts.Finish(io, doc, func() { show.HeadersComparison(io.Sections(opts.top), doc) }, slices.Concat(doc.FindingsA, doc.FindingsB),
+		opts.Gate(doc))
 }
 
 // writeComparison writes the document, the bars of what changed and, if records are paired, the

@@ -77,10 +77,11 @@ type gridFlags struct {
 	asked    bool               // the topology is known from more than the numbers of ranks
 }
 
+const topologyUsage = "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: the trace's grid)"
+
 // Add adds the flags.
 func (f *gridFlags) Add(set *pflag.FlagSet) {
-	set.StringVar(&f.where, "topology", "", "topology of ranks: a `file`, a grid such as 8x8x16, or a name from the trace (default: "+
-		"the trace's grid, or a row)")
+	set.StringVar(&f.where, "topology", "", topologyUsage)
 	cli.Var(set, &f.block, cli.Text(), "block", "", "keep only ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
 	set.BoolVar(&f.torus, "torus", false, "the topology wraps around in all dimensions")
 }
@@ -104,16 +105,22 @@ func (f *gridFlags) find(d *trace.Defs) (err error) {
 		f.topology, f.asked = topology.Row(ranks), false
 	}
 	if f.topology == nil {
-		if sizes, ok := parseGrid(f.where); ok {
-			f.topology, err = topology.Grid(sizes, ranks)
-		} else {
-			f.topology, err = readTopology(f.where, ranks)
-		}
-		if err != nil {
-			return cli.Usagef("--topology: %w", err)
-		}
+		f.topology, err = topologyAt(f.where, ranks)
 	}
-	return nil
+	return err
+}
+
+// topologyAt makes a grid such as 8x8x16, or reads a file.
+func topologyAt(where string, ranks int) (t *topology.Topology, err error) {
+	if sizes, ok := parseGrid(where); ok {
+		t, err = topology.Grid(sizes, ranks)
+	} else {
+		t, err = readTopology(where, ranks)
+	}
+	if err != nil {
+		return nil, cli.Usagef("--topology: %w", err)
+	}
+	return t, nil
 }
 
 // hops is the topology as rule files see it.

@@ -15,6 +15,8 @@ import (
 	"tracekit/report"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/fit"
+	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -28,6 +30,7 @@ type spacetimeOptions struct {
 	cli.SelectFlags
 	cli.FileFlags
 	colorBy       string
+	profile       string
 	messages      string
 	rows, sort    string
 	whole         bool
@@ -62,8 +65,9 @@ than 3 pixels.`,
 func (o *spacetimeOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags)
 	o.AddFile(set, "`file` to write, .png or .svg", "png", "svg")
-	cli.Var(set, &o.colorBy, cli.Choice("region", "paradigm", "wait"), "color-by", "region", "meaning of colors: region, "+
-		"paradigm or wait")
+	cli.Var(set, &o.colorBy, cli.Choice("region", "paradigm", "wait", "overhead"), "color-by", "region", "meaning of colors: region, "+
+		"paradigm, wait or overhead (MPI calls by their time beyond what they need)")
+	addProfileFlag(set, &o.profile)
 	cli.Var(set, &o.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
 		"then a density) or none")
 	cli.Var(set, &o.rows, cli.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "rows: auto (processes "+
@@ -79,6 +83,9 @@ func (o *spacetimeOptions) Add(set *pflag.FlagSet) {
 func (o *spacetimeOptions) Validate() error {
 	if o.Output == "" {
 		return cli.Usagef("spacetime: name the picture with -o FILE.png or -o FILE.svg")
+	}
+	if o.profile != "" && o.colorBy != string(diagram.ByOverhead) {
+		return cli.Usagef("--profile needs --color-by overhead")
 	}
 	o.mode = map[string]plots.MessageMode{"auto": plots.AutoMessages, "all": plots.AllMessages, "none": plots.NoMessages}[o.messages]
 	if err := cli.Validate(&o.MergeFlags, &o.SelectFlags, &o.FileFlags); err != nil {
@@ -142,7 +149,7 @@ func drawSides(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, sid
 }
 
 func drawTrace(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, t *trace.Trace) (*plots.Timeline, error) {
-	waits, err := waits.Find(ctx, t, opts.Jobs)
+	waits, overheads, err := waitsOf(ctx, io, opts, t)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +157,27 @@ func drawTrace(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, t *
 		return diagram.Draw(ctx, t, waits, diagram.Options{
 			Title: report.PictureTitle(t.Source.Info()), Ranks: opts.Ranks, From: opts.From, To: opts.To, Whole: opts.whole,
 			Rows: diagram.Rows(opts.rows), Sort: diagram.Sort(opts.sort), ColorBy: diagram.ColorBy(opts.colorBy),
-			Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.Jobs, Progress: p,
+			Overhead: overheads, Messages: opts.mode, Width: opts.width, Height: opts.height, Jobs: opts.Jobs, Progress: p,
 		})
 	})
+}
+
+// waitsOf finds wait states and, if colors say it, the overhead of calls.
+func waitsOf(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, t *trace.Trace) (waits.ByCall, overhead.ByCall, error) {
+	if opts.colorBy != string(diagram.ByOverhead) {
+		w, err := waits.Find(ctx, t, opts.Jobs)
+		return w, nil, err
+	}
+	profile, err := cli.ReadProfile(opts.profile)
+	if err != nil {
+		return nil, nil, err
+	}
+	cli.WarnOfProfile(io, profile, t.Source, cli.DefaultQuantile)
+	a, err := opts.Analyze(ctx, io, t, analysis.Options{Top: 1, Overhead: &overhead.Options{Fit: fit.Options{Quantile: cli.DefaultQuantile, Brief: true}, Profile: profile, PerCall: true}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.Waits, a.CallOverhead, nil
 }
 
 // fix makes the selected stretch of the first trace that of all: the same times, not the

@@ -102,6 +102,9 @@ var looks = [Classes]Look{
 	Annotation: {"annotation", "annotation", []RGB{0x89829C}, []RGB{0xD4F4FF}},
 }
 
+// Overheads are the colors of calls on a light ground, from those that take what they need to those that take little else than overhead.
+var Overheads = []RGB{0xB9C7D6, 0xF0C75E, 0xE5792B, 0xA3171F}
+
 // Look returns the look of a class. Its slices are not to be changed.
 func (c Class) Look() Look { return looks[min(c, Classes-1)] }
 

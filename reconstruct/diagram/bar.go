@@ -22,7 +22,11 @@ type bar struct {
 	gpu  bool              // the location is a stream of a device
 	now  int64             // up to here the lane is fed
 	cut  []pattern.Stretch // from now on: the lane is empty there
+	call int               // rows of calls before this one were entered
 }
+
+// A visit of a region has a category of its own if its color says its overhead; else none.
+type visit struct{ category int }
 
 func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
 	first := d.start
@@ -34,16 +38,33 @@ func newBar(d *diagram, l trace.LocationID, lane lane) *bar {
 
 // run draws all events. Nothing is kept of a visit.
 func (b *bar) run(batches engine.Batches) error {
-	f := profile.Follower[struct{}]{
-		Enter: func(*struct{}, trace.RegionID, trace.SourceLocationID, *trace.Call) (visit struct{}) { return visit },
+	f := profile.Follower[visit]{
+		Enter: func(_ *visit, _ trace.RegionID, _ trace.SourceLocationID, call *trace.Call) visit {
+			return b.enter(call)
+		},
 		Spend: b.spend,
 	}
 	return f.Follow(b.d.t, b.d.waits, b.l, batches)
 }
 
+// enter says what a call of MPI looks like; nil: the region is none.
+func (b *bar) enter(call *trace.Call) visit {
+	if call == nil || b.d.colors.byOverhead == nil {
+		return visit{none}
+	}
+	calls := b.d.t.Calls[b.l]
+	for b.call < calls.Len() && calls.Ptr(b.call).Seq < call.Seq {
+		b.call++
+	}
+	ns, known := b.d.opts.Overhead.At(b.l, b.call)
+	return visit{b.d.colors.overhead(ns, b.d.ns(call.Leave)-b.d.ns(call.Enter), known)}
+}
+
 // spend draws up to end what the location does.
-func (b *bar) spend(end int64, region trace.RegionID, visit *struct{}, wait waitstate.Kind) {
+func (b *bar) spend(end int64, region trace.RegionID, visit *visit, wait waitstate.Kind) {
 	switch category := b.d.colors.of(region, b.gpu); {
+	case visit != nil && visit.category != none:
+		b.segment(end, visit.category, plots.Code)
 	case visit == nil || category == none && wait == waitstate.None:
 		b.now = max(b.now, end)
 	case wait != waitstate.None:

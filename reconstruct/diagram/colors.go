@@ -14,6 +14,7 @@ type colors struct {
 	onHost     []int // category of each region; none: it is not drawn
 	onDevice   []int // the same on the streams of devices
 	byWait     []int // category of each kind of wait; nil: all waits look alike
+	byOverhead []int // category of calls of MPI by overhead, those of unknown overhead last; nil: colors say something else
 }
 
 // none is the category of what is not drawn: annotations of streams, which do nothing themselves.
@@ -69,7 +70,34 @@ func newColors(d *trace.Defs, by ColorBy) colors {
 			p.byWait = append(p.byWait, category(c))
 		}
 	}
+	if by == ByOverhead {
+		for k, name := range overheads {
+			p.byOverhead = append(p.byOverhead, category(plots.Category{Name: name, Color: palette.Overheads[k]}))
+		}
+		p.byOverhead = append(p.byOverhead, category(unknownOverhead))
+	}
 	return p
+}
+
+// overheads name the categories of calls of MPI by the share of their time beyond what they need (DEFINITIONS 1.1).
+var overheads = []string{"MPI, no overhead", "MPI, overhead below 1/2", "MPI, overhead 1/2 to 9/10", "MPI, overhead above 9/10"}
+
+var unknownOverhead = plots.Category{Name: "MPI, overhead not known", Color: palette.Startup.Look().Light[0]}
+
+// overhead returns the category of a call of MPI that takes so long, with so much overhead.
+func (p *colors) overhead(overheadNs, timeNs int64, known bool) int {
+	of := p.byOverhead
+	switch {
+	case !known:
+		return of[len(overheads)]
+	case overheadNs == 0:
+		return of[0]
+	case 2*overheadNs < timeNs:
+		return of[1]
+	case overheadNs <= timeNs-timeNs/10:
+		return of[2]
+	}
+	return of[3]
 }
 
 func categoryOf(d *trace.Defs, r trace.RegionID, class palette.Class, name string, by ColorBy) plots.Category {
@@ -80,7 +108,9 @@ func categoryOf(d *trace.Defs, r trace.RegionID, class palette.Class, name strin
 		return plots.Category{Name: paradigm.String(), Class: of.String(), Color: of.Look().Light[0]}
 	case by == ByWait && paradigm == trace.ParadigmMPI:
 		return plots.Category{Name: "MPI without a wait state", Color: palette.PointToPoint.Look().Light[0]}
-	case by == ByWait:
+	case by == ByOverhead && paradigm == trace.ParadigmMPI:
+		return unknownOverhead
+	case by == ByWait || by == ByOverhead:
 		return plots.Category{Name: palette.Computing.String(), Color: palette.Computing.Look().Light[0]}
 	}
 	return inClass(class, name)

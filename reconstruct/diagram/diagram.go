@@ -9,6 +9,7 @@ import (
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/reduce/pattern"
+	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -23,6 +24,7 @@ type Options struct {
 	Rows          Rows          // "": processes and devices
 	Sort          Sort          // "": none
 	ColorBy       ColorBy
+	Overhead      overhead.ByCall // for ByOverhead
 	Messages      plots.MessageMode
 	Width, Height int // pixels; 0: chosen by the number of ranks
 	Jobs          int
@@ -37,6 +39,7 @@ const (
 	ByRegion   ColorBy = "region"   // the innermost region
 	ByParadigm ColorBy = "paradigm" // what it belongs to: user code, MPI, OpenMP …
 	ByWait     ColorBy = "wait"     // computation, MPI, and each kind of wait state
+	ByOverhead ColorBy = "overhead" // computation, and how much of a call of MPI is beyond what it needs
 )
 
 // Draw draws the space-time diagram of a trace (DEFINITIONS 1.4): a bar for each rank's master thread and each stream of a device, or for

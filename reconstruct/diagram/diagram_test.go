@@ -13,6 +13,8 @@ import (
 	"tracekit/merge"
 	"tracekit/plots"
 	"tracekit/samples"
+	"tracekit/spill"
+	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/stats/waits"
@@ -97,7 +99,7 @@ func scriptOf(t *testing.T, tr *trace.Trace, o Options) []string {
 func TestDiagramsByHand(t *testing.T) {
 	tracetest.Cases(t, "diagram-*.txtar", func(t *testing.T, parts map[string]string) {
 		o := Options{ColorBy: ByRegion}
-		clock := merge.ClockNone
+		clock, overheads := merge.ClockNone, ""
 		for _, word := range strings.Fields(parts["options"]) {
 			key, value, _ := strings.Cut(word, "=")
 			switch key {
@@ -109,6 +111,8 @@ func TestDiagramsByHand(t *testing.T) {
 				o.Rows = Rows(value)
 			case "sort":
 				o.Sort = Sort(value)
+			case "overhead":
+				overheads = value
 			case "clock":
 				clock = merge.ClockMode(value)
 			case "ranks":
@@ -124,11 +128,28 @@ func TestDiagramsByHand(t *testing.T) {
 			}
 		}
 		tr := statstest.Merged(t, tracetest.MustParseSplit(t, parts["trace"]), merge.Options{Clock: clock})
+		o.Overhead = overheadOf(t, tr, overheads)
 		want := strings.Split(strings.TrimSpace(parts["want"]), "\n")
 		if diff := cmp.Diff(want, scriptOf(t, tr, o)); diff != "" {
 			t.Errorf("- is wanted, + is drawn:\n%s", diff)
 		}
 	})
+}
+
+// overheadOf reads overheads in ns such as 0:2:500, of a location's call; of others none is known.
+func overheadOf(t *testing.T, tr *trace.Trace, text string) (out overhead.ByCall) {
+	for _, calls := range tr.Calls {
+		out = append(out, spill.NewZeros[waits.CallSize](tr.Store, calls.Len()))
+	}
+	for _, word := range strings.Split(text, ",") {
+		var l, call, ns int
+		if _, err := fmt.Sscanf(word, "%d:%d:%d", &l, &call, &ns); err != nil && word != "" {
+			t.Fatal(word, err)
+		} else if word != "" {
+			out[l].Set(call, waits.CallSize(ns+1))
+		}
+	}
+	return out
 }
 
 // picture draws a trace as an SVG.

@@ -16,11 +16,11 @@ type ViewGroup struct {
 	Title   string
 	Derived bool // a model made it: the trace does not tell it
 	class   palette.Class
-	metrics []string // names, or kinds of regions; nil: all that are in no other group
+	metrics []string // names, or kinds of regions; nil: what ranks do themselves
 }
 
 // ViewGroups returns the groups, from the bottom of a bar to its top. Only a run that calls the
-// runtime of an accelerator has a group of such calls.
+// runtime of an accelerator has a group of such calls; what delays messages has one where it does.
 func ViewGroups(p *headers.Profile) []ViewGroup {
 	groups := []ViewGroup{
 		{"compute", false, palette.Computing, nil},
@@ -29,19 +29,28 @@ func ViewGroups(p *headers.Profile) []ViewGroup {
 		{"wire", true, palette.Threads, []string{"wire"}},
 		{"overhead", false, palette.PointToPoint, []string{"send overhead", "receive overhead"}},
 		{"collective", false, palette.Collective, []string{"collective"}},
-		{"other MPI", false, palette.Management, []string{"startup", "other MPI"}},
+		{"other MPI", false, palette.Startup, []string{"startup", "other MPI"}},
+		{"late, queued", true, palette.Management, []string{"late progress", "queued"}},
+		{"system", true, palette.Runtime, []string{"system", "network or system"}},
 		{"unexplained", true, palette.Measurement, []string{"unexplained"}},
 		{"waiting", false, palette.Waiting, []string{"wait"}},
 	}
-	if !slices.ContainsFunc(slices.Concat(p.Host, p.Message), groups[1].holds) {
-		groups = slices.Delete(groups, 1, 2)
+	rows := slices.Concat(p.Host, p.Message)
+	for _, s := range p.Sizes {
+		rows = append(rows, s.Message...)
 	}
-	return groups
+	return slices.DeleteFunc(groups, func(g ViewGroup) bool {
+		seldom := slices.Contains([]palette.Class{palette.Runtime, palette.Management}, g.class)
+		return seldom && !slices.ContainsFunc(rows, g.Holds)
+	})
 }
 
-// holds reports whether a row is in a group that has names.
-func (g ViewGroup) holds(row headers.MetricRow) bool {
+// Holds reports whether a row is in the group; one without names has all regions of the program.
+func (g ViewGroup) Holds(row headers.MetricRow) bool {
 	kind, _, _ := headers.Region(row.Metric)
+	if g.metrics == nil {
+		return kind == headers.Compute || row.Metric == "outside any region" || row.Metric == "not recorded"
+	}
 	return slices.Contains(g.metrics, cmp.Or(kind, row.Metric))
 }
 
@@ -49,7 +58,7 @@ func (g ViewGroup) holds(row headers.MetricRow) bool {
 func Grouped(groups []ViewGroup, rows []headers.MetricRow) []float64 {
 	out := make([]float64, len(groups))
 	for _, row := range rows {
-		at := max(0, slices.IndexFunc(groups, func(g ViewGroup) bool { return g.holds(row) }))
+		at := max(0, slices.IndexFunc(groups, func(g ViewGroup) bool { return g.Holds(row) }))
 		if row.Share != nil {
 			out[at] += *row.Share
 		}
@@ -61,7 +70,7 @@ func Grouped(groups []ViewGroup, rows []headers.MetricRow) []float64 {
 func Views(title string, p *headers.Profile) (*plots.Figure, error) {
 	d := plots.BarsData{Title: "What hosts do, and what messages wait for: " + title, XLabel: "bytes of a message",
 		Y:    plots.Axis{Label: "share of the time", Unit: plots.Share},
-		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Wire and copying are derived."}
+		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Copy, wire, and what delays messages are derived."}
 	groups := ViewGroups(p)
 	for _, g := range groups {
 		d.Categories = append(d.Categories, plots.Category{Name: g.Title, Color: g.class.Look().Light[0]})

@@ -23,8 +23,10 @@ func Headers(r *report.Sections, p *headers.Profile, a document.Analysis) {
 	r.Header()
 	r.Findings()
 	printViews(r, p)
+	printBeyond(r, p)
 	printSizes(r, p)
 	printRanks(r, p)
+	printMargins(r, p)
 	printSampling(r, p)
 	printModel(r, p)
 }
@@ -116,7 +118,7 @@ func metricTitle(name string, derived bool) string {
 func printViews(r *report.Sections, p *headers.Profile) {
 	g := r.Grid(text.Modelled+"Two views of the run", "<metric", "hosts", "share", "path to the end", "share")
 	g.Note("Hosts: sums over ranks. Path: wall time along awaited messages, to the end of the last rank.")
-	g.Note("* estimated, not recorded. Unexplained: time of transfers beyond the fastest comparable ones.")
+	g.Note("* estimated, not recorded.")
 	cells := func(m headers.MetricRow) []string {
 		if m.TimeNs == 0 {
 			return []string{"-", "-"}
@@ -130,9 +132,62 @@ func printViews(r *report.Sections, p *headers.Profile) {
 	r.Show(g)
 }
 
+// evidence says what each part of the excess on the path is.
+var evidence = map[string]string{
+	"queued":            "Queued: behind earlier messages of the channel or into the receiver.",
+	"late progress":     "Late progress: until the partner entered MPI; messages of that size need it there.",
+	"system":            "System: both ranks are on one node, without a network, and in MPI or not needed there; or a call needs no other rank.",
+	"network or system": "Network or system: both ranks are on two nodes, and in MPI or not needed there.",
+}
+
+// printBeyond prints what explains the time that transfers and calls on the path took beyond what they need.
+func printBeyond(r *report.Sections, p *headers.Profile) {
+	b := p.Beyond
+	if b == nil || b.TransfersNs+b.CallsNs == 0 {
+		return
+	}
+	whole := p.Path.LengthNs
+	g := r.Grid(text.Modelled+"Time on the path beyond what messages and calls need", "<part", "transfers", "share of path", "calls", "share of path")
+	add := func(name string, transfers, calls int64) {
+		g.Add(name, words.Time(transfers), words.PartOf(transfers, whole), words.Time(calls), words.PartOf(calls, whole))
+	}
+	for _, x := range b.Parts {
+		if x.TransfersNs+x.CallsNs == 0 {
+			continue
+		}
+		add(metricName(x.Metric, true), x.TransfersNs, x.CallsNs)
+		if note := evidence[x.Metric]; note != "" {
+			g.Note(note)
+		}
+	}
+	add("sum", b.TransfersNs, b.CallsNs)
+	r.Show(g)
+	for _, m := range b.Missing {
+		switch m.Record {
+		case headers.MissingNode:
+			r.Line("Unexplained for %s: the trace does not record which node the ranks run on.", words.Time(m.TimeNs))
+		case headers.MissingProgress:
+			r.Line("Unexplained for %s: too few messages show whether one of that size needs its sender or receiver in MPI.", words.Time(m.TimeNs))
+		}
+	}
+	if l := b.Local; l.NeedNs > 0 {
+		r.Line("Calls that need no other rank (MPI_Isend, MPI_Irecv): %s calls took %s, %s times their fastest. %s", words.Count(l.Calls),
+			words.Time(l.TimeNs), fmt.Sprintf("%.3g", float64(l.TimeNs)/float64(l.NeedNs)), map[bool]string{
+				true: "So the system held ranks up.", false: ""}[l.TimeNs >= heldUp*l.NeedNs])
+	}
+}
+
+// heldUp is how many times what they need local calls take at least where ranks do not run all the time.
+const heldUp = 2
+
 // printSizes prints both views by size of message.
 func printSizes(r *report.Sections, p *headers.Profile) {
 	titles, groups := []string{"<bytes", "messages", "<view"}, figure.ViewGroups(p)
+	groups = slices.DeleteFunc(groups, func(g figure.ViewGroup) bool {
+		return !slices.ContainsFunc(p.Sizes, func(s headers.SizeRow) bool {
+			return slices.ContainsFunc(slices.Concat(s.Host, s.Message), g.Holds)
+		})
+	})
 	for _, g := range groups {
 		title := g.Title
 		if g.Derived {
@@ -207,6 +262,24 @@ func printRanks(r *report.Sections, p *headers.Profile) {
 	}
 }
 
+// printMargins prints the header of the rank that ends last beside the next path.
+func printMargins(r *report.Sections, p *headers.Profile) {
+	if p.Path == nil {
+		return
+	}
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Header of rank %s and the next path", words.Rank(field.Rank(p.Path.Rank))), "<counter", "time", "margin", "of the counter")
+	g.Note("Margin: how much earlier the run would end without the counter, at least. Then another path is longer at some merge.")
+	for _, row := range p.Ranks {
+		if row.Rank != p.Path.Rank {
+			continue
+		}
+		for _, c := range row.Counters {
+			g.Add(metricName(c.Metric, c.Derived), words.Time(c.TimeNs), words.Time(*c.MarginNs), words.PartOf(*c.MarginNs, c.TimeNs))
+		}
+		r.Show(g)
+	}
+}
+
 // printSampling prints what the two designated ranks read.
 func printSampling(r *report.Sections, p *headers.Profile) {
 	s := p.Sampling
@@ -269,5 +342,19 @@ func printModel(r *report.Sections, p *headers.Profile) {
 	if w := p.Model.Wire; w != nil {
 		rows = append(rows, report.Row{&headers.CallRow{Calls: "(whole transfer)", FloorNs: w.FloorNs, PerByteNs: w.PerByteNs}})
 	}
+	if b := p.Model.Bend; b != nil && b.Accepted {
+		rows = []report.Row{{&headers.CallRow{Calls: "(transfer up to " + words.Bytes(b.AboveBytes) + ", eager)", FloorNs: b.Eager.FloorNs, PerByteNs: b.Eager.PerByteNs}},
+			{&headers.CallRow{Calls: "(transfer from " + words.Bytes(b.FromBytes) + ", rendezvous)", FloorNs: b.Rendezvous.FloorNs, PerByteNs: b.Rendezvous.PerByteNs}}}
+	}
 	r.Table(costs, append(rows, report.RowsOf(p.Model.Calls)...))
+	switch b := p.Model.Bend; {
+	case p.Model.Wire == nil:
+	case b == nil:
+		r.Line("One law for all transfers: there are %d classes of message sizes, and two laws (eager, rendezvous) need %d.", p.Model.Sizes, p.Model.SizesForBend)
+	case b.Accepted:
+		r.Line("The law of transfers changes between %s and %s (F-test: p = %s).", words.Bytes(b.AboveBytes), words.Bytes(b.FromBytes), words.Decimal(&b.PValue))
+	default:
+		r.Line("One law for all transfers: two laws, best with a change between %s and %s, are no better (F-test: p = %s).",
+			words.Bytes(b.AboveBytes), words.Bytes(b.FromBytes), words.Decimal(&b.PValue))
+	}
 }

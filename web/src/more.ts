@@ -13,8 +13,8 @@ export interface KeyBars {
 
 export interface LineCalls { region: string; file: string; line: number; operation: string; keys: KeyBars[]; keys_of: number }
 
-// A Grid is a topology; at says for a rank, which comes first, where it is in each dimension.
-export interface Grid { name: string; sizes: number[]; at: number[][] }
+// A Grid is a topology; at says for a rank, which comes first, where it is in each dimension. Metrics are of the run, by rank.
+export interface Grid { name: string; sizes: number[]; at: number[][]; metrics: Record<string, (number | null)[]> }
 
 export interface SourceFile { name: string; found: string; others: number; lines: number; parts: { first: number; text: string[] }[] | null }
 

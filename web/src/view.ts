@@ -27,6 +27,7 @@ export interface View {
   line: number                             // index into the source lines, -1: none
   file: string                             // that is shown, with the line after a colon
   matrix: Matrix                           // what the matrix of messages shows
+  placed: string                           // metric of the run that a topology shows, '': the times of the section
   grid: number                             // topology in which ranks are shown, -1: bars, -2: call paths by ranks
   step: number; dp: number; batch: number  // of a training job: indices of a step and of a data-parallel rank, and a micro-batch; -1: none
   search: string
@@ -50,7 +51,7 @@ export type Matrix = typeof matrices[number]
 
 // initial is the view of a page that is opened without further address: of a stretch of time.
 export function initial([from, to]: [number, number]): View {
-  return { from, to, select: null, color: 'region', sort: 'rank', only: '', group: '', closed: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', difference: true, line: -1, file: '', matrix: 'bytes', grid: -1, step: -1, dp: -1, batch: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
+  return { from, to, select: null, color: 'region', sort: 'rank', only: '', group: '', closed: [], band: null, open: null, tab: 'calls', place: -1, instance: 0, pins: [], path: -1, metric: '', shape: 'tree', difference: true, line: -1, file: '', matrix: 'bytes', grid: -1, placed: '', step: -1, dp: -1, batch: -1, search: '', notes: [], messages: true, critical: false, run: 0, align: '', counters: [] }
 }
 
 export function toHash(v: View, d: View): string {
@@ -81,7 +82,7 @@ export function fromHash(hash: string, begin: View, length: number): View {
     from: within(0, length), to: within(0, length), select: stretch(length), color: t => t.startsWith('counter:') ? t as ColorBy : one('region', 'class', 'wait')(t),
     sort: one('rank', 'name', 'wait', 'busy'), only: one('', ...kinds), group: one('', ...groupings), closed: list<string>(s => typeof s === 'string'), band: stretch(1e9), open: rows,
     tab: t => t, place: index, instance: within(0, 1e6), pins: rows, path: index, metric: t => t, shape: one(...shapes), difference: flag, line: index, file: t => t,
-    matrix: one(...matrices), grid: within(-2, 1e6), step: index, dp: index, batch: index, search: t => t, run: within(0, 1e3), align: one('', 'start', 'init', 'phase'), messages: flag, critical: flag,
+    matrix: one(...matrices), grid: within(-2, 1e6), placed: one('', 'useful', 'waits', 'hops', 'bytes'), step: index, dp: index, batch: index, search: t => t, run: within(0, 1e3), align: one('', 'start', 'init', 'phase'), messages: flag, critical: flag,
     notes: list<Note>(n => n?.at >= 0 && n.at <= length && typeof n.text === 'string', n => ({ at: n.at, text: n.text.slice(0, 200) })),
     counters: list<Shown>(s => typeof s?.name === 'string', s => ({ name: s.name, rows: s.rows === true })),
   }

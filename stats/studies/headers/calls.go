@@ -30,6 +30,11 @@ type run struct {
 	costs    *costs
 	windowed bool // a part of the run is selected
 	schedule *causal.Schedule
+
+	inside     inside
+	progresses *progresses
+	nodes      []trace.SystemTreeNodeID // by location; None: no node of the system tree is known to be its machine
+	arrivals   []arrival                // scratch
 }
 
 // A place is a call of a location.

@@ -20,12 +20,13 @@ import (
 //   - A call's floor is what its function takes at least. Where the time beyond grows with the bytes, by a
 //     fit that is accepted (a slope above 0, at least three classes, an error rate of 5 %), it is copying.
 //   - A transfer is the time from the Enter of a send to the Leave of the call that waited for
-//     it. Wire is the line through the smallest transfers, for a pair of nodes if those suffice and
+//     it. Wire is the law through the smallest transfers, for a pair of nodes if those suffice and
 //     for all nodes otherwise, without the copying at both ends.
 type costs struct {
 	own   map[ownKey]ownCost
-	wire  fit.Line // of all transfers; no points: none is known
-	pairs map[nodePair]fit.Line
+	wire  law // of all transfers; low has no points: none is known
+	pairs map[nodePair]*law
+	local local
 	nodes []trace.SystemTreeNodeID // by location
 	most  float64                  // ticks of the run: no transfer takes longer, whatever its bytes are said to be
 }
@@ -41,6 +42,23 @@ type ownCost struct {
 	floor   float64
 	perByte float64 // 0: copying is not seen
 	line    fit.Line
+	least   *smallest
+}
+
+// needs returns what a call needs at least: by its law, and by the fastest with as many bytes or more.
+func (o *ownCost) needs(bytes uint64, copying int64) int64 {
+	needs := int64(o.floor) + copying
+	if o.least != nil {
+		needs = max(needs, o.least.from(bytes))
+	}
+	return needs
+}
+
+// A local is the time of calls that no other rank can delay: they only start a send or a receive.
+type local struct {
+	calls uint64
+	time  int64
+	needs int64 // what they would take at their floors
 }
 
 // A nodePair is two nodes, the smaller first.
@@ -55,14 +73,17 @@ const (
 )
 
 // smallest holds the smallest time in each class of sizes: class k has the sizes of k bits.
-type smallest [65]struct {
-	count uint64
-	time  int64
-	bytes uint64
+type smallest struct {
+	classes [65]struct {
+		count uint64
+		time  int64
+		bytes uint64
+	}
+	local uint64 // calls that no other rank can delay
 }
 
 func (s *smallest) add(bytes uint64, time int64) {
-	c := &s[bits.Len64(bytes)]
+	c := &s.classes[bits.Len64(bytes)]
 	if c.count == 0 || time < c.time || time == c.time && bytes < c.bytes {
 		c.time, c.bytes = time, bytes
 	}
@@ -70,22 +91,21 @@ func (s *smallest) add(bytes uint64, time int64) {
 }
 
 func (s *smallest) combine(o *smallest) {
-	for k := range o {
-		if c := o[k]; c.count > 0 {
-			n := s[k].count
+	for k, c := range o.classes {
+		if c.count > 0 {
+			n := s.classes[k].count
 			s.add(c.bytes, c.time)
-			s[k].count = n + c.count
+			s.classes[k].count = n + c.count
 		}
 	}
+	s.local += o.local
 }
 
-// line fits a line through the smallest times. Weights make equal shares of time count alike,
-// whatever the size.
-func (s *smallest) line() (l fit.Line, count uint64) {
-	var x, y, w []float64
+// points returns the smallest times, the largest size first. Weights make equal shares of time count alike, whatever the size.
+func (s *smallest) points() (x, y, w []float64, count uint64) {
 	least := int64(math.MaxInt64)
-	for k := range slices.Backward(s[:]) {
-		c := s[k]
+	for k := range slices.Backward(s.classes[:]) {
+		c := s.classes[k]
 		if c.count == 0 {
 			continue
 		}
@@ -94,13 +114,33 @@ func (s *smallest) line() (l fit.Line, count uint64) {
 		x, y = append(x, float64(c.bytes)), append(y, float64(max(least, 1)))
 		w = append(w, 1/(y[len(y)-1]*y[len(y)-1]))
 	}
+	return x, y, w, count
+}
+
+// line fits a line through the smallest times.
+func (s *smallest) line() (fit.Line, uint64) {
+	x, y, w, count := s.points()
 	return fit.FitLine(x, y, w), count
+}
+
+// from returns the smallest time in the class of so many bytes and in larger ones, 0 if there is none: more bytes do not take less.
+func (s *smallest) from(bytes uint64) int64 {
+	least := int64(math.MaxInt64)
+	for _, c := range s.classes[bits.Len64(bytes):] {
+		if c.count > 0 {
+			least = min(least, c.time)
+		}
+	}
+	if least == math.MaxInt64 {
+		return 0
+	}
+	return least
 }
 
 // least returns the smallest time of all.
 func (s *smallest) least() int64 {
 	least := int64(math.MaxInt64)
-	for _, c := range s {
+	for _, c := range s.classes {
 		if c.count > 0 {
 			least = min(least, c.time)
 		}
@@ -113,6 +153,7 @@ type observed struct {
 	own       map[ownKey]*smallest
 	transfers smallest
 	pairs     map[nodePair]*smallest
+	local     local
 }
 
 func newObserved() *observed {
@@ -127,6 +168,7 @@ func (o *observed) combine(p *observed) *observed {
 		o.own[k].combine(s)
 	}
 	o.transfers.combine(&p.transfers)
+	o.local.calls, o.local.time = o.local.calls+p.local.calls, o.local.time+p.local.time
 	for k, s := range p.pairs {
 		if o.pairs[k] == nil {
 			o.pairs[k] = new(smallest)
@@ -148,18 +190,20 @@ func newCosts(ctx context.Context, r *run, jobs int) (*costs, error) {
 		return nil, err
 	}
 	first, last := scope.Run(r.t)
-	c := &costs{own: make(map[ownKey]ownCost), pairs: make(map[nodePair]fit.Line), nodes: nodes, most: float64(last - first)}
+	c := &costs{own: make(map[ownKey]ownCost), pairs: make(map[nodePair]*law), local: all.local, nodes: nodes,
+		most: float64(last - first)}
 	for key, s := range all.own {
-		cost := ownCost{floor: float64(s.least())}
+		cost := ownCost{floor: float64(s.least()), least: s}
 		if cost.line, _ = s.line(); cost.line.Slope > 0 && cost.line.P <= errorRate {
 			cost.floor, cost.perByte = max(0, cost.line.Intercept), cost.line.Slope
 		}
 		c.own[key] = cost
+		c.local.needs += int64(s.local) * s.least()
 	}
-	c.wire, _ = all.transfers.line()
+	c.wire, _ = all.transfers.law()
 	for pair, s := range all.pairs {
-		if line, count := s.line(); line.Points >= leastClasses && count >= leastOf {
-			c.pairs[pair] = line
+		if law, count := s.law(); law.low.Points >= leastClasses && count >= leastOf {
+			c.pairs[pair] = &law
 		}
 	}
 	return c, nil
@@ -179,6 +223,10 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 				o.own[key] = new(smallest)
 			}
 			o.own[key].add(c.bytes(tag), c.Leave-c.Enter)
+			if c.local() {
+				o.own[key].local++
+				o.local.calls, o.local.time = o.local.calls+1, o.local.time+c.Leave-c.Enter
+			}
 		}
 		w := r.waits[l].At(i)
 		if waits == 0 || w.Kind != waitstate.LateSender || w.Call == trace.None {
@@ -199,6 +247,11 @@ func (r *run) observe(ctx context.Context, o *observed, l trace.LocationID, node
 		}
 	}
 	return nil
+}
+
+// local reports whether no other rank can delay the call: it only starts a send or a receive.
+func (c *call) local() bool {
+	return (c.Class == trace.ClassIsend && c.sends == 1 || c.Class == trace.ClassIrecv) && !c.receives()
 }
 
 // shows reports whether a call that does not wait shows how long such calls take: it concerns one
@@ -236,6 +289,7 @@ type own struct {
 	rest              int64
 	copying           int64
 	waiting, underway int64 // for someone, and for a message that was on its way when the call was entered
+	beyond            int64 // of rest: what a call that did not wait took beyond what it needs
 }
 
 // hosted says what a call is to its host. A host that waits for a message waits until it has
@@ -257,6 +311,9 @@ func (c *costs) hosted(x *call, underway int64) own {
 		o.underway = beyond
 	}
 	o.rest -= o.copying + beyond
+	if o.waiting == 0 {
+		o.beyond = max(0, o.rest-cost.needs(x.bytes(o.tag), o.copying)+o.copying)
+	}
 	return o
 }
 
@@ -266,14 +323,18 @@ func (c *costs) hosted(x *call, underway int64) own {
 // ends may copy at the same time.
 func (c *costs) transfer(to trace.LocationID, receiver trace.CallClass, from trace.LocationID, sender trace.CallClass,
 	bytes uint64) (wire, copying int64) {
-	line, ok := c.pairs[pairOf(c.nodes[to], c.nodes[from])]
-	if !ok {
-		line = c.wire
-	}
 	perByte := c.own[ownKey{sender, tagSend}].perByte + c.own[ownKey{receiver, tagReceive}].perByte
-	grows := max(0, line.Slope) * float64(bytes)
+	base, grows := c.law(to, from).at(bytes)
 	copies := min(perByte*float64(bytes), grows)
-	return int64(math.Round(min(c.most, max(0, line.Intercept)+grows-copies))), int64(math.Round(min(c.most, copies)))
+	return int64(math.Round(min(c.most, base+grows-copies))), int64(math.Round(min(c.most, copies)))
+}
+
+// law returns that of the transfers between two locations.
+func (c *costs) law(to, from trace.LocationID) *law {
+	if law, ok := c.pairs[pairOf(c.nodes[to], c.nodes[from])]; ok {
+		return law
+	}
+	return &c.wire
 }
 
 // sortedKeys returns what functions are known, in order.

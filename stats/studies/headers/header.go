@@ -19,6 +19,10 @@ type Header struct {
 	Mask  uint64           // bit k: metric k is never shown explicitly
 	Hops  uint32           // merges at which a received header dominated; in sampling, those that are left
 	Self  uint64           // time of the monitoring itself, not in the other counters
+
+	// Margins are, of each of Times, how much earlier the end of the path would be at least if none of it were spent anywhere: at some
+	// merge another path may then be the longest. Layouts leave them out.
+	Margins [Explicit]uint64
 }
 
 // A Layout is the form of a Header in a message, named by its bytes.
@@ -88,8 +92,8 @@ func (h *Header) masked(tag uint8) bool { return tag < 64 && h.Mask>>tag&1 != 0 
 
 // A counted is a metric with its time.
 type counted struct {
-	tag  uint8
-	time uint64
+	tag          uint8
+	time, margin uint64
 }
 
 // A merger merges times into headers. It keeps memory from one merge to the next.
@@ -100,14 +104,15 @@ type merger struct{ all []counted }
 // with the smaller tags; the rest goes to OTHER.
 func (m *merger) merge(h *Header, times []int64) {
 	m.all = m.all[:0]
-	var explicit [256]uint64
+	var explicit, margins [256]uint64
 	for i, tag := range h.Tags {
 		explicit[tag] += h.Times[i]
+		margins[tag] += h.Margins[i]
 	}
 	for tag := range max(len(times), 256) {
-		time := explicit[tag]
+		time, margin := explicit[tag], margins[tag]
 		if tag < len(times) {
-			time += uint64(times[tag])
+			time, margin = time+uint64(times[tag]), margin+uint64(times[tag])
 		}
 		if time == 0 {
 			continue
@@ -116,15 +121,32 @@ func (m *merger) merge(h *Header, times []int64) {
 			h.Other += time
 			continue
 		}
-		m.all = append(m.all, counted{uint8(tag), time})
+		m.all = append(m.all, counted{uint8(tag), time, margin})
 	}
 	slices.SortFunc(m.all, func(a, b counted) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.tag, b.tag)) })
-	h.Times, h.Tags = [Explicit]uint64{}, [Explicit]uint8{}
+	h.Times, h.Tags, h.Margins = [Explicit]uint64{}, [Explicit]uint8{}, [Explicit]uint64{}
 	for i, c := range m.all {
 		if i < Explicit {
-			h.Times[i], h.Tags[i] = c.time, c.tag
+			h.Times[i], h.Tags[i], h.Margins[i] = c.time, c.tag, c.margin
 		} else {
 			h.Other += c.time
 		}
+	}
+}
+
+// A rival is a path that a merge decided against: it was so much shorter, and loses some of it itself if a counter does.
+type rival struct {
+	lead  int64
+	gains [256]uint64 // by tag, at least
+}
+
+// limit limits the margins at a merge. The times of the call that merges are no part of either path: they come behind it.
+func (h *Header) limit(r *rival, call *legTimes) {
+	for i, tag := range h.Tags {
+		var own uint64
+		if int(tag) < len(call) {
+			own = min(uint64(call[tag]), h.Margins[i])
+		}
+		h.Margins[i] = min(h.Margins[i]-own, uint64(max(0, r.lead))+r.gains[tag]) + own
 	}
 }

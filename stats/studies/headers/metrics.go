@@ -14,6 +14,10 @@ const (
 	tagWait
 	tagWire
 	tagCopy
+	tagQueued
+	tagProgress
+	tagSystem
+	tagNetwork
 	tagUnexplained
 	tagSend
 	tagReceive
@@ -56,7 +60,8 @@ type metrics struct {
 // be masked.
 func newMetrics(t *trace.Trace, a *analysis.Result) *metrics {
 	m := &metrics{paths: t.Tree.Nodes, devices: make(map[string]bool), names: []string{
-		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagUnexplained: "unexplained", tagSend: "send overhead",
+		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagQueued: "queued", tagProgress: "late progress", tagSystem: "system",
+		tagNetwork: "network or system", tagUnexplained: "unexplained", tagSend: "send overhead",
 		tagReceive:    "receive overhead",
 		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region",
 		tagNotRecorded: "not recorded"}}
@@ -128,4 +133,4 @@ func (m *metrics) tag(name string) (uint8, bool) {
 }
 
 // isDerived reports whether a metric is the work of a model, not of the trace.
-func isDerived(tag uint8) bool { return tag == tagWire || tag == tagCopy || tag == tagUnexplained }
+func isDerived(tag uint8) bool { return tagWire <= tag && tag <= tagUnexplained }

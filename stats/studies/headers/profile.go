@@ -11,6 +11,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/stats/analysis"
+	"tracekit/stats/fit"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -46,9 +47,10 @@ type Profile struct {
 	Host      []MetricRow         `json:"host"` // what the selected ranks did, summed over them
 	// time on the path that led to the end of the run, without the limit of the counters
 	Message  []MetricRow        `json:"message"`
-	Sizes    []SizeRow          `json:"sizes"` // ascending
-	Ranks    []RankRow          `json:"ranks"` // at the end of the run, ascending
-	Path     *Path              `json:"path"`  // null: no rank has events
+	Beyond   *Beyond            `json:"beyond"` // of the times of Message; null: no rank has events
+	Sizes    []SizeRow          `json:"sizes"`  // ascending
+	Ranks    []RankRow          `json:"ranks"`  // at the end of the run, ascending
+	Path     *Path              `json:"path"`   // null: no rank has events
 	Sampling *Sampling          `json:"sampling"`
 	Model    Model              `json:"model"`
 	Findings []document.Finding `json:"findings"`
@@ -83,9 +85,10 @@ type SizeRow struct {
 
 // A CounterRow is one explicit counter.
 type CounterRow struct {
-	Metric  string `json:"metric"`
-	TimeNs  int64  `json:"time_ns"`
-	Derived bool   `json:"derived"`
+	Metric   string `json:"metric"`
+	TimeNs   int64  `json:"time_ns"`
+	MarginNs *int64 `json:"margin_ns,omitempty"` // so much of it can go before another path is the longest; none of a mean
+	Derived  bool   `json:"derived"`
 }
 
 // A RankRow is the summary of a rank at its last event. Hops is null in the layout that has
@@ -115,6 +118,41 @@ type Path struct {
 	Unmerged              uint64   `json:"unmerged"` // waits that stay waits, for those who caused them had not got there
 }
 
+// Beyond is what transfers and calls on the path took beyond what they need, by what explains it. The parts sum to both wholes.
+type Beyond struct {
+	TransfersNs int64        `json:"transfers_ns"`
+	CallsNs     int64        `json:"calls_ns"` // of calls that did not wait
+	Parts       []BeyondRow  `json:"parts"`
+	Missing     []MissingRow `json:"missing"` // of unexplained transfers
+	Local       LocalRow     `json:"local"`
+}
+
+// A BeyondRow is a part. Of calls, what is unexplained stays overhead in other tables.
+type BeyondRow struct {
+	Metric      string `json:"metric"`
+	TransfersNs int64  `json:"transfers_ns"`
+	CallsNs     int64  `json:"calls_ns"`
+}
+
+// A MissingRow is the time that a record would explain which the trace lacks.
+type MissingRow struct {
+	Record string `json:"record"` // MissingNode or MissingProgress
+	TimeNs int64  `json:"time_ns"`
+}
+
+// The records that may be missing.
+const (
+	MissingNode     = "node"     // the machine of both ranks in the system tree
+	MissingProgress = "progress" // enough messages to show whether they go on while a rank is in no call of MPI
+)
+
+// A LocalRow has the calls of the whole run that no other rank can delay, since they only start a send or a receive.
+type LocalRow struct {
+	Calls  uint64 `json:"calls"`
+	TimeNs int64  `json:"time_ns"`
+	NeedNs int64  `json:"need_ns"` // if each took as long as the fastest of its function
+}
+
 // Sampling is what two designated ranks read in rounds.
 type Sampling struct {
 	Ranks     [2]uint32 `json:"ranks"`
@@ -132,9 +170,22 @@ type Round struct {
 
 // A Model is what was derived: see Wire and Calls. Times are in ns.
 type Model struct {
-	Wire  *LineRow  `json:"wire"`  // of the smallest transfers of all messages that somebody waited for; null: there are none
-	Pairs int       `json:"pairs"` // of nodes with a line of their own
-	Calls []CallRow `json:"calls"`
+	Wire         *LineRow  `json:"wire"`           // of the smallest transfers of all messages that somebody waited for; null: there are none
+	Sizes        int       `json:"sizes"`          // classes of sizes that Wire is fitted to
+	SizesForBend int       `json:"sizes_for_bend"` // that Bend needs
+	Bend         *BendRow  `json:"bend"`           // null: too few classes of sizes
+	Pairs        int       `json:"pairs"`          // of nodes with a law of their own
+	Calls        []CallRow `json:"calls"`
+}
+
+// A BendRow is the network in two pieces. The law changes between two sizes that were seen. If Accepted it stands in place of Wire.
+type BendRow struct {
+	AboveBytes uint64  `json:"above_bytes"`
+	FromBytes  uint64  `json:"from_bytes"`
+	PValue     float64 `json:"p_value"` // of an improvement like this where there is one line
+	Accepted   bool    `json:"accepted"`
+	Eager      LineRow `json:"eager"`
+	Rendezvous LineRow `json:"rendezvous"`
 }
 
 // A LineRow is a line over bytes.
@@ -164,6 +215,17 @@ func Make(ctx context.Context, t *trace.Trace, a *analysis.Result, opts Options)
 	}
 	if r.costs, err = newCosts(ctx, r, opts.Jobs); err != nil {
 		return nil, fmt.Errorf("finding what messages cost: %w", err)
+	}
+	for l := range t.Calls {
+		r.nodes = append(r.nodes, t.Defs.Node(trace.LocationID(l)))
+	}
+	r.inside, err = r.newInside(ctx)
+	defer r.inside.release()
+	if err != nil {
+		return nil, fmt.Errorf("adding up calls: %w", err)
+	}
+	if r.progresses, err = r.newProgress(ctx, opts.Jobs); err != nil {
+		return nil, fmt.Errorf("looking at messages: %w", err)
 	}
 	p := newReplay(r, selected)
 	defer p.release()
@@ -246,16 +308,34 @@ func (p *profiled) document(ctx context.Context) (*Profile, error) {
 		}
 	}
 	if last != trace.None {
-		times, err := p.composition(ctx, last)
+		times, beyond, err := p.composition(ctx, last)
 		if err != nil {
 			return nil, err
 		}
-		doc.Message, doc.Path = p.rows(times), p.path(last)
+		doc.Message, doc.Path, doc.Beyond = p.rows(times), p.path(last), p.excess(&beyond)
 	}
 	doc.Model = p.model()
 	var err error
 	doc.Sampling, err = p.sample(ctx)
 	return doc, err
+}
+
+// excess describes what the path took beyond what it needs. Sums are converted, so that the parts add up.
+func (p *profiled) excess(e *excess) *Beyond {
+	out := &Beyond{Parts: []BeyondRow{}, Missing: []MissingRow{}, Local: LocalRow{p.costs.local.calls, p.ns(p.costs.local.time), p.ns(p.costs.local.needs)}}
+	var transfers, calls int64
+	for tag := tagQueued; tag <= tagUnexplained; tag++ {
+		transfers, calls = transfers+e.transfers[tag], calls+e.calls[tag]
+		row := BeyondRow{p.metrics.names[tag], p.ns(transfers) - out.TransfersNs, p.ns(calls) - out.CallsNs}
+		out.TransfersNs, out.CallsNs = p.ns(transfers), p.ns(calls)
+		out.Parts = append(out.Parts, row)
+	}
+	for _, m := range []MissingRow{{MissingNode, p.ns(e.missing.node)}, {MissingProgress, p.ns(e.missing.progress)}} {
+		if m.TimeNs > 0 {
+			out.Missing = append(out.Missing, m)
+		}
+	}
+	return out
 }
 
 // selection returns the block that says what was selected.
@@ -309,7 +389,8 @@ func (p *profiled) counters(h *Header) []CounterRow {
 	rows := []CounterRow{}
 	for i, tag := range h.Tags {
 		if tag != 0 {
-			rows = append(rows, CounterRow{p.metrics.names[tag], p.ns(int64(h.Times[i])), isDerived(tag)})
+			margin := p.ns(int64(h.Margins[i]))
+			rows = append(rows, CounterRow{p.metrics.names[tag], p.ns(int64(h.Times[i])), &margin, isDerived(tag)})
 		}
 	}
 	return rows
@@ -321,6 +402,7 @@ func (p *profiled) rank(rank uint32, h *Header) RankRow {
 	if err != nil {
 		panic("headers: a header does not fit its layout: " + err.Error())
 	}
+	seen.Margins = h.Margins
 	row := RankRow{Rank: rank, Counters: p.counters(&seen), OtherNs: p.ns(int64(seen.Other)), TotalNs: p.ns(int64(seen.Total()))}
 	if p.opts.Layout == Layout96 {
 		self := p.ns(int64(seen.Self))
@@ -391,8 +473,15 @@ func (m *metrics) group(tag uint8) string {
 func (p *profiled) model() Model {
 	perTick := 1e9 / float64(p.t.Defs.Clock.Resolution)
 	m := Model{Pairs: len(p.costs.pairs), Calls: []CallRow{}}
-	if w := p.costs.wire; w.Points > 0 {
-		m.Wire = &LineRow{max(0, w.Intercept) * perTick, max(0, w.Slope) * perTick}
+	line := func(l fit.Line) LineRow { return LineRow{max(0, l.Intercept) * perTick, max(0, l.Slope) * perTick} }
+	w := p.costs.wire
+	m.Sizes, m.SizesForBend = w.low.Points, fit.LeastBent
+	if w.low.Points > 0 {
+		wire := line(w.low)
+		m.Wire = &wire
+	}
+	if b := w.bend; b != nil {
+		m.Bend = &BendRow{AboveBytes: b.above, FromBytes: b.from, PValue: b.P, Accepted: b.accepted, Eager: line(b.Low), Rendezvous: line(b.High)}
 	}
 	names := map[trace.CallClass]string{trace.ClassSend: "MPI_Send, MPI_Ssend", trace.ClassBsend: "MPI_Bsend, MPI_Rsend",
 		trace.ClassIsend: "MPI_Isend …",
@@ -450,7 +539,7 @@ func (p *profiled) round(r *round) Round {
 		case tag == 0:
 			out.OtherNs = time
 		case mean > 0:
-			out.Counters = append(out.Counters, CounterRow{p.metrics.names[tag], time, isDerived(uint8(tag))})
+			out.Counters = append(out.Counters, CounterRow{p.metrics.names[tag], time, nil, isDerived(uint8(tag))})
 		}
 	}
 	slices.SortStableFunc(out.Counters, func(a, b CounterRow) int { return cmp.Compare(b.TimeNs, a.TimeNs) })

@@ -57,6 +57,29 @@ func balanced(t *testing.T, name string, tr *trace.Trace, a *analysis.Result, p 
 	if got := total(p.Message); got != last-first || p.Path.LengthNs != last-first {
 		t.Errorf("%s: the path has %d ns, the critical path %d, the run %d", name, got, p.Path.LengthNs, last-first)
 	}
+	onPath := make(map[string]int64)
+	for _, m := range p.Message {
+		onPath[m.Metric] = m.TimeNs
+	}
+	transfers, calls, missing := int64(0), int64(0), int64(0)
+	for _, x := range p.Beyond.Parts {
+		transfers, calls = transfers+x.TransfersNs, calls+x.CallsNs
+		want := x.TransfersNs
+		if x.Metric != "unexplained" { // of calls it stays overhead
+			want += x.CallsNs
+		} else {
+			missing = x.TransfersNs
+		}
+		if x.TransfersNs < 0 || x.CallsNs < 0 || onPath[x.Metric] != want {
+			t.Errorf("%s: parts %+v, %d on the path", name, x, onPath[x.Metric])
+		}
+	}
+	for _, m := range p.Beyond.Missing {
+		missing -= m.TimeNs
+	}
+	if transfers != p.Beyond.TransfersNs || calls != p.Beyond.CallsNs || missing != 0 {
+		t.Errorf("%s: parts of %+v do not add up", name, p.Beyond)
+	}
 	for _, s := range p.Sizes {
 		if total(s.Host) < 0 || total(s.Message) < 0 || s.From >= s.To {
 			t.Errorf("%s: sizes %+v", name, s)

@@ -2,6 +2,7 @@ package headers
 
 import (
 	"context"
+	"math"
 	"math/bits"
 
 	"tracekit/document/waitstate"
@@ -37,8 +38,9 @@ type replay struct {
 // rankState is how far a location is.
 type rankState struct {
 	summary  Header
-	gathered []int64 // by tag: since the last merge; nil until there is something
-	underway int64   // of that, under wire: a host knows it as waiting
+	gathered []int64  // by tag: since the last merge; nil until there is something
+	underway int64    // of that, under wire: a host knows it as waiting
+	beyond   legTimes // what paths have in place of the same time of that: overhead is below 0
 	elapsed  int64
 }
 
@@ -49,6 +51,7 @@ type snapshot struct {
 	first   uint32 // of the parts gathered since the last merge
 	end     uint32
 	taken   bool
+	next    int64 // by how much the next to arrive at a collective was earlier
 }
 
 // A part is time in one metric.
@@ -102,7 +105,11 @@ func (p *replay) mark(ctx context.Context, l trace.LocationID) error {
 		}
 		if w := p.waits[l].At(i); w.Call != trace.None && int(w.Call) < p.calls(w.Location) {
 			if m := p.marks[w.Location].Ptr(int(w.Call)); *m == 0 {
-				*m = uint32(p.snapshots.Append(snapshot{})) + 1
+				*m = uint32(p.snapshots.Append(snapshot{next: math.MaxInt64})) + 1
+			}
+			if w.Message() == trace.None {
+				s := p.snapshots.Ptr(int(p.marks[w.Location].At(int(w.Call)) - 1))
+				s.next = min(s.next, p.segments[l].Wait(uint32(i)))
 			}
 		}
 	}
@@ -154,6 +161,9 @@ func (p *replay) snap(l trace.LocationID, s *snapshot) {
 	p.merger.merge(&s.summary, state.gathered)
 	s.first = uint32(p.parts.Len())
 	for tag, time := range state.gathered {
+		if tag < len(state.beyond) {
+			time += state.beyond[tag]
+		}
 		if time > 0 {
 			p.parts.Append(part{time, uint8(tag)})
 		}
@@ -173,8 +183,13 @@ func (p *replay) Leave(l trace.LocationID, row int, _ int64) error {
 	p.count(l, &c)
 	class := p.class(l, &c)
 	x := p.hosted(l, &c)
-	x.add(func(tag uint8, time int64) { p.gather(l, tag, time) })
+	var parts legTimes
+	x.add(func(tag uint8, time int64) {
+		p.gather(l, tag, time)
+		parts[tag] += time
+	})
 	p.ranks[l].underway += x.underway
+	p.beyond(l, &c, &x)
 	w, known := p.cause(l, &c)
 	var from *snapshot
 	if known {
@@ -186,9 +201,10 @@ func (p *replay) Leave(l trace.LocationID, row int, _ int64) error {
 	}
 	switch {
 	case from != nil:
-		p.dominate(l, &c, w, from, class)
+		p.dominate(l, &c, w, from, class, &parts)
 	case c.merges():
 		p.stay(l, class)
+		p.ranks[l].summary.limit(&rival{lead: p.leads(l, &c)}, &parts)
 	}
 	return nil
 }
@@ -203,9 +219,17 @@ func (p *replay) stay(l trace.LocationID, class int) {
 			sums := p.sums(class)
 			s.addTo(sums.host)
 			addTimes(sums.message, s.gathered)
+			addTimes(sums.message, s.beyond[:])
 		}
 	}
 	s.begin()
+}
+
+// beyond explains what a call that did not wait took beyond what it needs, for the paths alone: its host does not know.
+func (p *replay) beyond(l trace.LocationID, c *call, x *own) {
+	overhead := x.rest
+	p.took(l, c, x, &p.ranks[l].beyond)
+	p.ranks[l].beyond[x.tag] -= overhead - x.rest
 }
 
 // addTo adds what a host has done since the last merge.
@@ -218,15 +242,15 @@ func (s *rankState) addTo(host []int64) {
 // begin begins anew after a merge.
 func (s *rankState) begin() {
 	clear(s.gathered)
-	s.underway = 0
+	s.underway, s.beyond = 0, legTimes{}
 }
 
 // dominate merges: what is received replaces the local summary.
-func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snapshot, class int) {
+func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snapshot, class int, parts *legTimes) {
 	s := &p.ranks[l]
 	took := s.elapsed - from.elapsed
 	p.taken[l].Set(int(c.row), 1+took)
-	path := p.path(l, c, w, took)
+	path, _ := p.path(l, c, w, took)
 	if p.counted[l] {
 		s.addTo(p.host)
 		if class >= 0 {
@@ -239,7 +263,10 @@ func (p *replay) dominate(l trace.LocationID, c *call, w waits.Wait, from *snaps
 			addTimes(sums.message, path[:])
 		}
 	}
+	own := p.own(l, c, parts)
 	s.summary = from.summary
+	s.summary.limit(own, &legTimes{})
+	s.summary.limit(&rival{lead: p.margin(l, c, w, from)}, &legTimes{})
 	s.summary.Hops++
 	s.summary.Self += uint64(p.self)
 	if !p.exact {
@@ -272,16 +299,17 @@ func (p *replay) model(l trace.LocationID, c *call, w waits.Wait, took int64) (x
 	return x
 }
 
-// path returns what a transfer was on the path, in as many ticks as it took: what it took
-// longer than the model says is unexplained.
-func (p *replay) path(l trace.LocationID, c *call, w waits.Wait, took int64) legTimes {
-	x := p.model(l, c, w, took)
+// path returns what a transfer was on the path, in as many ticks as it took, with what explains the time beyond the model.
+func (p *replay) path(l trace.LocationID, c *call, w waits.Wait, took int64) (x legTimes, m missing) {
+	x = p.model(l, c, w, took)
 	for tag := range x {
 		x[tag] = min(x[tag], took)
 		took -= x[tag]
 	}
-	x[tagUnexplained] += took
-	return x
+	if took > 0 {
+		m = p.transferred(l, c, w, took, &x)
+	}
+	return x, m
 }
 
 // class returns the class of sizes of the message that decides a merge: the one that was waited
@@ -338,32 +366,48 @@ func addTimes(sum, times []int64) {
 	}
 }
 
+// An excess is what transfers and calls on a path took beyond what they need, by what explains it.
+type excess struct {
+	transfers, calls legTimes
+	missing          missing
+}
+
 // composition returns the times by tag of the path that led to the end of a location: backward
 // from there, over the merges at which a received summary dominated.
-func (p *replay) composition(ctx context.Context, l trace.LocationID) ([]int64, error) {
-	times := make([]int64, len(p.metrics.names))
+func (p *replay) composition(ctx context.Context, l trace.LocationID) (times []int64, e excess, err error) {
+	times = make([]int64, len(p.metrics.names))
 	row, until := p.calls(l), uint32(trace.None)
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, e, ctx.Err()
 		}
 		for s := range p.segments[l].Between(before(row), until) {
 			times[p.metrics.of(s.Path)] += s.Time
 		}
 		if row == 0 {
-			return times, nil
+			return times, e, nil
 		}
 		row--
 		until = uint32(row)
 		c := p.call(l, row)
 		if took := p.taken[l].At(row); took > 0 {
 			w := p.waits[l].At(row)
-			leg := p.path(l, &c, w, took-1)
+			leg, m := p.path(l, &c, w, took-1)
 			addTimes(times, leg[:])
+			e.missing.node, e.missing.progress = e.missing.node+m.node, e.missing.progress+m.progress
+			for tag := tagQueued; tag <= tagUnexplained; tag++ {
+				e.transfers[tag] += leg[tag]
+			}
 			l, row, until = w.Location, int(w.Call), w.Call
 			continue
 		}
 		x := p.hosted(l, &c)
+		whole := x.rest
+		var parts legTimes
+		p.took(l, &c, &x, &parts)
+		addTimes(times, parts[:])
+		parts[tagUnexplained] = x.beyond - (whole - x.rest)
+		addTimes(e.calls[:], parts[:])
 		x.add(func(tag uint8, time int64) { times[tag] += time })
 	}
 }

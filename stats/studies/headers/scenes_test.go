@@ -87,6 +87,11 @@ func brief(p *headers.Profile) string {
 			fmt.Fprintf(&b, "counter %d %s %d\n", r.Rank, c.Metric, c.TimeNs)
 		}
 	}
+	for _, r := range p.Ranks {
+		for _, c := range r.Counters {
+			fmt.Fprintf(&b, "margin %d %s %d\n", r.Rank, c.Metric, *c.MarginNs)
+		}
+	}
 	if x := p.Path; x != nil {
 		fmt.Fprintf(&b, "length %d rank %d header %d error %s composition %s unmerged %d\n", x.LengthNs, x.Rank, x.HeaderNs,
 			fraction(*x.ErrorShare, x.LengthNs), fraction(*x.CompositionErrorShare, x.LengthNs), x.Unmerged)

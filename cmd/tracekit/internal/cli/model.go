@@ -22,13 +22,14 @@ type ModelFlags struct {
 	laws     []fit.Family // nil: not chosen
 }
 
-const defaultQuantile = 0.99
+// DefaultQuantile is the quantile that defines t_max if no flag says otherwise.
+const DefaultQuantile = 0.99
 
 // Add adds the flags.
 func (f *ModelFlags) Add(set *pflag.FlagSet) {
 	quantiles := NumberIn("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
 	rates := NumberIn("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
-	Var(set, &f.Quantile, quantiles, "quantile", fmt.Sprint(defaultQuantile),
+	Var(set, &f.Quantile, quantiles, "quantile", fmt.Sprint(DefaultQuantile),
 		"`share` of calls without overhead, 0.8 to 1: the quantile that defines t_max")
 	Var(set, &f.Alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
 	Var(set, &f.laws, List(Parsed(parseFamily)), "families", "", "`list` of laws to try: "+familyNames()+" (default: "+
@@ -113,7 +114,7 @@ func WarnOfProfile(io *Streams, p *fit.Profile, src trace.Source, quantile float
 				x.here)
 		}
 	}
-	if quantile != p.Quantile && quantile != defaultQuantile {
+	if quantile != p.Quantile && quantile != DefaultQuantile {
 		fmt.Fprintf(io.Err, "tracekit: warning: the profile holds the %s quantile; --quantile is for operations that it does not know\n",
 			words.Share(p.Quantile))
 	}
