@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/stats/measurement"
 	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -139,7 +140,7 @@ func TestRulesTogether(t *testing.T) {
 // TestBuffer states what the model says by hand: records of 10 bytes in buffers of 100, 1 s
 // a flush, 0.1 s a record.
 func TestBuffer(t *testing.T) {
-	b := Buffer{Bytes: 100, Record: 10, Flush: 1, Event: 0.1}
+	b := measurement.Costs{Buffer: 100, Record: 10, Flush: 1e9, Event: 1e8}
 	e := b.Effect([]uint64{9, 25, 0}, 9e9)
 	if e.Records != 34 || e.Bytes != 340 || e.Flushes != 2 || e.Ns != 4.5e9 || *e.Share != 0.5 {
 		t.Errorf("%+v, share %v", e, *e.Share)
