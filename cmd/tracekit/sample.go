@@ -173,6 +173,9 @@ func (o *sampleOptions) single() (string, error) {
 	}
 	switch o.strategy {
 	case "random":
+		if !(o.threshold > 0) {
+			return "", cli.Usagef("--threshold %g: want more than 0, up to 1", o.threshold)
+		}
 		c.Strategy, c.Threshold = sampling.Random, o.threshold
 	case "counter":
 		c.Strategy, c.Period = sampling.Counter, 256

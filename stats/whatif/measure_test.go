@@ -75,3 +75,35 @@ func TestMeasurementAddedIsRemoved(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasurementOfAWrittenRun: a run that is written with costs and read again gives, without them, all its times back. (Records at the same
+// time stay at the same time, so that these have none.)
+func TestMeasurementOfAWrittenRun(t *testing.T) {
+	costs := measurement.Costs{Event: 20}
+	for _, program := range []string{"halo", "sweep", "multigrid"} {
+		m := run(t, samples.Options{Program: program, Ranks: 8, Iterations: 20, Seed: 5, Plant: samples.Plant{Record: 5}})
+		maps, spans, p, err := m.Times(t.Context(), Measure(loads(t, m, costs), false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := *m.t
+		moved.Source = merge.Corrected(m.t)
+		moved.Defs, moved.Clock.Maps, moved.Span = moved.Source.Defs(), maps, spans
+		slow := modelled(t, merge.Corrected(&moved), merge.Options{Clock: merge.ClockNone})
+		if got := predicted(t, slow); got != p.RunTime {
+			t.Fatalf("%s: the run that was written takes %d, not %d", program, got, p.RunTime)
+		}
+		back, _, p, err := slow.Times(t.Context(), Measure(loads(t, slow, costs), true))
+		if err != nil || p.RunTime != p.Baseline-(predicted(t, slow)-predicted(t, m)) || p.Left != 0 {
+			t.Errorf("%s: without costs it takes %d, not %d, %d left: %v", program, p.RunTime, predicted(t, m), p.Left, err)
+		}
+		first := m.first - slow.first
+		for l, calls := range m.t.Calls {
+			for i := range calls.Len() {
+				if got, want := back[l].At(slow.t.Calls[l].At(i).Enter)+first, calls.At(i).Enter; got != want {
+					t.Fatalf("%s: location %d enters call %d at %d, not at %d", program, l, i, got, want)
+				}
+			}
+		}
+	}
+}

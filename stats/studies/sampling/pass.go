@@ -67,7 +67,9 @@ func newRun(t *trace.Trace, configs []Config, opts Options) (*run, error) {
 }
 
 // marks reports whether it is kept which messages some configuration samples.
-func (r *run) marks() bool { return slices.ContainsFunc(r.bit, func(bit uint8) bool { return bit != 0 }) }
+func (r *run) marks() bool {
+	return slices.ContainsFunc(r.bit, func(bit uint8) bool { return bit != 0 })
+}
 
 // numberSites gives the sites of call paths numbers, in order of the first path.
 func (r *run) numberSites() {

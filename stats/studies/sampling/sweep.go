@@ -166,6 +166,17 @@ func RunTimes(ctx context.Context, t *trace.Trace, d *Document, configs []Config
 	return nil
 }
 
+// LoadOf returns what a configuration would have cost each location of a trace.
+func LoadOf(ctx context.Context, t *trace.Trace, c Config, opts Options) (measurement.Loads, error) {
+	opts.totals, opts.Marks, opts.Analysis = true, true, nil
+	r, err := pass(ctx, t, []Config{c}, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.release()
+	return (&Result{run: r}).Load(ctx)
+}
+
 // release gives back the memory of the marks.
 func (r *run) release() {
 	for _, marks := range r.written {

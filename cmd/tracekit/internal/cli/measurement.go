@@ -16,7 +16,7 @@ const MeasurementUsage = "`costs` of measurement, such as photon,sample=20us or 
 
 // Measurement takes costs of measurement: a name, if any, and costs that replace its own. Without a name costs are those of base.
 func Measurement(base measurement.Costs) Kind[measurement.Costs] {
-	k := Parsed(func(text string) (measurement.Costs, error) { return parseCosts(text, base) })
+	k := Parsed(func(text string) (measurement.Costs, error) { return ParseCosts(text, base) })
 	known, _ := measurement.Names()
 	values := known
 	for _, key := range measurement.Keys {
@@ -31,7 +31,8 @@ func AddMeasurement(set *pflag.FlagSet, costs *measurement.Costs, base measureme
 	Var(set, costs, Measurement(base), "measurement", "", usage)
 }
 
-func parseCosts(text string, base measurement.Costs) (measurement.Costs, error) {
+// ParseCosts reads costs as the flag does.
+func ParseCosts(text string, base measurement.Costs) (measurement.Costs, error) {
 	c := base
 	if text == "" {
 		return c, nil
