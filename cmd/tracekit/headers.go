@@ -64,8 +64,7 @@ func (o *headersOptions) Add(set *pflag.FlagSet) {
 		"solve'; repeatable")
 	cli.Var(set, &o.transfers, cli.Choice("model", "trace"), "transfers", "model", "transfer times in headers: from the `model`, as "+
 		"a rank could know them, or from the trace")
-	cli.AddMeasurement(set, &o.costs, measurement.Costs{}, "`costs` of what carries the headers, not included in "+
-		"other times: impulse (the paper's 3.6us a message) or header=TIME")
+	cli.AddMeasurement(set, &o.costs, measurement.Costs{})
 	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
 	cli.Top(set, &o.top, "10")

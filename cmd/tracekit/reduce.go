@@ -102,7 +102,7 @@ func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "find the reduction to this `size` with the smallest error")
 	cli.Var(set, &o.mostRecords, cli.Parsed(parseRecords), "target-events", "", "find the reduction to this `number` of records "+
 		"with the smallest error, such as 1e6")
-	cli.AddMeasurement(set, &o.costs, measurement.Assumed(), cli.MeasurementUsage)
+	cli.AddMeasurement(set, &o.costs, measurement.Assumed())
 	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")

@@ -108,7 +108,7 @@ func (o *sampleOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.written.Force, "force", false, cli.ForceUsage)
 	cli.Var(set, &o.callPath, cli.Text(), "call-path", "", "only messages sent in this call `path`, such as 'main > solve'")
 	set.BoolVar(&o.sweep, "sweep", false, "try thresholds and periods: accuracy, cost, run time and data volume of each")
-	cli.AddMeasurement(set, &o.costs, measurement.Photon(), cli.MeasurementUsage+" (default: photon, the paper's)")
+	cli.AddMeasurement(set, &o.costs, measurement.Photon())
 	cli.Var(set, &o.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
 		"",
 		"measure a cost from a ping-pong trace: `KIND=TRACE` with kind baseline, layer, sample or write; repeatable")

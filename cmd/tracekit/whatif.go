@@ -75,7 +75,7 @@ before the run is 1, 5 or 10 % longer.`,
   tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
   tracekit whatif --latency-curve traces.otf2 -o curve.png
   tracekit whatif --measurement remove,event=0.5us traces.otf2 -o compensated.otf2
-  tracekit whatif --runs --measurement event=1us run-*.otf2 -o overhead.png
+  tracekit whatif --each --measurement event=1us run-*.otf2 -o overhead.png
   tracekit whatif --replace-slowest 3% job`,
 		Args: cobra.MinimumNArgs(1),
 	}, &whatifOptions{}, runWhatif)

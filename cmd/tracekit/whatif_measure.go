@@ -42,7 +42,7 @@ func (f *measureFlags) add(set *pflag.FlagSet) {
 	cli.Var(set, &f.list, cli.Repeated(cli.Parsed(parseMeasure).Offering("remove,", "event=", "header=", "photon,sampling=", "impulse", "buffer")),
 		"measurement", "", "add what measuring `costs`: event=1us for each record, header=3.6us, photon,sampling=P-0.01-STAT and others; "+
 			"remove,event=1us takes it away")
-	set.BoolVar(&f.runs, "runs", false, "each TRACE is a run of its own: the run time of each with and without --measurement")
+	set.BoolVar(&f.runs, "each", false, "each TRACE is a run of its own: the run time of each with and without --measurement")
 }
 
 // parseMeasure reads costs, with the word remove before and a configuration of sampling among them.
@@ -168,17 +168,17 @@ func (o *whatifOptions) measuredRun(ctx context.Context, io *cli.Streams, path s
 // checkRuns refuses what does not go with several runs, and finds out whether -o is a picture.
 func (o *whatifOptions) checkRuns() error {
 	if len(o.measure.list) == 0 {
-		return cli.Usagef("--runs needs --measurement")
+		return cli.Usagef("--each needs --measurement")
 	}
 	if texts, _ := o.equal.list(); len(o.changes)+len(texts) > 0 || o.curves.asked() || o.slack || o.gains {
-		return cli.Usagef("--runs goes with --measurement alone")
+		return cli.Usagef("--each goes with --measurement alone")
 	}
 	if o.Out == "" {
 		return nil
 	}
 	format, err := plots.FormatOf(o.Out)
 	if err != nil {
-		return cli.Usagef("--runs: -o %s: want a picture, .png or .svg", o.Out)
+		return cli.Usagef("--each: -o %s: want a picture, .png or .svg", o.Out)
 	}
 	o.curves.format = format
 	return picture(&o.OutFlags).Validate()

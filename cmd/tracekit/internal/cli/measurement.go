@@ -11,8 +11,7 @@ import (
 	"tracekit/stats/measurement"
 )
 
-// MeasurementUsage describes the flag of every command that knows what measuring costs.
-const MeasurementUsage = "`costs` of measurement, such as photon,sample=20us or event=0.2us,buffer=16MiB"
+const measurementUsage = "what measuring `costs`: photon, impulse, buffer, or costs such as event=1us,header=3.6us"
 
 // Measurement takes costs of measurement: a name, if any, and costs that replace its own. Without a name costs are those of base.
 func Measurement(base measurement.Costs) Kind[measurement.Costs] {
@@ -26,9 +25,9 @@ func Measurement(base measurement.Costs) Kind[measurement.Costs] {
 }
 
 // AddMeasurement adds the flag --measurement, whose costs are those of base until it is given.
-func AddMeasurement(set *pflag.FlagSet, costs *measurement.Costs, base measurement.Costs, usage string) {
+func AddMeasurement(set *pflag.FlagSet, costs *measurement.Costs, base measurement.Costs) {
 	*costs = base
-	Var(set, costs, Measurement(base), "measurement", "", usage)
+	Var(set, costs, Measurement(base), "measurement", "", measurementUsage)
 }
 
 // ParseCosts reads costs as the flag does.
