@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/stats/measurement"
 	"tracekit/stats/scope"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -134,20 +133,6 @@ func TestRulesTogether(t *testing.T) {
 	}
 	if r.Kept.Partial != 1 || r.Kept.Messages != 0 || r.Ranks[0] || !r.Ranks[2] {
 		t.Errorf("%+v %v", r.Kept, r.Ranks)
-	}
-}
-
-// TestBuffer states what the model says by hand: records of 10 bytes in buffers of 100, 1 s
-// a flush, 0.1 s a record.
-func TestBuffer(t *testing.T) {
-	b := measurement.Costs{Buffer: 100, Record: 10, Flush: 1e9, Event: 1e8}
-	e := b.Effect([]uint64{9, 25, 0}, 9e9)
-	if e.Records != 34 || e.Bytes != 340 || e.Flushes != 2 || e.Ns != 4.5e9 || *e.Share != 0.5 {
-		t.Errorf("%+v, share %v", e, *e.Share)
-	}
-	b.Disk = 20 // 200 bytes are flushed: 10 s
-	if e = b.Effect([]uint64{9, 25, 0}, 0); e.Ns != 10e9 || e.Share != nil {
-		t.Errorf("%+v", e)
 	}
 }
 

@@ -15,6 +15,6 @@ func MeasuredRuns(doc *outcome.Whatif) (*plots.Figure, error) {
 		recorded.X, recorded.Y = append(recorded.X, p), append(recorded.Y, float64(r.Baseline))
 		predicted.X, predicted.Y = append(predicted.X, p), append(predicted.Y, float64(r.Predicted))
 	}
-	return plots.Curves(plots.CurvesData{Title: "Run time and what measuring costs", X: plots.Axis{Label: "processes", Log: true},
+	return plots.Curves(plots.CurvesData{Title: "Run time and what measuring costs", X: processesAxis(),
 		Y: plots.Axis{Label: "run time", Unit: plots.Nanoseconds}, Series: []plots.Series{recorded, predicted}})
 }

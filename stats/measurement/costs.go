@@ -1,9 +1,6 @@
 package measurement
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Costs are what measuring costs. Times are in ns; 0: that costs nothing.
 type Costs struct {
@@ -113,17 +110,6 @@ func Photon() Costs { return models[0] }
 // Assumed returns the costs that stand for recording into buffers: records of 32 bytes and 0.2 µs, buffers of 16 MiB, which a process writes
 // at 100 MB/s and all together at 1 GB/s.
 func Assumed() Costs { return models[2] }
-
-// Recorder returns the name of the recorder that wrote a trace, as Named takes it; "": it is none of these.
-func Recorder(creator string) string {
-	plain := strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(creator))
-	for _, name := range unknown {
-		if strings.Contains(plain, name) {
-			return name
-		}
-	}
-	return ""
-}
 
 // Messages reports whether messages cost something.
 func (c *Costs) Messages() bool { return c.Header+c.Layer+c.Draw+c.Clock+c.Sample+c.Write > 0 }
