@@ -63,8 +63,9 @@ func (c *Clock) Ticks(ns float64) int64 {
 }
 
 // Make returns what records, and messages that are not sampled, cost each location of a trace. Threads that neither send nor receive move with
-// their process, and have none. A record costs its time before it is made. Those of a call up to the one by which a message leaves, a
-// receive is posted or a collective begins pass before the call is entered; so do header and layer of a message.
+// their process, and have none. A record costs its time before it is made. Of the records of a call
+// some cost before the call is entered: those until its message leaves, its receive is posted or its collective begins. So do header and
+// layer of a message.
 func Make(ctx context.Context, t *trace.Trace, c *Costs, jobs int) (Loads, error) {
 	loads := make(Loads, len(t.Calls))
 	var with []trace.LocationID
