@@ -92,7 +92,7 @@ var layers = [][]string{
 		"stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "document/palette", "report/text", "readers/internal/nest", "readers/paraver", "stats/numbers", "formulae"},
-	{"stats/scope", "stats/stragglers", "stats/hangs", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
+	{"stats/scope", "stats/measurement", "stats/stragglers", "stats/hangs", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
 	{"stats/waits", "formulae/tkf", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane", "readers/spans",
 		"readers/internal/recording/recordingtest"},
 	{"stats/profile", "readers"},

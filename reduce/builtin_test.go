@@ -136,20 +136,6 @@ func TestRulesTogether(t *testing.T) {
 	}
 }
 
-// TestBuffer states what the model says by hand: records of 10 bytes in buffers of 100, 1 s
-// a flush, 0.1 s a record.
-func TestBuffer(t *testing.T) {
-	b := Buffer{Bytes: 100, Record: 10, Flush: 1, Event: 0.1}
-	e := b.Effect([]uint64{9, 25, 0}, 9e9)
-	if e.Records != 34 || e.Bytes != 340 || e.Flushes != 2 || e.Ns != 4.5e9 || *e.Share != 0.5 {
-		t.Errorf("%+v, share %v", e, *e.Share)
-	}
-	b.Disk = 20 // 200 bytes are flushed: 10 s
-	if e = b.Effect([]uint64{9, 25, 0}, 0); e.Ns != 10e9 || e.Share != nil {
-		t.Errorf("%+v", e)
-	}
-}
-
 // TestCertify states which figures are compared, how, and in what order.
 func TestCertify(t *testing.T) {
 	type document map[string]any

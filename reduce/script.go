@@ -19,6 +19,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"tracekit/engine"
+	"tracekit/stats/measurement"
 	"tracekit/trace"
 )
 
@@ -47,7 +48,7 @@ type Script struct {
 	program   *starlark.Program
 	uses      map[string]bool // functions of ours that it names
 	topology  Topology
-	buffer    Buffer
+	costs     measurement.Costs
 	variables []string // of an expression: the parameters of trace_event, instead of id
 	condition string   // the expression, whose values are True or False; "": it is a file
 
@@ -78,10 +79,10 @@ func (r row) Hops(a, b uint32) int {
 }
 
 // ScriptOptions says what rules are told beside the trace. The zero value is a row of ranks
-// and a buffer of DefaultBuffer.
+// and what measurement.Assumed says.
 type ScriptOptions struct {
 	Topology Topology
-	Buffer   Buffer
+	Costs    measurement.Costs
 }
 
 // NewScript reads a rule file. An error names the place in the file.
@@ -161,10 +162,10 @@ func nearest(to string, names []string) string {
 const mostName = 100
 
 func newScript(name, file string, o ScriptOptions) *Script {
-	if o.Buffer == (Buffer{}) {
-		o.Buffer = DefaultBuffer()
+	if o.Costs == (measurement.Costs{}) {
+		o.Costs = measurement.Assumed()
 	}
-	return &Script{name: name, file: file, uses: make(map[string]bool), topology: o.Topology, buffer: o.Buffer}
+	return &Script{name: name, file: file, uses: make(map[string]bool), topology: o.Topology, costs: o.Costs}
 }
 
 // compile compiles a file, and notes what it uses.

@@ -231,9 +231,9 @@ func structure(name string, fields starlark.StringDict) starlark.Value {
 
 func (x *located) bufferInfo() starlark.Value {
 	kept := x.records - min(x.cut, x.records)
-	used, flushes := x.buffer.after(kept)
+	used, flushes := x.costs.Used(kept)
 	return structure("buffer", starlark.StringDict{
-		"size": starlark.MakeInt64(x.buffer.Bytes), "used": starlark.MakeInt64(used), "flushes": starlark.MakeUint64(flushes),
+		"size": starlark.MakeInt64(x.costs.Buffer), "used": starlark.MakeInt64(used), "flushes": starlark.MakeUint64(flushes),
 		"records": starlark.MakeUint64(kept),
 	})
 }

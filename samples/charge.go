@@ -168,9 +168,7 @@ func (w *window) received(m arrived, waits *WaitStates) {
 // fork computes in all threads of a rank, in a parallel region.
 func (s *simulation) fork(r *rank, o *op) {
 	if len(r.workers) == 0 {
-		r.master.enter(r.clock, o.region)
-		r.clock += o.ticks
-		r.master.leave(r.clock, o.region)
+		s.compute(r, o)
 		return
 	}
 	const model = uint64(trace.ParadigmOpenMP)

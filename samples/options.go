@@ -67,6 +67,7 @@ type Plant struct {
 	EarlyReduce   int64 // the root of a Reduce waits that long
 	LateBroadcast int64 // all but the root of a Bcast wait that long
 	Imbalance     int64 // the last rank computes that much longer in each computation
+	Record        int64 // a record of a process costs that much before it is made; not the first, and not what threads fork
 	CriticalPath  int64 // one rank after another computes that long while all wait at a barrier
 
 	Odd     int   // iteration, from 1, in which rank 0 sends a message more to rank 1; 0: none
@@ -137,7 +138,7 @@ func (o Options) check() error {
 	}{{"compute", o.Compute}, {"bytes", o.Bytes}, {"late sender", p.LateSender}, {"late receiver", p.LateReceiver},
 		{"wrong order", p.WrongOrder}, {"early reduce", p.EarlyReduce}, {"late broadcast", p.LateBroadcast},
 		{"latency", o.Network.Latency}, {"bytes per tick", o.Network.BytesPerTick}, {"imbalance", p.Imbalance},
-		{"critical path", p.CriticalPath}, {"lost", int64(p.Lost)}, {"skew", p.Skew}} {
+		{"record", p.Record}, {"critical path", p.CriticalPath}, {"lost", int64(p.Lost)}, {"skew", p.Skew}} {
 		if a.value < 0 || a.value > maxTicks {
 			return fmt.Errorf("%s is %d: it may be 0 to %d", a.name, a.value, int64(maxTicks))
 		}

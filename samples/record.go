@@ -43,6 +43,9 @@ func (r *recorder) flush() {
 	r.batch.Reset(r.batch.Location, r.total)
 }
 
+// made returns how many events there are so far.
+func (r *recorder) made() uint64 { return r.total + uint64(r.batch.Len()) }
+
 func (r *recorder) enter(t int64, region trace.RegionID) {
 	r.batch.AddFlow(r.next(t), trace.KindEnter, region)
 }

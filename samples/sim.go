@@ -40,6 +40,7 @@ type simulation struct {
 	program    program
 	iterations int
 	network    *Network
+	record     int64 // ticks that a record costs
 	ranks      []*rank
 	comms      []commMembers
 	instances  map[instanceKey]*instance
@@ -169,6 +170,7 @@ func (s *simulation) advance(r *rank) {
 		case r.iter == s.iterations+1:
 			r.script.add(op{kind: opColl, region: regionFinalize, coll: collective{op: finalizeOp}})
 		default:
+			r.clock += s.record
 			r.master.leave(r.clock, regionMain)
 			r.done = true
 			return
@@ -188,12 +190,12 @@ const (
 func (s *simulation) start(r *rank, o *op) {
 	switch o.kind {
 	case opCompute:
-		r.master.enter(r.clock, o.region)
-		r.clock += o.ticks
-		r.master.leave(r.clock, o.region)
+		s.compute(r, o)
 	case opEnter:
+		r.clock += s.record
 		r.master.enter(r.clock, o.region)
 	case opLeave:
+		r.clock += s.record
 		r.master.leave(r.clock, o.region)
 	case opFork:
 		s.fork(r, o)
@@ -202,6 +204,14 @@ func (s *simulation) start(r *rank, o *op) {
 		return
 	}
 	r.pc++
+}
+
+// compute lets a rank compute on its own.
+func (s *simulation) compute(r *rank, o *op) {
+	r.clock += s.record
+	r.master.enter(r.clock, o.region)
+	r.clock += o.ticks + s.record
+	r.master.leave(r.clock, o.region)
 }
 
 // finish checks that all ranks came to their ends and adds up.

@@ -13,6 +13,7 @@ type call struct {
 	send  *message // of a blocking send
 	recv  *receive // of a blocking receive
 	part  *part    // of a blocking collective
+	made  uint64   // records of the master that were paid for when it began
 }
 
 // A request is what a non-blocking call started: one of the three.
@@ -27,7 +28,12 @@ type request struct {
 // startCall enters an MPI function and does what happens at once.
 func (s *simulation) startCall(r *rank, o *op) {
 	s.settle(r, false)
-	c := &call{op: o, enter: r.clock}
+	made := r.master.made()
+	if !o.hidden {
+		made += o.departure()
+	}
+	r.clock += s.record * int64(made-r.master.made())
+	c := &call{op: o, enter: r.clock, made: made}
 	r.call = c
 	if !o.hidden {
 		r.master.enter(c.enter, o.region)
@@ -60,6 +66,19 @@ func (s *simulation) startCall(r *rank, o *op) {
 		r.requests[o.req] = &request{id: id, part: &p, coll: o.coll}
 	}
 	r.blocked = !s.complete(r)
+}
+
+// departure returns how many records a call has until its message leaves, its receive is posted or its collective begins.
+func (o *op) departure() uint64 {
+	switch o.kind {
+	case opSend, opSsend, opBsend, opSendrecv, opIsend, opIrecv, opIcoll:
+		return 2
+	case opColl:
+		if o.coll.op < initOp {
+			return 2
+		}
+	}
+	return 1
 }
 
 func (r *rank) newID() uint64 { r.nextID++; return r.nextID }
@@ -103,6 +122,9 @@ func (s *simulation) complete(r *rank) bool {
 
 // leaveCall leaves the MPI function.
 func (s *simulation) leaveCall(r *rank, c *call, end int64, charged *charge) {
+	if !c.op.hidden {
+		end += s.record * int64(r.master.made()+1-c.made)
+	}
 	r.clock, r.call = end, nil
 	r.pc++
 	if c.op.hidden {

@@ -7,6 +7,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/statstest"
 	"tracekit/stats/studies/sampling"
 	"tracekit/trace"
@@ -34,7 +35,7 @@ func TestSampledTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := sampling.Make(t.Context(), tr, []sampling.Config{c}, sampling.Options{Cost: sampling.DefaultCost()})
+		d, err := sampling.Make(t.Context(), tr, []sampling.Config{c}, sampling.Options{Cost: measurement.Photon()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,11 +17,12 @@ import (
 
 // differing are the flags whose meaning depends on the command, and why.
 var differing = map[string]string{
-	"output": "what is written differs: a trace, a page, a picture, a profile, a directory",
-	"shard":  "each stage leaves its share for the next one in a way of its own",
-	"clock":  "commands that copy a trace leave its times as they are by default",
-	"format": "of rows for sql, of the text for compare, of a trace else",
-	"top":    "fit shows all rows by default, and draws as many histograms",
+	"output":      "what is written differs: a trace, a page, a picture, a profile, a directory",
+	"shard":       "each stage leaves its share for the next one in a way of its own",
+	"clock":       "commands that copy a trace leave its times as they are by default",
+	"format":      "of rows for sql, of the text for compare, of a trace else",
+	"measurement": "whatif adds costs of several kinds, or removes them",
+	"top":         "fit shows all rows by default, and draws as many histograms",
 }
 
 // TestFlagsMeanOneThing: a flag has one type, one short name and one meaning in all commands; who takes the begin of a stretch of

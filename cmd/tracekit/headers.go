@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +15,7 @@ import (
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/studies/headers"
 )
 
@@ -25,12 +25,12 @@ type headersOptions struct {
 	cli.SelectFlags
 	cli.GateFlags
 	cli.FileFlags
-	layout     int
-	mask       []string
-	transfers  string
-	monitoring time.Duration
-	top        int
-	pair       [2]uint32
+	layout    int
+	mask      []string
+	transfers string
+	costs     measurement.Costs
+	top       int
+	pair      [2]uint32
 }
 
 func newHeaders(io *cli.Streams) *cobra.Command {
@@ -64,8 +64,7 @@ func (o *headersOptions) Add(set *pflag.FlagSet) {
 		"solve'; repeatable")
 	cli.Var(set, &o.transfers, cli.Choice("model", "trace"), "transfers", "model", "transfer times in headers: from the `model`, as "+
 		"a rank could know them, or from the trace")
-	cli.Var(set, &o.monitoring, cli.Duration(time.Second), "monitoring", "", "`time` that monitoring costs each message (paper: "+
-		"3.6us); not included in other times")
+	cli.AddMeasurement(set, &o.costs, measurement.Costs{})
 	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
 	cli.Top(set, &o.top, "10")
@@ -108,7 +107,7 @@ func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) erro
 		return err
 	}
 	p, err := headers.Make(ctx, t, a, headers.Options{Jobs: opts.Jobs, Layout: headers.Layout(opts.layout), Mask: opts.mask,
-		Exact: opts.transfers == "trace", MonitoringNs: opts.monitoring.Nanoseconds(), Ranks: opts.Ranks, Pair: opts.pair})
+		Exact: opts.transfers == "trace", Cost: opts.costs, Ranks: opts.Ranks, Pair: opts.pair})
 	if err != nil {
 		return err
 	}

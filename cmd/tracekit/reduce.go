@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +27,7 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -55,7 +55,7 @@ type reduceOptions struct {
 	diagnose    bool
 	top         int
 
-	buffer       reduce.Buffer
+	costs        measurement.Costs
 	requirements []requirement
 	targetBytes  int64  // 0: none
 	mostRecords  uint64 // 0: none
@@ -86,7 +86,6 @@ largest difference first. Without -o nothing is written.`,
 }
 
 func (o *reduceOptions) Add(set *pflag.FlagSet) {
-	o.buffer = reduce.DefaultBuffer()
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags, &o.repeatFlags, &o.gridFlags)
 	cli.Var(set, &o.files, cli.Repeated(cli.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
 	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "`expression` that is true for MPI calls to keep, such as 'rank < "+
@@ -103,8 +102,7 @@ func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "find the reduction to this `size` with the smallest error")
 	cli.Var(set, &o.mostRecords, cli.Parsed(parseRecords), "target-events", "", "find the reduction to this `number` of records "+
 		"with the smallest error, such as 1e6")
-	cli.Var(set, &o.buffer, cli.Parsed(parseMeasurement), "measurement", "", "`costs` of measurement in the model: any of "+
-		"buffer=16MiB,record=32,flush=160ms,disk=1GB,event=200ns")
+	cli.AddMeasurement(set, &o.costs, measurement.Assumed())
 	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
@@ -148,7 +146,7 @@ func (o *reduceOptions) Validate() (err error) {
 
 // rules returns the rules that are asked for. Without a trace it checks what can be checked.
 func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
-	script := reduce.ScriptOptions{Buffer: o.buffer, Topology: o.hops()}
+	script := reduce.ScriptOptions{Costs: o.costs, Topology: o.hops()}
 	if o.Timed() {
 		rules = append(rules, reduce.Window{From: o.From, To: o.To})
 	}
@@ -233,48 +231,6 @@ func parseRecords(text string) (uint64, error) {
 	return uint64(n), nil
 }
 
-// parseMeasurement reads costs such as buffer=16MiB,flush=160ms.
-func parseMeasurement(value string) (reduce.Buffer, error) {
-	b := reduce.DefaultBuffer()
-	if value == "" {
-		return b, nil
-	}
-	for _, part := range strings.Split(value, ",") {
-		key, text, _ := strings.Cut(part, "=")
-		var size int64
-		var d time.Duration
-		var err error
-		switch key {
-		case "buffer", "record", "disk":
-			if size, err = cli.ParseSize(text); err == nil && size < 1 {
-				err = fmt.Errorf("want at least 1 byte for %s", key)
-			}
-		case "flush", "event":
-			if d, err = time.ParseDuration(text); err != nil || d < 0 {
-				err = fmt.Errorf("want a time such as 160ms for %s", key)
-			}
-		default:
-			err = errors.New("want any of buffer=SIZE, record=SIZE, flush=TIME, disk=SIZE (per second), event=TIME, with commas between them")
-		}
-		if err != nil {
-			return b, err
-		}
-		switch key {
-		case "buffer":
-			b.Bytes = size
-		case "record":
-			b.Record = size
-		case "disk":
-			b.Disk = float64(size)
-		case "flush":
-			b.Flush = d.Seconds()
-		case "event":
-			b.Event = d.Seconds()
-		}
-	}
-	return b, nil
-}
-
 func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error {
 	if opts.regenerate {
 		return runRegenerate(ctx, io, opts)
@@ -331,7 +287,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 			return err
 		}
 	}
-	doc.Count(t, r, opts.buffer)
+	doc.Count(t, r, &opts.costs)
 	return opts.Finish(io, doc, func() { show.Reduce(io.Sections(opts.top), doc) }, doc.Findings, opts.Gate(doc),
 		func() ([]string, error) { return failing(doc, opts.requirements) })
 }

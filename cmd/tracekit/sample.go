@@ -17,6 +17,7 @@ import (
 	"tracekit/report/show"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/overhead"
 	"tracekit/stats/studies/sampling"
 	"tracekit/stats/whatif"
@@ -38,20 +39,16 @@ type sampleOptions struct {
 	site                       string
 	goalText                   string
 	analyses                   bool
-	costs                      costFlags
+	costs                      measurement.Costs
+	benchmarks                 []string
+	sweep                      bool
+	callPath                   string
 	top                        int
 	written                    cli.OutFlags // --write-trace
 
 	configs            []sampling.Config
 	goal               *sampling.Goal
 	minBytes, maxBytes int64
-}
-
-// costFlags are the cost model's.
-type costFlags struct {
-	baseline, layer, sample, write time.Duration
-	limit                          int64
-	benchmarks                     []string
 }
 
 func newSample(io *cli.Streams) *cobra.Command {
@@ -68,10 +65,15 @@ A configuration has a name as in the paper: strategy, parameter, analysis. P-0.0
 1 % of messages at random and counts latencies by decade. C-256-V32-STAT samples after 224 to
 288 sends and keeps count, total, minimum and maximum. T-0.001-WRITE samples a message that is
 sent more than 1 ms after the previous send, and writes the message itself.
-T-0.001-SAMPLE-WRITE measures from the previous sample instead.`,
+T-0.001-SAMPLE-WRITE measures from the previous sample instead. P-0-OFF decides and keeps nothing,
+NOPROF has no sampling layer, ORIG nothing at all.
+
+With --sweep it tries thresholds and periods with many seeds, and replays the run with the cost
+of each.`,
 		Example: `  tracekit sample --config P-0.01-FREQ --config C-256-V32-STAT traces.otf2
   tracekit sample --strategy timer --period 1ms traces.otf2
   tracekit sample --plan 'error<5%' traces.otf2
+  tracekit sample --sweep -o pictures traces.otf2
   tracekit sample --config P-0.05-WRITE -o pictures --write-trace sampled.otf2 traces.otf2`,
 		Args: cobra.MinimumNArgs(1),
 	}, &sampleOptions{}, runSample)
@@ -104,16 +106,10 @@ func (o *sampleOptions) Add(set *pflag.FlagSet) {
 	set.StringVar(&o.written.Out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
 		"sampled")
 	set.BoolVar(&o.written.Force, "force", false, cli.ForceUsage)
-	c, d := &o.costs, sampling.DefaultCost()
-	ns := func(v float64) time.Duration { return time.Duration(v) }
-	cost := cli.Duration(time.Minute)
-	cli.Var(set, &c.baseline, cost, "cost-baseline", ns(d.BaselineNs).String(), "latency of a small message without sampling (costs "+
-		"default to the paper's)")
-	cli.Var(set, &c.layer, cost, "cost-layer", ns(d.LayerNs).String(), "cost of every message with the sampling layer")
-	cli.Var(set, &c.sample, cost, "cost-sample", ns(d.SampleNs).String(), "extra cost of a message sampled with STAT or FREQ")
-	cli.Var(set, &c.write, cost, "cost-write", ns(d.WriteNs).String(), "extra cost of a message sampled with WRITE")
-	cli.Var(set, &c.limit, cli.Size(), "cost-limit", "20kB", "`size` above which the cost of messages is negligible")
-	cli.Var(set, &c.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
+	cli.Var(set, &o.callPath, cli.Text(), "call-path", "", "only messages sent in this call `path`, such as 'main > solve'")
+	set.BoolVar(&o.sweep, "sweep", false, "try thresholds and periods: accuracy, cost, run time and data volume of each")
+	cli.AddMeasurement(set, &o.costs, measurement.Photon())
+	cli.Var(set, &o.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
 		"",
 		"measure a cost from a ping-pong trace: `KIND=TRACE` with kind baseline, layer, sample or write; repeatable")
 }
@@ -125,6 +121,12 @@ func (o *sampleOptions) Validate() (err error) {
 	}
 	if err := o.settle(); err != nil {
 		return err
+	}
+	if o.sweep && o.variance != "" && !strings.HasSuffix(o.variance, "%") {
+		return cli.Usagef("--sweep: --variance %s: want a share of the period such as 50%%", o.variance)
+	}
+	if analysis, err := sampling.ParseAnalysis(o.analysis); o.sweep && (err != nil || analysis == sampling.Off) {
+		return cli.Usagef("--sweep: --analysis %s: want stat, freq or write", o.analysis)
 	}
 	if o.goalText != "" {
 		goal, err := sampling.ParseGoal(o.goalText)
@@ -171,6 +173,9 @@ func (o *sampleOptions) single() (string, error) {
 	}
 	switch o.strategy {
 	case "random":
+		if !(o.threshold > 0) {
+			return "", cli.Usagef("--threshold %g: want more than 0, up to 1", o.threshold)
+		}
 		c.Strategy, c.Threshold = sampling.Random, o.threshold
 	case "counter":
 		c.Strategy, c.Period = sampling.Counter, 256
@@ -229,12 +234,11 @@ func (o *sampleOptions) firstWrite() int {
 var benchmarkKinds = []string{"baseline", "layer", "sample", "write"}
 
 // cost returns the cost model, with what benchmarks say.
-func (o *sampleOptions) cost(ctx context.Context, io *cli.Streams) (sampling.Cost, error) {
+func (o *sampleOptions) cost(ctx context.Context, io *cli.Streams) (measurement.Costs, error) {
 	var err error
-	c := sampling.Cost{BaselineNs: float64(o.costs.baseline), LayerNs: float64(o.costs.layer), SampleNs: float64(o.costs.sample),
-		WriteNs: float64(o.costs.write), LimitBytes: uint64(o.costs.limit)}
+	c := o.costs
 	latency := make(map[string]float64)
-	for _, b := range o.costs.benchmarks {
+	for _, b := range o.benchmarks {
 		kind, path, _ := strings.Cut(b, "=")
 		if latency[kind], err = o.benchmark(ctx, io, path); err != nil {
 			return c, err
@@ -242,16 +246,16 @@ func (o *sampleOptions) cost(ctx context.Context, io *cli.Streams) (sampling.Cos
 	}
 	// Each is what its benchmark has beyond those before.
 	if ns, ok := latency["baseline"]; ok {
-		c.BaselineNs = ns
+		c.Baseline = ns
 	}
 	if ns, ok := latency["layer"]; ok {
-		c.LayerNs = max(0, ns-c.BaselineNs)
+		c.Layer = max(0, ns-c.Baseline)
 	}
 	if ns, ok := latency["sample"]; ok {
-		c.SampleNs = max(0, ns-c.BaselineNs-c.LayerNs)
+		c.Sample = max(0, ns-c.Baseline-c.Layer)
 	}
 	if ns, ok := latency["write"]; ok {
-		c.WriteNs = max(0, ns-c.BaselineNs-c.LayerNs)
+		c.Write = max(0, ns-c.Baseline-c.Layer)
 	}
 	return c, nil
 }
@@ -264,6 +268,62 @@ func (o *sampleOptions) benchmark(ctx context.Context, io *cli.Streams, path str
 	defer t.Source.Close()
 	ns, _, err := sampling.Benchmark(ctx, t, o.Jobs)
 	return ns, err
+}
+
+// place returns the places of sends that take part; nil: all.
+func (o *sampleOptions) place(t *trace.Trace) (func(trace.PathID) bool, error) {
+	var site, path whatif.Place
+	var err error
+	if o.site != "" {
+		if site, err = whatif.FindPlace(t, o.site); err != nil {
+			return nil, fmt.Errorf("--site: %w", err)
+		}
+	}
+	if o.callPath != "" {
+		if path, err = whatif.FindCallPath(t, o.callPath); err != nil {
+			return nil, fmt.Errorf("--call-path: %w", err)
+		}
+	}
+	if site == nil {
+		return path, nil
+	}
+	return func(p trace.PathID) bool {
+		if path != nil && !path(p) {
+			return false
+		}
+		for ; p != trace.None; p = t.Tree.Nodes[p].Parent {
+			if site(p) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// grid returns the configurations of --sweep.
+func (o *sampleOptions) grid() []sampling.Config {
+	analysis, _ := sampling.ParseAnalysis(o.analysis)
+	share, _ := strings.CutSuffix(o.variance, "%")
+	percent, _ := strconv.ParseFloat(share, 64)
+	return sampling.SweepGrid(analysis, percent/100)
+}
+
+// replay returns what replays the run with costs; nil if the trace cannot be replayed.
+func (o *sampleOptions) replay(ctx context.Context, io *cli.Streams, t *trace.Trace, a *analysis.Result) (sampling.Replay, error) {
+	if a == nil || a.Selection != nil {
+		var err error
+		if a, err = o.Analyze(ctx, io, t, analysis.Options{Top: 1}); err != nil {
+			return nil, err
+		}
+	}
+	m, err := whatif.New(ctx, t, a, o.Jobs)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	return func(ctx context.Context, loads measurement.Loads) (int64, error) {
+		p, err := m.Predict(ctx, whatif.Measure(loads, false))
+		return p.RunTime, err
+	}, nil
 }
 
 func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error {
@@ -281,21 +341,10 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 	}
 	o := sampling.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To,
 		MinBytes: uint64(opts.minBytes), MaxBytes: uint64(opts.maxBytes), Cost: cost}
-	if opts.site != "" {
-		place, err := whatif.FindPlace(t, opts.site)
-		if err != nil {
-			return fmt.Errorf("--site: %w", err)
-		}
-		o.SiteText = opts.site
-		o.Site = func(path trace.PathID) bool {
-			for ; path != trace.None; path = t.Tree.Nodes[path].Parent {
-				if place(path) {
-					return true
-				}
-			}
-			return false
-		}
+	if o.Site, err = opts.place(t); err != nil {
+		return err
 	}
+	o.SiteText, o.PathText = opts.site, opts.callPath
 	if opts.analyses {
 		o.Analysis, err = opts.Analyze(ctx, io, t, analysis.Options{Ranks: opts.Ranks, From: opts.From, To: opts.To, Top: 1,
 			Overhead: &overhead.Options{PerCall: true}})
@@ -306,6 +355,18 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 	d, err := sampling.Make(ctx, t, opts.configs, o)
 	if err != nil {
 		return err
+	}
+	replay, err := opts.replay(ctx, io, t, o.Analysis)
+	if err != nil {
+		return err
+	}
+	if err := sampling.RunTimes(ctx, t, d, opts.configs, o, replay); err != nil {
+		return err
+	}
+	if opts.sweep {
+		if d.Sweep, err = sampling.MakeSweep(ctx, t, opts.grid(), o, replay); err != nil {
+			return err
+		}
 	}
 	if opts.goal != nil {
 		if d.Plan, err = sampling.MakePlan(ctx, t, *opts.goal, sampling.Grid(sampling.Stat), o); err != nil {

@@ -77,9 +77,9 @@ func TestSampledTraceIsRead(t *testing.T) {
 func TestBenchmarksGiveCosts(t *testing.T) {
 	dir, archive := t.TempDir(), sampleArchive(t, "ring-4-plain")
 	given := sampled(t, dir, archive)
-	measured := sampled(t, dir, "--benchmark", "baseline="+archive, "--benchmark", "layer="+archive, "--cost-sample", "1us", archive)
-	if given.Costs.BaselineUs != 37.2 || measured.Costs.BaselineUs == given.Costs.BaselineUs || measured.Costs.LayerUs != 0 ||
-		measured.Costs.SampleUs != 1 {
+	measured := sampled(t, dir, "--benchmark", "baseline="+archive, "--benchmark", "layer="+archive, "--measurement", "sample=1us", archive)
+	if given.Costs.Baseline != 37_200 || measured.Costs.Baseline == given.Costs.Baseline || measured.Costs.Layer != 0 ||
+		measured.Costs.Sample != 1000 {
 		t.Errorf("%+v, then %+v", given.Costs, measured.Costs)
 	}
 }
@@ -91,15 +91,17 @@ func TestSampleRefuses(t *testing.T) {
 		{"--strategy", "counter", "--period", "1ms"},
 		{"--strategy", "timer", "--period", "3"}, {"--analysis", "mean"}, {"--since", "x"}, {"--config", "C-8-V9-STAT"}, {"--plan",
 			"error>5%"},
-		{"--min-bytes", "x"}, {"--min-bytes", "9", "--max-bytes", "8"}, {"--benchmark", "x"}, {"--benchmark", "twice=x"}, {"--cost-layer",
-			"-1s"},
+		{"--min-bytes", "x"}, {"--min-bytes", "9", "--max-bytes", "8"}, {"--benchmark", "x"}, {"--benchmark", "twice=x"}, {"--measurement",
+			"layer=-1s"}, {"--measurement", "scorep"}, {"--sweep", "--variance", "3"}, {"--sweep", "--analysis", "off"},
 		{"--write-trace", "x.otf2"}, {"--config", "P-1-WRITE", "-o", "x", "--write-trace", "x.otf2"}, {"--config", "C-1-STAT", "--config",
 			"C-1-STAT"}, {"--config", "P-1-WRITE", "--write-trace", "x.png"}, {"-o", "x.png"}, {"--top", "0"}} {
 		if _, stderr, code := tracekit(t, t.TempDir(), append([]string{"sample", "nowhere"}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
 	}
-	if _, stderr, code := tracekit(t, t.TempDir(), "sample", "--site", "nowhere", archive); code != exitFailed {
-		t.Errorf("--site nowhere: exit code %d, %s", code, stderr)
+	for _, flag := range []string{"--site", "--call-path"} {
+		if _, stderr, code := tracekit(t, t.TempDir(), "sample", flag, "nowhere", archive); code != exitFailed {
+			t.Errorf("%s nowhere: exit code %d, %s", flag, code, stderr)
+		}
 	}
 }

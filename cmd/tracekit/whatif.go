@@ -40,6 +40,7 @@ type whatifOptions struct {
 
 	scale, balance, limit, network, speed, overlap, order []changeFlag
 	equal                                                 equalFlags
+	measure                                               measureFlags
 
 	changes []changeFlag
 }
@@ -65,6 +66,9 @@ repeated and combined. PLACE is a region, an operation such as MPI_Recv, or a li
 MPI_Recv@halo.c:80 is an operation at a line, MPI_Recv@solve one in a region. The time of a region
 excludes its callees and waits: waits follow from the replay.
 
+With --measurement the run takes what measuring would cost it, or what it took is removed. Without
+a value for the costs of your recorder, measure them: few recorders document theirs.
+
 A curve shows how the run time grows if each message, or each byte, takes longer. It starts from the
 recorded network, or from that of --network. The tolerance is how much longer messages may take
 before the run is 1, 5 or 10 % longer.`,
@@ -72,6 +76,8 @@ before the run is 1, 5 or 10 % longer.`,
   tracekit whatif --balance interior traces.otf2
   tracekit whatif --scale interior=0.5@0-3 --network latency=1us,bandwidth=25GB traces.otf2
   tracekit whatif --latency-curve traces.otf2 -o curve.png
+  tracekit whatif --measurement remove,event=0.5us traces.otf2 -o compensated.otf2
+  tracekit whatif --each --measurement event=1us run-*.otf2 -o overhead.png
   tracekit whatif --replace-slowest 3% job`,
 		Args: cobra.MinimumNArgs(1),
 	}, &whatifOptions{}, runWhatif)
@@ -94,6 +100,7 @@ func (o *whatifOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
 		"messages in the order of arrival")
 	o.equal.add(set)
+	o.measure.add(set)
 	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	o.curves.add(set)
@@ -110,12 +117,15 @@ func (o *whatifOptions) Validate() error {
 		return cli.Usagef("--network is given twice")
 	}
 	texts, _ := o.equal.list()
-	changed := len(o.changes)+len(texts) > 0
+	changed := len(o.changes)+len(texts)+len(o.measure.list) > 0
+	if o.measure.runs {
+		return o.checkRuns()
+	}
 	if err := o.curves.check(o.Paths, &o.OutFlags); err != nil || o.curves.format != "" {
 		return err
 	}
 	if !changed && o.Out != "" {
-		return cli.Usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking or --order")
+		return cli.Usagef("-o needs a change: --scale, --balance, --cap, --network, --rank-speed, --nonblocking, --order or --measurement")
 	}
 	o.gains = o.gains || !changed && !o.slack && !o.curves.asked()
 	return o.OutFlags.Validate()
@@ -238,6 +248,9 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 }
 
 func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error {
+	if opts.measure.runs {
+		return opts.predictRuns(ctx, io)
+	}
 	t, err := opts.Open(ctx, io)
 	if err != nil {
 		return err
@@ -284,10 +297,16 @@ func runWhatif(ctx context.Context, io *cli.Streams, opts *whatifOptions) error 
 	}
 	texts, _ := opts.equal.list()
 	changes, doc.Changes = append(changes, equal...), append(doc.Changes, texts...)
+	measured, texts, err := opts.measure.changes(ctx, t, opts.Jobs)
+	if err != nil {
+		return err
+	}
+	changes, doc.Changes = append(changes, measured...), append(doc.Changes, texts...)
 	p, err := opts.predict(ctx, io, t, m, changes, doc)
 	if err != nil {
 		return err
 	}
+	doc.Unremoved = p.Left
 	if other != nil {
 		q, err := other.Predict(ctx, changes...)
 		if ctx.Err() != nil {

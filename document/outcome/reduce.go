@@ -7,6 +7,7 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -52,9 +53,9 @@ type Change[T any] struct {
 
 // A BufferModel says what measuring would have cost.
 type BufferModel struct {
-	reduce.Buffer
-	Before reduce.Effect `json:"before"`
-	After  reduce.Effect `json:"after"`
+	measurement.Costs
+	Before measurement.Effect `json:"before"`
+	After  measurement.Effect `json:"after"`
 }
 
 // A Target says which reductions were tried to reach a size.
@@ -123,8 +124,8 @@ func (doc *Reduce) Describe(t *trace.Trace, rules []reduce.Rule, r *reduce.Reduc
 
 // Count says how many records there were and are left, and what measuring them would have cost. They are exact once the reduced trace
 // was read.
-func (doc *Reduce) Count(t *trace.Trace, r *reduce.Reduction, b reduce.Buffer) {
+func (doc *Reduce) Count(t *trace.Trace, r *reduce.Reduction, c *measurement.Costs) {
 	doc.Records = Change[uint64]{r.Before, r.After(t)}
 	before, after := r.Left(t)
-	doc.Model = BufferModel{b, b.Effect(before, doc.Trace.DurationNs), b.Effect(after, doc.Trace.DurationNs)}
+	doc.Model = BufferModel{*c, c.Effect(before, doc.Trace.DurationNs), c.Effect(after, doc.Trace.DurationNs)}
 }

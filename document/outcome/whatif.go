@@ -22,14 +22,28 @@ type Whatif struct {
 	Slack     *Slack             `json:"slack,omitempty"`
 	Latency   *whatif.Curve      `json:"latency_curve,omitempty"`
 	Bandwidth *whatif.Curve      `json:"bandwidth_curve,omitempty"`
-	Picture   string             `json:"picture,omitempty"` // of a curve
-	Out       string             `json:"out,omitempty"`     // the trace that was written
-	Lost      map[string]uint64  `json:"lost,omitempty"`    // that its format cannot express, by what it is
+	Unremoved int64              `json:"unremoved_ns,omitempty"` // costs of measuring on all ranks that there was no time to take from
+	Runs      []MeasuredRun      `json:"runs,omitempty"`         // several runs, by number of processes
+	Picture   string             `json:"picture,omitempty"`      // of a curve, or of the runs
+	Out       string             `json:"out,omitempty"`          // the trace that was written
+	Lost      map[string]uint64  `json:"lost,omitempty"`         // that its format cannot express, by what it is
 	Model     ReplayModel        `json:"model"`
 	Undecided *UndecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
 	Findings  []document.Finding `json:"findings"`
 
 	Missing []bool `json:"-"` // by rank: nothing is recorded of it, and the text leaves it out
+}
+
+// A MeasuredRun is one of several runs with what measuring costs.
+type MeasuredRun struct {
+	Path      string   `json:"path"`
+	Processes int      `json:"processes"`
+	Baseline  int64    `json:"baseline_ns"`
+	Predicted int64    `json:"predicted_ns"`
+	Share     *float64 `json:"longer_share"` // of baseline_ns; null: that is 0
+	Records   uint64   `json:"records"`
+	Bytes     uint64   `json:"bytes"` // of these, by the model
+	Unremoved int64    `json:"unremoved_ns"`
 }
 
 // A Slack says how much later the run as it is could have been without a later end: each

@@ -1,6 +1,10 @@
 package figure
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats/studies/sampling"
@@ -38,28 +42,42 @@ func spacePlot(title, scale string, x *sampling.Result, of func(*sampling.Catego
 	return plots.CommMatrix(d)
 }
 
-// categoriesPlot draws how often each category is in the samples, and how often in truth, the most
-// frequent first.
+// Most categories and configurations in the picture of categories, so that it can be read.
+const (
+	drawnCategories     = 12
+	drawnConfigurations = 5
+)
+
+// categoriesPlot draws how often the most frequent categories are in the samples, and how often in truth.
 func categoriesPlot(title string, results []*sampling.Result) (*plots.Figure, error) {
-	d := plots.CurvesData{Title: "Categories of messages: " + title, X: plots.Axis{Label: "category, by its share of all messages"},
-		Y: plots.Axis{Label: "share of messages", Unit: plots.Share}}
-	truth := plots.Series{Name: "all messages"}
-	for i, c := range results[0].Categories {
-		truth.X, truth.Y = append(truth.X, float64(i+1)), append(truth.Y, c.Share)
-	}
+	results = results[:min(len(results), drawnConfigurations)]
+	rows := results[0].Categories
+	d := plots.BarsData{Title: "Categories of messages: " + title, XLabel: "sender→receiver, size", Y: plots.Axis{Label: "share of messages",
+		Unit: plots.Share}, Categories: []plots.Category{{Name: "all messages"}}, Width: 1600, Height: 600}
 	for _, x := range results {
-		s := plots.Series{Name: x.Configuration, X: truth.X}
-		for _, c := range x.Categories {
-			if c.SampledShare != nil {
-				s.Y = append(s.Y, *c.SampledShare)
-			}
-		}
-		if len(s.Y) > 0 {
-			d.Series = append(d.Series, s)
-		}
+		d.Categories = append(d.Categories, plots.Category{Name: x.Configuration})
 	}
-	d.Series = append(d.Series, truth)
-	return plots.Curves(d)
+	for i := range rows[:min(len(rows), drawnCategories)] {
+		bar := func(k int, v float64) []float64 {
+			values := make([]float64, len(d.Categories))
+			values[k] = v
+			return values
+		}
+		c := &rows[i]
+		g := plots.BarGroup{Name: words.Rank(c.From) + "→" + words.Rank(c.To) + ", " + words.Bytes(c.Bytes), Bars: [][]float64{bar(0, c.Share)}}
+		for k, x := range results {
+			share := 0.0
+			if s := x.Categories[i].SampledShare; s != nil {
+				share = *s
+			}
+			g.Bars = append(g.Bars, bar(k+1, share))
+		}
+		d.Groups = append(d.Groups, g)
+	}
+	if len(rows) > drawnCategories {
+		d.Note = fmt.Sprintf("the %d of %d categories with the most messages", drawnCategories, len(rows))
+	}
+	return plots.Bars(d)
 }
 
 // Sample draws what all configurations have sampled.
@@ -82,6 +100,12 @@ func Sample(d *sampling.Document, add Add) error {
 			return spacePlot(x.Configuration+", sample space: "+title, "messages sampled", x,
 				func(c *sampling.CategoryRow) uint64 { return c.Sampled })
 		}})
+	}
+	if d.Sweep != nil {
+		sweep := sweepPlots(title, d.Sweep)
+		for _, name := range slices.Sorted(maps.Keys(sweep)) {
+			figures = append(figures, drawing{name, func() (*plots.Figure, error) { return plots.Curves(sweep[name]) }})
+		}
 	}
 	for _, f := range figures {
 		figure, err := f.draw()

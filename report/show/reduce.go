@@ -11,6 +11,7 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/stats/measurement"
 	"tracekit/topology"
 )
 
@@ -109,14 +110,14 @@ var buffers = &report.Table{Key: "model", Title: "What the measurement would hav
 	{Key: "records", Title: "records", Unit: report.Count},
 	{Key: "bytes", Title: "data", Unit: report.Bytes},
 	{Key: "flushes", Title: "flushes", Unit: report.Count},
-	{Title: "run time", Unit: report.Remarks, Value: report.Of(func(e *reduce.Effect) any { return "+" + words.ShareOrDash(e.Share) })},
+	{Title: "run time", Unit: report.Remarks, Value: report.Of(func(e *measurement.Effect) any { return "+" + words.ShareOrDash(e.Share) })},
 }}
 
 // printBuffers shows what measuring would have cost, beside what the paper has measured.
 func printBuffers(out *report.Sections, m *outcome.BufferModel) {
 	model := fmt.Sprintf("Model: records of %s in buffers of %s; %s for each flush, %s for each record; disk %s per second for all. "+
 		"Flushes: of the rank with the most. Run time: minimum increase.",
-		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Bytes)), words.Nanoseconds(m.Flush*1e9), words.Nanoseconds(m.Event*1e9),
+		words.Bytes(uint64(m.Record)), words.Bytes(uint64(m.Buffer)), words.Nanoseconds(m.Flush), words.Nanoseconds(m.Event),
 		words.Bytes(uint64(m.Disk)))
 	out.Table(buffers, []report.Row{{&m.Before, &named{"full"}}, {&m.After, &named{"reduced"}}}, model,
 		"Measured on Blue Gene/L (Chung et al., 2006): +100 % at 1,024 processes with everything traced; +10 % at any number with the "+

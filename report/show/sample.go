@@ -27,11 +27,14 @@ func Sample(r *report.Sections, d *sampling.Document, clock document.Clock) {
 		printSampleEstimates(r, results)
 		printSampledRanks(r, results)
 		for _, x := range results {
-			printCategories(r, x)
+			if x.Settings.Analysis != sampling.Off.String() {
+				printCategories(r, x)
+			}
 		}
 		printAnalyses(r, results)
 		printCosts(r, d)
 		printPlan(r, d.Plan)
+		printSweep(r, d.Sweep)
 	}
 }
 
@@ -119,7 +122,11 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 			{"messages", &e.Messages, number},
 			{"bytes", &e.Bytes, func(v float64) string { return words.Bytes(uint64(max(v, 0))) }},
 			{"latency", &e.Latency, words.Nanoseconds},
+			{"latency, sends counted", e.Counted, words.Nanoseconds},
 		} {
+			if row.e == nil {
+				continue
+			}
 			cells := []string{"", row.of}
 			if i == 0 {
 				cells[0] = x.Configuration
@@ -134,7 +141,7 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 			how := ""
 			if i == 0 {
 				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted",
-					sampling.Naive: "naive"}[e.Method]
+					sampling.Naive: "naive", sampling.Nothing: "nothing is sampled"}[e.Method]
 			}
 			g.Add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
 		}
@@ -307,8 +314,9 @@ func printCosts(r *report.Sections, d *sampling.Document) {
 			}
 			return us(*x.Model.PaperUs)
 		})},
-	}}, rowsOf(d.Results()), fmt.Sprintf("Model: %s for each message up to %s, %s more if sampled, %s with WRITE. Run time: with the cost of "+
-		"the rank that pays most.", us(d.Costs.LayerUs), words.Bytes(d.Costs.LimitBytes), us(d.Costs.SampleUs), us(d.Costs.WriteUs)))
+	}}, rowsOf(d.Results()), fmt.Sprintf("%s for each message up to %s, %s for a random number, %s to read the clock; %s if sampled, %s with "+
+		"WRITE. Run time: replayed with these costs.", us(d.Costs.Layer/1000), words.Bytes(uint64(d.Costs.Limit)), us(d.Costs.Draw/1000), us(d.Costs.Clock/1000),
+		us(d.Costs.Sample/1000), us(d.Costs.Write/1000)))
 	r.Table(&report.Table{Key: "paper", Title: "The paper's ping-pong of 4 bytes, and this model of it", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
 		{Title: "measured", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return us(p.MeasuredUs) })},

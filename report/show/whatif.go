@@ -23,7 +23,7 @@ func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	}
 	if len(doc.Changes) > 0 {
 		fmt.Fprintf(w, "With %s: %s, %s\n", strings.Join(doc.Changes, ", "), words.Time(doc.Predicted), gained(doc.Gain, doc.Share))
-		for _, note := range []string{zeroCostNote(doc), undecidedNote(doc)} {
+		for _, note := range []string{zeroCostNote(doc), undecidedNote(doc), unremovedNote(doc)} {
 			if note != "" {
 				fmt.Fprintln(w, text.Wrap(note, out.Width, 0))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/document/field"
 	"tracekit/spill"
+	"tracekit/stats/measurement"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -28,6 +29,9 @@ type Change struct {
 	latency, perByte float64 // ticks
 	added            bool    // to what messages take
 
+	loads measurement.Loads // that are added, or removed
+	sign  int64
+
 	except func(l trace.LocationID, call uint32) bool // calls that a limit leaves as they are; nil: none
 }
 
@@ -41,6 +45,7 @@ const (
 	otherNetwork
 	overlap
 	anyOrder
+	measure
 )
 
 // Scale makes the time in a place factor times as long, on some ranks (none given: all).
@@ -105,16 +110,26 @@ func Nonblocking(place Place) Change { return Change{kind: overlap, place: place
 // the first of them the message that is there first.
 func Order(place Place) Change { return Change{kind: anyOrder, place: place} }
 
+// Measure adds what measuring costs, or removes it: as far as there is time to take it from.
+func Measure(loads measurement.Loads, remove bool) Change {
+	c := Change{kind: measure, loads: loads, sign: 1}
+	if remove {
+		c.sign = -1
+	}
+	return c
+}
+
 // A plan is what all changes together do.
 type plan struct {
 	*Model
 	changes []planned
 	touched []bool // by slot
 	flights []flight
-	wires   *wires  // nil: as recorded
-	more    []int64 // by flight: how much longer own times are; nil: none
-	overlap []bool  // by slot: blocking calls that overlap; nil: none
-	order   []bool  // by slot: receives that take messages as they come; nil: none
+	wires   *wires   // nil: as recorded
+	more    []int64  // by flight: how much longer own times are; nil: none
+	loads   []Change // what measuring costs
+	overlap []bool   // by slot: blocking calls that overlap; nil: none
+	order   []bool   // by slot: receives that take messages as they come; nil: none
 }
 
 // A planned change has its place by slot.
@@ -186,6 +201,12 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 			continue
 		case anyOrder:
 			p.order = join(p.order, x.slots)
+			continue
+		case measure:
+			if len(c.loads) != len(m.locations) {
+				return nil, errors.New("the costs of measuring belong to another trace")
+			}
+			p.loads = append(p.loads, c)
 			continue
 		case balance:
 			for s, again := range balanced {
@@ -451,29 +472,36 @@ func (m *meanVisits) means() []int64 {
 }
 
 // shift moves the times at which a location enters its calls, waits left out, and returns by
-// how much its end moves. It notes in own, unless that is nil, how much longer the calls' own
-// times are.
-// In stretches, unless that is nil, it notes what changes between calls, and in growing the flights that own times grow with.
-func (p *plan) shift(l trace.LocationID, clocks, own clockTable, stretches *spill.Table[stretch],
-	growing *spill.Table[uint32]) (int64, error) {
+// how much its end moves, and what of the costs of measuring could not be removed. It notes in early
+// how much earlier than the model says the waits of calls end; in own, unless that is nil, how much longer
+// the calls' own times are; likewise in stretches what changes between calls, and in growing the flights that
+// own times grow with.
+func (p *plan) shift(l trace.LocationID, clocks, early, own clockTable, stretches *spill.Table[stretch],
+	growing *spill.Table[uint32]) (moved, left int64, err error) {
 	x := p.shifter(l)
 	if x == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
-	x.clocks, x.longer, x.stretches, x.growing = clocks, own, stretches, growing
+	x.clocks, x.early, x.longer, x.stretches, x.growing = clocks, early, own, stretches, growing
 	if len(x.changes) > 0 {
 		p.walk(l, p.touched, x.pass, x.endVisit)
 		x.move(clocks.Len())
 	}
-	moved := x.moved
+	moved = x.moved
 	if x.moved, x.shifted = 0, 0; x.more != nil || x.overlap != nil {
 		x.transfers()
 		x.move(clocks.Len())
 	}
-	if moved += x.moved; x.endless || moved > mostChange {
-		return 0, errEndless
+	if moved += x.moved; !x.endless && moved <= mostChange && x.loads != nil {
+		x.moved, x.shifted = 0, 0
+		left = x.measure()
+		x.move(clocks.Len())
+		moved += x.moved
 	}
-	return moved, nil
+	if x.endless || moved > mostChange {
+		return 0, 0, errEndless
+	}
+	return moved, left, nil
 }
 
 // move moves the times at which calls are entered, up to one, by what has changed before.
@@ -515,6 +543,7 @@ type shifter struct {
 
 	clocks    clockTable // those of calls before shifted are moved
 	shifted   int
+	early     clockTable            // how much earlier than the model says the waits of calls end
 	longer    clockTable            // nil: not asked for
 	stretches *spill.Table[stretch] // nil: not asked for
 	growing   *spill.Table[uint32]  // likewise
@@ -545,7 +574,7 @@ func (p *plan) shifter(l trace.LocationID) *shifter {
 			x.changes = append(x.changes, c)
 		}
 	}
-	if x.changes == nil && p.more == nil && p.overlap == nil {
+	if x.changes == nil && p.more == nil && p.overlap == nil && p.loads == nil {
 		return nil
 	}
 	return x

@@ -166,3 +166,26 @@ func distance(a, b string) int {
 func FindPlace(t *trace.Trace, text string) (Place, error) {
 	return (&Model{t: t, names: namesOf(t)}).Place(text)
 }
+
+// FindCallPath finds what lies in or below a call path, names of regions such as "main > solve > MPI_Send": the first may be called by others.
+func FindCallPath(t *trace.Trace, text string) (Place, error) {
+	var names []string
+	for name := range strings.SplitSeq(text, ">") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	nodes := t.Tree.Nodes
+	in, found := make([]bool, len(nodes)), false
+	for i := range nodes { // callers come first
+		at, left := trace.PathID(i), len(names)
+		for ; left > 0 && int(at) < len(nodes) && t.Defs.RegionLabel(nodes[at].Region) == names[left-1]; left-- {
+			at = nodes[at].Parent
+		}
+		parent := nodes[i].Parent
+		in[i] = left == 0 || int(parent) < i && in[parent]
+		found = found || in[i]
+	}
+	if !found {
+		return nil, fmt.Errorf("no call path is %q", text)
+	}
+	return func(p trace.PathID) bool { return int(p) < len(in) && in[p] }, nil
+}

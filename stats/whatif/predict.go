@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"math"
+	"slices"
 	"sort"
 
 	"tracekit/engine"
@@ -15,6 +16,7 @@ type Prediction struct {
 	Baseline int64 // run time as recorded
 	RunTime  int64 // with the changes
 	Ranks    []RankTimes
+	Left     int64 // costs of measuring that were not removed, for there was no time to take them from
 }
 
 // Gain returns by how much the run is shorter with the changes.
@@ -54,7 +56,7 @@ func (in *input) release() {
 	for _, c := range in.clocks {
 		c.Release()
 	}
-	for _, x := range in.longer {
+	for _, x := range slices.Concat(in.longer, in.early) {
 		if x != nil {
 			x.Release()
 		}
@@ -87,7 +89,8 @@ func (m *Model) change(ctx context.Context, changes []Change, apart bool) (input
 // grow with.
 func (p *plan) input(ctx context.Context, apart, transfers bool) (in input, err error) {
 	m := p.Model
-	in = input{locations: m.locations, flights: p.flights, ends: make([]int64, len(m.locations)),
+	in = input{locations: m.locations, flights: p.flights, ends: make([]int64, len(m.locations)), left: make([]int64, len(m.locations)),
+		early:  make([]clockTable, len(m.locations)),
 		longer: make([]clockTable, len(m.locations)), stretches: make([]*spill.Table[stretch], len(m.locations)),
 		transfers: make([]*spill.Table[uint32], len(m.locations))}
 	if err := p.rearrange(ctx, &in); err != nil {
@@ -98,6 +101,9 @@ func (p *plan) input(ctx context.Context, apart, transfers bool) (in input, err 
 		for _, rows := range m.locations[l].clocks.Rows {
 			clocks.AppendRows(rows)
 		}
+		if p.loads != nil {
+			in.early[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
+		}
 		if apart {
 			in.longer[l] = spill.NewZeros[int64](m.t.Store, clocks.Len())
 			in.stretches[l] = spill.NewTable[stretch](m.t.Store)
@@ -105,7 +111,8 @@ func (p *plan) input(ctx context.Context, apart, transfers bool) (in input, err 
 		if transfers {
 			in.transfers[l] = spill.NewZeros[uint32](m.t.Store, clocks.Len())
 		}
-		moved, err := p.shift(trace.LocationID(l), clocks, in.longer[l], in.stretches[l], in.transfers[l])
+		moved, left, err := p.shift(trace.LocationID(l), clocks, in.early[l], in.longer[l], in.stretches[l], in.transfers[l])
+		in.left[l] = left
 		in.ends[l] = m.locations[l].end + moved
 		return clocks, err
 	})
@@ -119,6 +126,7 @@ func (m *Model) result(r *replay) Prediction {
 		if m.t.Span[l].Events == 0 || m.aside[l] {
 			continue
 		}
+		p.Left += m.ns(r.in.left[l])
 		last := r.end(trace.LocationID(l))
 		if rank := m.t.Rank[l]; int(rank) < len(p.Ranks) {
 			x := &p.Ranks[rank]

@@ -26,6 +26,8 @@ type input struct {
 	locations []location
 	clocks    []clockTable
 	ends      []int64
+	left      []int64                 // costs of measuring that were not removed
+	early     []clockTable            // by call: how much earlier its wait ends; nil: as the model says
 	longer    []clockTable            // by call: by how much its own time is longer; nil: not asked for
 	stretches []*spill.Table[stretch] // by location: what changes between calls; nil: not asked for
 	transfers []*spill.Table[uint32]  // by location and call: the flight that its own time grows with, 0: none; nil: not asked for
@@ -156,6 +158,15 @@ func (r *replay) Enter(l trace.LocationID, step int) (needs int) {
 
 // Need implements causal.Visitor.
 func (r *replay) Need(l trace.LocationID, step, k int) (at int64, ok bool) {
+	at, ok = r.need(l, step, k)
+	if early := r.in.early[l]; early != nil && ok && at != causal.Anytime {
+		at -= early.At(int(r.state[l].at.call))
+	}
+	return at, ok
+}
+
+// need returns when a need is met, by the model.
+func (r *replay) need(l trace.LocationID, step, k int) (at int64, ok bool) {
 	s := &r.state[l]
 	if needs := int(s.after.needs - s.at.needs); k < needs {
 		if r.inSeries(l, step) { // the row has this need alone

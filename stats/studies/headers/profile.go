@@ -12,6 +12,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/stats/analysis"
 	"tracekit/stats/fit"
+	"tracekit/stats/measurement"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -29,9 +30,8 @@ type Options struct {
 	// headers hold what a rank could know: the model's time.
 	Exact bool
 
-	// MonitoringNs is what the monitoring itself costs a message: 3,600 in the paper. The trace
-	// was not taken with it, so that it is no part of any other time.
-	MonitoringNs int64
+	// Cost says what a message costs that carries a header. The trace was not taken with it, so that it is no part of any other time.
+	Cost measurement.Costs
 
 	Ranks []uint32  // selected, in any order; empty: all
 	Pair  [2]uint32 // the two designated ranks of sampling; the same one twice: two that lie opposite
@@ -233,7 +233,7 @@ func Make(ctx context.Context, t *trace.Trace, a *analysis.Result, opts Options)
 	if p.mask, err = r.metrics.mask(opts.Mask); err != nil {
 		return nil, err
 	}
-	p.self = int64(float64(opts.MonitoringNs) * float64(t.Defs.Clock.Resolution) / 1e9)
+	p.self = int64(opts.Cost.Header * float64(t.Defs.Clock.Resolution) / 1e9)
 	if err := p.play(ctx); err != nil {
 		return nil, fmt.Errorf("replaying headers: %w", err)
 	}

@@ -47,7 +47,7 @@ func options(t *testing.T, text string) (s analysis.Options, h headers.Options) 
 		case "layout":
 			h.Layout = headers.Layout(n)
 		case "monitoring":
-			h.MonitoringNs = n
+			h.Cost.Header = float64(n)
 		default:
 			t.Fatalf("unknown option %s", word)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/samples"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -186,7 +187,7 @@ func TestSampledSource(t *testing.T) {
 func TestPlan(t *testing.T) {
 	tr := generated(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 200, Seed: 1})
 	goal := Goal{"error", 0.05}
-	p, err := MakePlan(t.Context(), tr, goal, Grid(Stat), Options{Cost: DefaultCost()})
+	p, err := MakePlan(t.Context(), tr, goal, Grid(Stat), Options{Cost: measurement.Photon()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func TestPlan(t *testing.T) {
 		if row.Reaches && (!seen || worst >= goal.Limit) {
 			t.Errorf("%s reaches the goal with %g, chosen was %s", row.Configuration, worst, p.Chosen)
 		}
-		if row.Configuration == "P-1-STAT" && (worst != 0 || row.Share != 1 || row.CostUs != 19) {
+		if row.Configuration == "P-1-STAT" && (worst != 0 || row.Share != 1 || row.CostUs != 21.7) {
 			t.Errorf("sampling all: %s", text(t, row))
 		}
 	}
@@ -229,7 +230,7 @@ func BenchmarkMake(b *testing.B) {
 			tr := generated(b, samples.Options{Program: "halo", Ranks: 64, Iterations: x.iterations, Seed: 1})
 			list, messages := configs(b, x.names...), uint64(0)
 			for b.Loop() {
-				d, err := Make(context.Background(), tr, list, Options{Jobs: 1, Cost: DefaultCost()})
+				d, err := Make(context.Background(), tr, list, Options{Jobs: 1, Cost: measurement.Photon()})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -12,6 +12,9 @@ type Strategy byte
 
 // The strategies, by their letters in names.
 const (
+	Original   Strategy = 'O' // nothing is in place: ORIG
+	Unprofiled Strategy = 'N' // messages carry what sampling needs, but nobody decides: NOPROF
+
 	Random  Strategy = 'P' // sample if u <= T, u uniform in (0, 1]
 	Counter Strategy = 'C' // sample when the number of sends since the last sample exceeds a target drawn from P ± V
 	Timer   Strategy = 'T' // sample when the time since the last send, or sample, exceeds a target drawn from P ± V
@@ -25,9 +28,13 @@ const (
 	Stat  Analysis = iota // count, total, minimum and maximum of the latencies of a category
 	Freq                  // counts of latencies by decade
 	Write                 // the sampled records themselves
+	Off                   // nothing: it is decided, and that is all
 )
 
-var analysisNames = [...]string{"STAT", "FREQ", "WRITE"}
+var analysisNames = [...]string{"STAT", "FREQ", "WRITE", "OFF"}
+
+// plain are the names of configurations that sample nothing.
+var plain = map[string]Strategy{"ORIG": Original, "NOPROF": Unprofiled}
 
 // String returns the name in the paper's spelling.
 func (a Analysis) String() string { return analysisNames[a] }
@@ -39,12 +46,12 @@ func ParseAnalysis(s string) (Analysis, error) {
 			return Analysis(a), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown analysis %q; want STAT, FREQ or WRITE", s)
+	return 0, fmt.Errorf("unknown analysis %q; want STAT, FREQ, WRITE or OFF", s)
 }
 
 // A Config is one way to sample.
 //
-//	0 < Threshold <= 1 if random; 0 otherwise
+//	0 <= Threshold <= 1 if random; 0 otherwise
 //	0 <= Variance <= Period <= maxPeriod, in messages (counter) or ns (timer); 0 if random
 type Config struct {
 	Strategy    Strategy
@@ -70,14 +77,17 @@ type Defaults struct {
 const DefaultSeed = 1
 
 // Parse reads the name of a configuration: strategy, parameter and analysis as in the paper
-// (P-0.01-FREQ, C-256-STAT, T-0.001-WRITE; timers in seconds). Before the analysis may stand
+// (P-0.01-FREQ, C-256-STAT, T-0.001-WRITE, P-0-OFF, ORIG, NOPROF; timers in seconds). Before the analysis may stand
 // V and the variance, S and the seed, and the word SAMPLE for a timer since the last sample:
 // C-256-V32-S7-STAT.
 func Parse(name string, d Defaults) (Config, error) {
 	c := Config{Seed: d.Seed}
 	fail := func(format string, args ...any) (Config, error) {
-		return Config{}, fmt.Errorf("configuration %q: %s; names are such as P-0.01-FREQ, C-256-V32-STAT, T-0.001-WRITE", name,
+		return Config{}, fmt.Errorf("configuration %q: %s; names are such as P-0.01-FREQ, C-256-V32-STAT, T-0.001-WRITE, P-0-OFF, NOPROF, ORIG", name,
 			fmt.Sprintf(format, args...))
+	}
+	if s, ok := plain[strings.ToUpper(name)]; ok {
+		return Config{Strategy: s, Analysis: Off, Seed: DefaultSeed}, nil
 	}
 	words := strings.Split(strings.ToUpper(name), "-")
 	if len(words) < 3 || len(words[0]) != 1 {
@@ -87,8 +97,8 @@ func Parse(name string, d Defaults) (Config, error) {
 	var err error
 	switch c.Strategy {
 	case Random:
-		if c.Threshold, err = number(words[1]); err != nil || c.Threshold <= 0 || c.Threshold > 1 {
-			return fail("%q is not a threshold above 0 and up to 1", words[1])
+		if c.Threshold, err = number(words[1]); err != nil || c.Threshold > 1 {
+			return fail("%q is not a threshold from 0 to 1", words[1])
 		}
 	case Counter, Timer:
 		if c.Period, err = c.amount(words[1]); err != nil {
@@ -166,6 +176,11 @@ func (c *Config) spread(s string) (v int64, err error) {
 
 // String returns the name: Parse of it gives the same configuration.
 func (c Config) String() string {
+	for name, s := range plain {
+		if c.Strategy == s {
+			return name
+		}
+	}
 	unit := func(v int64) string {
 		if c.Strategy == Timer {
 			return strconv.FormatFloat(float64(v)/1e9, 'f', -1, 64)
@@ -199,6 +214,8 @@ func (c *Config) share() (share float64, ok bool) {
 		return c.Threshold, true
 	case Counter:
 		return 1 / float64(c.Period+1), true
+	case Original, Unprofiled:
+		return 0, true
 	}
 	return 0, false
 }

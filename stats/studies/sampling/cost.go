@@ -7,33 +7,42 @@ import (
 	"slices"
 
 	"tracekit/engine"
+	"tracekit/stats/measurement"
 	"tracekit/trace"
 )
 
-// A Cost is what sampling costs a message, in ns. DefaultCost has the paper's figures.
-type Cost struct {
-	BaselineNs float64 // latency of a small message without the layer
-	LayerNs    float64 // more with the layer in place, of every message
-	SampleNs   float64 // more of a sampled message, with STAT or FREQ
-	WriteNs    float64 // the same, with WRITE
-	LimitBytes uint64  // of larger messages nothing is visible
-}
-
-// DefaultCost returns the figures of the paper's ping-pong with messages of 4 bytes.
-func DefaultCost() Cost {
-	return Cost{BaselineNs: 37_200, LayerNs: 3_000, SampleNs: 16_000, WriteNs: 22_000, LimitBytes: 20_000}
-}
-
-// sampled returns what a sampled message costs beyond the layer.
-func (c *Cost) sampled(a Analysis) float64 {
-	if a == Write {
-		return c.WriteNs
+// deciding returns the ns that a decision about a message costs, and those of the layer and of what messages carry.
+func (c *Config) deciding(m *measurement.Costs) float64 {
+	switch c.Strategy {
+	case Original:
+		return 0
+	case Unprofiled:
+		return m.Header
+	case Random:
+		return m.Header + m.Layer + m.Draw
+	case Timer:
+		return m.Header + m.Layer + m.Clock
 	}
-	return c.SampleNs
+	return m.Header + m.Layer
 }
 
-// message returns the mean cost of a small message if a share of them is sampled.
-func (c *Cost) message(a Analysis, share float64) float64 { return c.LayerNs + share*c.sampled(a) }
+// using returns the ns that a sampled message costs more.
+func (c *Config) using(m *measurement.Costs) float64 {
+	switch {
+	case c.Analysis == Off:
+		return 0
+	case c.Analysis == Write:
+		return m.Write
+	case c.Strategy == Counter && c.Variance > 0 || c.Strategy == Timer && c.Variance > 0:
+		return m.Sample + m.Draw // of the next target
+	}
+	return m.Sample
+}
+
+// message returns the mean cost in ns of a small message if a share of them is sampled.
+func (c *Config) message(m *measurement.Costs, share float64) float64 {
+	return c.deciding(m) + share*c.using(m)
+}
 
 // measured are the latencies that the paper measured in its ping-pong, in µs.
 func measured() []PaperRow {
@@ -43,17 +52,48 @@ func measured() []PaperRow {
 
 // paper returns those with what the model has for each. In a ping-pong a rank sends every two
 // latencies: a timer of since the last send, if its period is longer, never samples.
-func (c *Cost) paper() []PaperRow {
+func paper(m *measurement.Costs) []PaperRow {
 	rows := measured()
 	for i := range rows {
-		config, _ := Parse(rows[i].Configuration, Defaults{Seed: DefaultSeed})
-		share, ok := config.share()
-		if !ok && 2*c.BaselineNs > float64(config.Period) {
+		c, _ := Parse(rows[i].Configuration, Defaults{Seed: DefaultSeed})
+		share, ok := c.share()
+		if !ok && 2*m.Baseline > float64(c.Period) {
 			share = 1
 		}
-		rows[i].ModelUs = (c.BaselineNs + c.message(config.Analysis, share)) / 1000
+		rows[i].ModelUs = (m.Baseline + c.message(m, share)) / 1000
 	}
 	return rows
+}
+
+// Load returns what the configuration would have cost each location: deciding before a message is sent; using a sampled one, whose latency its
+// receiver learns first, in the call that completes the receive. It needs Options.Marks.
+func (x *Result) Load(ctx context.Context) (measurement.Loads, error) {
+	r, c, costs := x.run, &x.run.configs[x.k], &x.run.opts.Cost
+	loads := make(measurement.Loads, len(r.t.Calls))
+	_, err := engine.Map(ctx, r.opts.Jobs, len(loads), func(_ context.Context, l int) (struct{}, error) {
+		if r.t.Calls[l].Len() == 0 {
+			return struct{}{}, nil
+		}
+		load := measurement.NewLoad(r.t, trace.LocationID(l))
+		clock := measurement.NewClock(r.t)
+		for i := range r.t.Sends[l].Len() {
+			if s := r.t.Sends[l].Ptr(i); s.Call != trace.None && costs.Visible(s.Bytes) {
+				*load.Before.Ptr(int(s.Call)) += clock.Ticks(c.deciding(costs))
+			}
+		}
+		for i := range r.t.Recvs[l].Len() {
+			v := r.t.Recvs[l].Ptr(i)
+			if v.Call != trace.None && v.State == trace.Matched && costs.Visible(v.Bytes) && x.wrote(v.SendLoc, int(v.Send)) {
+				*load.Own.Ptr(int(v.Call)) += clock.Ticks(c.using(costs))
+			}
+		}
+		loads[l] = load
+		return struct{}{}, nil
+	})
+	if err == nil {
+		err = r.t.Store.Err()
+	}
+	return loads, err
 }
 
 // Benchmark returns the median latency in ns of the smallest messages of a benchmark's trace,
@@ -105,3 +145,33 @@ func Benchmark(ctx context.Context, t *trace.Trace, jobs int) (medianNs float64,
 
 // benchmarkMessages bounds the messages of a location that enter a benchmark.
 const benchmarkMessages = 100_000
+
+// Bytes of what a rank keeps of messages: of a category its identifier, four sums or a count for each decade, of a written message the
+// identifier, both times and the size.
+const (
+	statBytes  = 40
+	freqBytes  = 8 + 8*decades
+	writeBytes = 32
+)
+
+// volume returns the bytes that a configuration keeps on all ranks together.
+func (c *Config) volume(r *run, k int) (bytes uint64) {
+	for _, s := range r.streams {
+		if c.Analysis == Write {
+			bytes += writeBytes * s.sums[k].Messages
+			continue
+		}
+		for i := range s.keys {
+			if s.cells[i*len(s.sums)+k].count == 0 {
+				continue
+			}
+			switch c.Analysis {
+			case Stat:
+				bytes += statBytes
+			case Freq:
+				bytes += freqBytes
+			}
+		}
+	}
+	return bytes
+}

@@ -3,6 +3,7 @@ package sampling
 import (
 	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/stats/measurement"
 )
 
 // Schema names the JSON document that a Document is.
@@ -17,9 +18,10 @@ type Document struct {
 	Restriction *Restriction        `json:"restriction,omitempty"`
 	*Result
 	More     []*Result          `json:"more,omitempty"` // of the other configurations, in their order
-	Costs    CostRow            `json:"costs"`
+	Costs    measurement.Costs  `json:"costs"`
 	Paper    []PaperRow         `json:"paper"`
 	Plan     *Plan              `json:"plan,omitempty"`
+	Sweep    *Sweep             `json:"sweep,omitempty"`
 	Findings []document.Finding `json:"findings"`
 }
 
@@ -28,6 +30,7 @@ type Restriction struct {
 	MinBytes uint64     `json:"min_bytes"`
 	MaxBytes *uint64    `json:"max_bytes"` // null: any
 	Site     field.Name `json:"site"`      // null: any
+	CallPath field.Name `json:"call_path"` // null: any
 	Skipped  uint64     `json:"skipped"`   // sends that take no part
 }
 
@@ -65,8 +68,9 @@ type Population struct {
 	Messages   uint64 `json:"messages"`
 	Bytes      uint64 `json:"bytes"`
 	Categories int    `json:"categories"`
-	Unmatched  uint64 `json:"unmatched"` // sends that nobody receives: nothing can be learned of them
-	Pooled     uint64 `json:"pooled"`    // messages in categories that stand for many, for a rank had too many
+	Unmatched  uint64 `json:"unmatched"`  // sends that nobody receives: nothing can be learned of them
+	Unexpected uint64 `json:"unexpected"` // messages sent before their receives were posted
+	Pooled     uint64 `json:"pooled"`     // messages in categories that stand for many, for a rank had too many
 }
 
 // Sampled is what was sampled of it.
@@ -75,6 +79,7 @@ type Sampled struct {
 	Bytes      uint64    `json:"bytes"`
 	Categories int       `json:"categories"`
 	Unmatched  uint64    `json:"unmatched"`
+	Unexpected uint64    `json:"unexpected"`
 	Share      *float64  `json:"share"` // of the population's messages
 	Ranks      []RankRow `json:"ranks"` // by sender, ascending
 }
@@ -141,6 +146,9 @@ type Estimates struct {
 	Messages Estimate `json:"messages"`
 	Bytes    Estimate `json:"bytes"`
 	Latency  Estimate `json:"latency_total_ns"`
+
+	// Counted is that of random sampling if ranks count their sends, which the layer sees anyway; nil: another strategy.
+	Counted *Estimate `json:"latency_total_counted_ns,omitempty"`
 }
 
 // An Estimate is null where there is nothing to estimate from; low and high, the bounds of the
@@ -174,22 +182,15 @@ type PauseShare struct {
 	Sampled    *float64 `json:"sampled"`
 }
 
-// A Model is what the sampling would have cost. The latencies are of a small message;
-// slowdown is the run time of this trace with what sampling costs the rank that pays the most.
+// A Model is what the sampling would have cost. The latencies are of a small message; run_time_ns is that of this trace, replayed with what
+// sampling costs each message. Null: it was not asked for, or the trace cannot be replayed.
 type Model struct {
 	BaselineUs     float64  `json:"baseline_us"`
 	WithSamplingUs float64  `json:"with_sampling_us"`
-	Slowdown       *float64 `json:"slowdown"` // null: the run takes no time
-	PaperUs        *float64 `json:"paper_us"` // measured in the paper; null: not this configuration
-}
-
-// A CostRow is a Cost in the document.
-type CostRow struct {
-	BaselineUs float64 `json:"baseline_us"`
-	LayerUs    float64 `json:"layer_us"`
-	SampleUs   float64 `json:"sample_us"`
-	WriteUs    float64 `json:"write_us"`
-	LimitBytes uint64  `json:"limit_bytes"`
+	RunTime        *int64   `json:"run_time_ns"`
+	Slowdown       *float64 `json:"slowdown"`      // of that, over the run time as recorded
+	SampledBytes   uint64   `json:"sampled_bytes"` // what it keeps: of a category its sums or counts, of WRITE a record for each message
+	PaperUs        *float64 `json:"paper_us"`      // measured in the paper; null: not this configuration
 }
 
 // A PaperRow is a latency that the paper measured in its ping-pong, and the model's.

@@ -14,6 +14,9 @@ const (
 	// HorvitzThompson weighs each sample with one over its probability of inclusion, T.
 	HorvitzThompson Method = "horvitz_thompson"
 
+	// Nothing is that of configurations that sample nothing.
+	Nothing Method = "none"
+
 	// Counted lets the samples of a rank stand for equal parts of its sends, whose number a
 	// counter knows.
 	Counted Method = "counted"
@@ -29,6 +32,8 @@ func (c *Config) method() Method {
 		return HorvitzThompson
 	case Counter:
 		return Counted
+	case Original, Unprofiled:
+		return Nothing
 	}
 	return Naive
 }
@@ -48,6 +53,7 @@ const mostSkew = 1.0 / 3
 // A weighing is how the samples of each stream count.
 type weighing struct {
 	config  *Config
+	counted bool // of random sampling: ranks count their sends, and samples stand for equal parts of these
 	streams []*stream
 	k       int       // of the configuration
 	weights []float64 // by stream
@@ -55,8 +61,13 @@ type weighing struct {
 }
 
 // weigh finds the weights of a configuration's samples.
-func weigh(r *run, k int) *weighing {
-	w := &weighing{config: &r.configs[k], streams: r.streams, k: k, weights: make([]float64, len(r.streams))}
+func weigh(r *run, k int) *weighing { return newWeighing(r, k, false) }
+
+// weighCounted finds those of random sampling if ranks count their sends.
+func weighCounted(r *run, k int) *weighing { return newWeighing(r, k, true) }
+
+func newWeighing(r *run, k int, counted bool) *weighing {
+	w := &weighing{config: &r.configs[k], counted: counted, streams: r.streams, k: k, weights: make([]float64, len(r.streams))}
 	missed := uint64(0) // sends of streams without a sample
 	for _, s := range r.streams {
 		n, all := s.sampled(k), s.eligible()
@@ -67,7 +78,7 @@ func weigh(r *run, k int) *weighing {
 	for i, s := range r.streams {
 		n := s.sampled(k)
 		switch {
-		case w.config.Strategy == Random:
+		case w.random() && w.config.Threshold > 0:
 			w.weights[i] = 1 / w.config.Threshold
 		case n > 0: // those of the streams without any are spread over all
 			w.weights[i] = float64(s.eligible())/float64(n) + float64(missed)/float64(w.samples)
@@ -75,6 +86,9 @@ func weigh(r *run, k int) *weighing {
 	}
 	return w
 }
+
+// random reports whether samples weigh one over their probability.
+func (w *weighing) random() bool { return w.config.Strategy == Random && !w.counted }
 
 // sampled returns how many sends of a stream a configuration has sampled, matched or not.
 func (s *stream) sampled(k int) uint64 { return s.sums[k].Messages + s.sums[k].Unmatched }
@@ -84,7 +98,7 @@ func (s *stream) eligible() uint64 { return s.sampled(len(s.samplers)) }
 
 // total estimates a total over the population of what moments were taken of.
 func (w *weighing) total(of func(*Sums) moments) estimate {
-	if w.samples == 0 && w.config.Strategy != Random {
+	if w.samples == 0 && (!w.random() || w.config.Threshold == 0) {
 		return none
 	}
 	e := estimate{0, math.NaN(), math.NaN()}
@@ -92,9 +106,9 @@ func (w *weighing) total(of func(*Sums) moments) estimate {
 		e.value += w.weights[i] * float64(of(&s.sums[w.k]).sum)
 	}
 	switch {
-	case w.config.Strategy == Random:
+	case w.random():
 		e.low, e.high = w.randomBounds(e.value, of)
-	case w.config.Strategy == Counter && w.config.Variance > 0:
+	case w.counted || w.config.Strategy == Counter && w.config.Variance > 0:
 		e.low, e.high = w.countedBounds(e.value, of)
 	}
 	return e
@@ -182,7 +196,7 @@ func (w *weighing) messages() estimate {
 	if w.config.Strategy == Counter && received.sum > 0 && uint64(received.sum) == w.samples {
 		e.low, e.high = e.value, e.value
 	}
-	if t := w.config.Threshold; w.config.Strategy == Random && t < 1 {
+	if t := w.config.Threshold; w.config.Strategy == Random && t > 0 && t < 1 {
 		n, z := e.value*t, standard((1+confidence)/2)
 		middle, half := n+z*z*(1-t)/2, z*math.Sqrt((1-t)*(n+z*z*(1-t)/4))
 		e.low, e.high = max(n, (middle-half)/t), (middle+half)/t // there are at least those that were sampled

@@ -53,17 +53,22 @@ func newRun(t *trace.Trace, configs []Config, opts Options) (*run, error) {
 		if c.Analysis == Freq {
 			r.freq[k], r.freq[len(configs)] = true, true
 		}
-		if c.Analysis == Write {
+		if c.Analysis == Write || opts.Marks {
 			r.bit[k] = bit
 			bit <<= 1
 		}
 	}
 	for l := range t.Sends {
-		if bit > 1 {
+		if r.marks() {
 			r.written = append(r.written, spill.NewZeros[uint8](t.Store, t.Sends[l].Len()))
 		}
 	}
 	return r, nil
+}
+
+// marks reports whether it is kept which messages some configuration samples.
+func (r *run) marks() bool {
+	return slices.ContainsFunc(r.bit, func(bit uint8) bool { return bit != 0 })
 }
 
 // numberSites gives the sites of call paths numbers, in order of the first path.
@@ -222,6 +227,24 @@ func (r *run) lookUp(batch []sending) {
 	}
 }
 
+// unexpected reports whether a message is sent before its receive is posted: it will often be there first.
+func (r *run) unexpected(x *sending) bool {
+	if x.recv == nil {
+		return false
+	}
+	sent, posted := x.row.Time, x.recv.Time
+	if x.call != nil {
+		sent = x.call.Enter
+	}
+	switch {
+	case x.recv.Post != trace.None:
+		posted = r.t.Calls[x.row.RecvLoc].Ptr(int(x.recv.Post)).Enter
+	case x.taker != nil:
+		posted = x.taker.Enter
+	}
+	return sent < posted
+}
+
 // send takes one send.
 func (r *run) send(s *stream, x *sending) {
 	row := x.row
@@ -234,7 +257,8 @@ func (r *run) send(s *stream, x *sending) {
 		s.skipped++
 		return
 	}
-	m := message{latency: x.leave - posted, pause: posted-s.passed > s.pause, large: row.Bytes > r.opts.Cost.LimitBytes}
+	m := message{latency: x.leave - posted, pause: posted-s.passed > s.pause, large: !r.opts.Cost.Visible(row.Bytes),
+		unexpected: r.unexpected(x)}
 	s.passed = posted
 	if x.recv == nil {
 		for k := range s.samplers {
@@ -276,6 +300,9 @@ func (r *run) count(s *stream, k, at int, m *message) {
 	}
 	if m.large {
 		sums.Large++
+	}
+	if m.unexpected {
+		sums.Unexpected++
 	}
 	sums.Bytes.add(int64(min(m.bytes, math.MaxInt64)))
 	sums.Latency.add(m.latency)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/stats/measurement"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -120,6 +121,8 @@ func MakePlan(ctx context.Context, t *trace.Trace, goal Goal, grid []Config, opt
 // A trial is what came of one seed of a configuration.
 type trial struct {
 	errors              [4]float64 // as in goals, relative; +Inf: nothing was sampled
+	signed              [4]float64 // of messages, bytes, latency and latency where ranks count their sends, with their signs
+	given, held         [4]bool    // there is an interval; the truth lies in it
 	population, sampled Sums
 }
 
@@ -129,21 +132,28 @@ func (r *run) try(k int) trial {
 	truth := [3]float64{float64(x.population.Messages), float64(x.population.Bytes.sum), float64(x.population.Latency.sum)}
 	w := weigh(r, k)
 	for i, e := range []estimate{w.messages(), w.bytes(), w.latency()} {
-		off := math.Abs(e.value - truth[i])
-		switch {
-		case x.sampled.Messages == 0 || math.IsNaN(off):
-			off = math.Inf(1)
-		case off > 0:
-			off /= math.Abs(truth[i])
+		x.judge(i, e, truth[i])
+		if x.errors[i+1] = math.Abs(x.signed[i]); x.sampled.Messages == 0 || math.IsNaN(e.value) {
+			x.errors[i+1] = math.Inf(1)
 		}
-		x.errors[i+1] = off
 	}
+	x.judge(3, weighCounted(r, k).latency(), truth[2])
 	x.errors[0] = max(x.errors[1], x.errors[2], x.errors[3])
 	return x
 }
 
+// judge compares an estimate with the truth.
+func (x *trial) judge(i int, e estimate, truth float64) {
+	slack := 1e-9 * truth
+	if x.signed[i] = relative(e.value, truth); e.value == truth {
+		x.signed[i] = 0
+	}
+	x.given[i] = !math.IsNaN(e.low) && !math.IsNaN(e.high)
+	x.held[i] = x.given[i] && e.low-slack <= truth && truth <= e.high+slack
+}
+
 // planRow judges a configuration by its trials.
-func planRow(goal Goal, c *Config, trials []trial, cost *Cost) PlanRow {
+func planRow(goal Goal, c *Config, trials []trial, cost *measurement.Costs) PlanRow {
 	row := PlanRow{Configuration: c.String()}
 	var messages, small, allMessages, allSmall uint64
 	for _, x := range trials {
@@ -154,7 +164,7 @@ func planRow(goal Goal, c *Config, trials []trial, cost *Cost) PlanRow {
 		row.Share = float64(messages) / float64(allMessages)
 	}
 	if allSmall > 0 {
-		row.CostUs = cost.message(c.Analysis, float64(small)/float64(allSmall)) / 1000
+		row.CostUs = c.message(cost, float64(small)/float64(allSmall)) / 1000
 	}
 	within := func(of int) float64 {
 		errors := make([]float64, len(trials))

@@ -9,6 +9,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/numbers"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -22,9 +23,10 @@ type Options struct {
 
 	MinBytes, MaxBytes uint64                  // MaxBytes 0: any
 	Site               func(trace.PathID) bool // of the send; nil: any
-	SiteText           string                  // what Site stands for, for the document
+	SiteText, PathText string                  // what Site stands for, for the document: a place, a call path
 
-	Cost     Cost
+	Cost     measurement.Costs
+	Marks    bool             // keep which messages are sampled, for Result.Load; at most 8 configurations
 	Analysis *analysis.Result // of the whole trace with its overhead by call; nil: no sampled analyses
 
 	totals bool // totals alone are asked for, not categories
@@ -39,7 +41,7 @@ func Make(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 		return nil, err
 	}
 	d := &Document{Schema: Schema, Trace: analysis.Trace(t), Selection: r.part.Block(t), Restriction: r.restriction(),
-		Costs: opts.Cost.row(), Paper: opts.Cost.paper(), Findings: analysis.FindingRows(t.Findings)}
+		Costs: opts.Cost, Paper: paper(&opts.Cost), Findings: analysis.FindingRows(t.Findings)}
 	if rebuilt := d.Trace.Rebuilt; rebuilt != nil { // latencies are a model's, and what timers do
 		d.Trace.Rebuilt = &document.Rebuilt{From: rebuilt.From, Approximate: rebuilt.Approximate, Modelled: []string{
 			"analyses", "bias.after_pause", "bias.mean_error", "categories[].freq", "categories[].mean_error", "categories[].mean_ns",
@@ -67,12 +69,12 @@ func pass(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 	}
 	writing := 0
 	for i := range configs {
-		if configs[i].Analysis == Write {
+		if configs[i].Analysis == Write || opts.Marks {
 			writing++
 		}
 	}
 	if writing > maxWriting {
-		return nil, fmt.Errorf("sampling: %d configurations with WRITE; at most %d are possible", writing, maxWriting)
+		return nil, fmt.Errorf("sampling: of %d configurations it is asked which messages they sample; at most %d are possible", writing, maxWriting)
 	}
 	r, err := newRun(t, configs, opts)
 	if err == nil {
@@ -93,7 +95,7 @@ func (r *run) restriction() *Restriction {
 	if r.opts.MinBytes == 0 && r.opts.MaxBytes == math.MaxUint64 && r.opts.Site == nil {
 		return nil
 	}
-	x := &Restriction{MinBytes: r.opts.MinBytes, Site: field.Name(r.opts.SiteText)}
+	x := &Restriction{MinBytes: r.opts.MinBytes, Site: field.Name(r.opts.SiteText), CallPath: field.Name(r.opts.PathText)}
 	if r.opts.MaxBytes != math.MaxUint64 {
 		x.MaxBytes = &r.opts.MaxBytes
 	}
@@ -127,8 +129,9 @@ func (r *run) result(k int) *Result {
 	c, all := &r.configs[k], len(r.configs)
 	x := &Result{Configuration: c.String(), Settings: c.settings(), run: r, k: k}
 	population, sampled := r.sumsOf(all), r.sumsOf(k)
-	x.Population = Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched}
-	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched,
+	x.Population = Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched,
+		Unexpected: population.Unexpected}
+	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched, Unexpected: sampled.Unexpected,
 		Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
 	for _, s := range r.streams {
 		if n := s.sums[all].Messages; n > 0 {
@@ -142,7 +145,11 @@ func (r *run) result(k int) *Result {
 	}
 	one := func(v float64) float64 { return v }
 	x.Estimates = Estimates{c.method(), in(int64(population.Messages), w.messages(), one), in(population.Bytes.sum, w.bytes(), one),
-		in(r.ns(population.Latency.sum), w.latency(), r.nsOf)}
+		in(r.ns(population.Latency.sum), w.latency(), r.nsOf), nil}
+	if c.Strategy == Random {
+		e := in(r.ns(population.Latency.sum), weighCounted(r, k).latency(), r.nsOf)
+		x.Estimates.Counted = &e
+	}
 	x.categories(&population, &sampled)
 	x.Model = r.model(c, &population, &sampled, k)
 	if r.opts.Analysis != nil {
@@ -159,6 +166,9 @@ func (c *Config) settings() Settings {
 	switch c.Strategy {
 	case Random:
 		s.Strategy, s.Threshold = "random", &c.Threshold
+		return s
+	case Original, Unprofiled:
+		s.Strategy = "none"
 		return s
 	case Counter:
 		s.Strategy = "counter"
@@ -180,28 +190,16 @@ func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
 	if small > 0 {
 		share = float64(hit) / float64(small)
 	}
-	m := Model{BaselineUs: cost.BaselineNs / 1000, WithSamplingUs: (cost.BaselineNs + cost.message(c.Analysis, share)) / 1000}
-	most := 0.0
-	for _, s := range r.streams {
-		all := &s.sums[len(r.configs)]
-		of := &s.sums[k]
-		most = max(most, float64(all.Messages-all.Large)*cost.LayerNs+float64(of.Messages-of.Large)*cost.sampled(c.Analysis))
-	}
-	first, last := scope.Run(r.t)
-	length := float64(r.ns(last - first))
-	m.Slowdown = ratio(length+most, length)
+	m := Model{BaselineUs: cost.Baseline / 1000, WithSamplingUs: (cost.Baseline + c.message(cost, share)) / 1000,
+		SampledBytes: c.volume(r, k)}
 	for _, row := range measured() {
 		p, _ := Parse(row.Configuration, Defaults{Seed: DefaultSeed})
-		if p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 && !c.SinceSample &&
+		if c.Analysis != Off && p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 && !c.SinceSample &&
 			c.Analysis != Write {
 			m.PaperUs = &row.MeasuredUs
 		}
 	}
 	return m
-}
-
-func (c *Cost) row() CostRow {
-	return CostRow{c.BaselineNs / 1000, c.LayerNs / 1000, c.SampleNs / 1000, c.WriteNs / 1000, c.LimitBytes}
 }
 
 // ratio returns a/b, nil if b is 0.

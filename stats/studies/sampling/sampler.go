@@ -55,7 +55,7 @@ func scatter(x uint64) uint64 {
 
 // aim draws the next target.
 func (s *sampler) aim() {
-	if s.strategy != Random {
+	if s.strategy == Counter || s.strategy == Timer {
 		s.target = s.low + s.random.Int64N(s.width)
 	}
 }
@@ -63,6 +63,8 @@ func (s *sampler) aim() {
 // decide reports whether the send at a tick is sampled.
 func (s *sampler) decide(at int64) bool {
 	switch s.strategy {
+	case Original, Unprofiled:
+		return false
 	case Random:
 		return 1-s.random.Float64() <= s.threshold // 1-[0, 1) is (0, 1]
 	case Counter:

@@ -10,6 +10,7 @@ import (
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -53,8 +54,8 @@ func configs(t testing.TB, names ...string) (list []Config) {
 
 func made(t testing.TB, tr *trace.Trace, o Options, names ...string) *Document {
 	t.Helper()
-	if o.Cost == (Cost{}) {
-		o.Cost = DefaultCost()
+	if o.Cost == (measurement.Costs{}) {
+		o.Cost = measurement.Photon()
 	}
 	d, err := Make(context.Background(), tr, configs(t, names...), o)
 	if err != nil {
@@ -172,7 +173,7 @@ func TestSameSeedSameSample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := Make(t.Context(), tr, []Config{other}, Options{Cost: DefaultCost()})
+		d, err := Make(t.Context(), tr, []Config{other}, Options{Cost: measurement.Photon()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,6 +51,7 @@ type Sums struct {
 	Messages     uint64 // matched
 	Unmatched    uint64 // sampled in vain, for nobody receives them
 	AfterPause   uint64 // of Messages: sent later after the one before than is usual for the rank
+	Unexpected   uint64 // of Messages: sent before the receive was posted
 	Large        uint64 // of Messages: above the limit of the cost model
 	Bytes        moments
 	Latency      moments // ticks
@@ -76,6 +77,7 @@ func (m *moments) merge(o *moments) {
 func (s *Sums) merge(o *Sums) {
 	s.Messages, s.Unmatched = s.Messages+o.Messages, s.Unmatched+o.Unmatched
 	s.AfterPause, s.Large = s.AfterPause+o.AfterPause, s.Large+o.Large
+	s.Unexpected += o.Unexpected
 	s.Bytes.merge(&o.Bytes)
 	s.Latency.merge(&o.Latency)
 	s.LateSender.merge(&o.LateSender)
@@ -149,10 +151,11 @@ func decadeOf(bounds *[decades - 1]int64, latency int64) int {
 // A message is what a rank learns of one that it sends.
 type message struct {
 	key
-	large   bool
-	pause   bool
-	latency int64
-	extra   amounts
+	large      bool
+	pause      bool
+	unexpected bool
+	latency    int64
+	extra      amounts
 }
 
 // category returns the number of a category, and makes it if need be. If a rank has too many,

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/samples"
 	"tracekit/spill"
+	"tracekit/stats/measurement"
 	"tracekit/trace"
 )
 
@@ -100,7 +101,7 @@ func TestRandomSamplesAreNotBiased(t *testing.T) {
 			c.Seed = s
 			list = append(list, c)
 		}
-		d, err := Make(t.Context(), tr, list, Options{Cost: DefaultCost()})
+		d, err := Make(t.Context(), tr, list, Options{Cost: measurement.Photon()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,27 +119,41 @@ func TestRandomSamplesAreNotBiased(t *testing.T) {
 
 // TestCosts: the model's figures of the paper's ping-pong, worked out by hand.
 func TestCosts(t *testing.T) {
-	c := DefaultCost()
-	want := map[string]float64{"C-2-STAT": 37.2 + 3 + 16.0/3, "C-256-STAT": 37.2 + 3 + 16.0/257, "T-0.001-STAT": 40.2, "T-0.3-STAT": 40.2,
-		"P-0.01-STAT": 37.2 + 3 + 0.16, "P-0.9-STAT": 37.2 + 3 + 14.4}
-	for _, row := range c.paper() {
+	c := measurement.Photon()
+	want := map[string]float64{"C-2-STAT": 37.2 + 3 + 16.0/3, "C-256-STAT": 37.2 + 3 + 16.0/257, "T-0.001-STAT": 41.8, "T-0.3-STAT": 41.8,
+		"P-0.01-STAT": 37.2 + 3 + 2.7 + 0.16, "P-0.9-STAT": 37.2 + 3 + 2.7 + 14.4}
+	for _, row := range paper(&c) {
 		if math.Abs(row.ModelUs-want[row.Configuration]) > 1e-9 {
 			t.Errorf("%s: %g µs, want %g", row.Configuration, row.ModelUs, want[row.Configuration])
 		}
 	}
-	// A rank with 300 sends pays 300 × 3 µs and 100 × 22 µs of a run of known length.
+	// A rank with 300 sends pays 3 µs for each, and receives 100 that are sampled.
 	tr := generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 300, Seed: 1})
-	d := made(t, tr, Options{}, "C-2-WRITE", "C-2-STAT")
-	length := float64(d.Trace.DurationNs)
-	for i, sample := range []float64{22_000, 16_000} {
-		x := d.Results()[i].Model
-		if want := (length + 300*3000 + 100*sample) / length; math.Abs(*x.Slowdown-want) > 1e-9 ||
-			math.Abs(x.WithSamplingUs-(40.2+sample/3000)) > 1e-9 {
-			t.Errorf("%+v, want a slowdown of %g", x, want)
+	d := made(t, tr, Options{Marks: true}, "C-2-WRITE", "C-2-STAT", "C-2-OFF", "NOPROF", "ORIG", "P-0-OFF")
+	for i, want := range []struct{ before, own int64 }{{900_000, 3_350_000}, {900_000, 1_600_000}, {900_000, 0}, {0, 0}, {0, 0}, {1_710_000, 0}} {
+		x := d.Results()[i]
+		loads, err := x.Load(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range loads {
+			before, own := total(loads[l].Before), total(loads[l].Own)
+			if before != want.before || own != want.own {
+				t.Errorf("%s costs location %d %d ns before calls and %d in calls, want %+v", x.Configuration, l, before, own, want)
+			}
 		}
 	}
-	large := made(t, generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 30, Bytes: 20_001, Seed: 1}), Options{}, "P-1-STAT")
-	if *large.Model.Slowdown != 1 {
-		t.Errorf("large messages cost nothing: %+v", large.Model)
+	large := made(t, generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 30, Bytes: 20_001, Seed: 1}), Options{Marks: true}, "P-1-STAT")
+	if loads, err := large.Load(t.Context()); err != nil || total(loads[0].Before)+total(loads[0].Own) != 0 {
+		t.Errorf("large messages cost nothing: %v", err)
 	}
+}
+
+func total(x *spill.Table[int64]) (sum int64) {
+	for _, rows := range x.Rows {
+		for _, v := range rows {
+			sum += v
+		}
+	}
+	return sum
 }
