@@ -120,7 +120,7 @@ func TestDamaged(t *testing.T) {
 // reseal makes the checksums of a file right, so that damage gets further than that.
 func reseal(file []byte) []byte {
 	file = bytes.Clone(file)
-	for at := int64(len(magic)); at < int64(len(file)); {
+	for at := int64(len(magic) + 1); at < int64(len(file)); {
 		s, err := readHead(bytes.NewReader(file), at, int64(len(file)))
 		if err != nil {
 			break
