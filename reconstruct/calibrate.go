@@ -18,7 +18,7 @@ import (
 const (
 	spreads         = 8       // replays at most, for each number of outliers
 	corrections     = 8       // replays at most
-	calibrateEvents = 1 << 20 // replayed each time, over all locations
+	calibrateEvents = 1 << 21 // replayed each time, over all locations
 	leastEvents     = 1 << 10 // of a location
 	calibrateShare  = 0.0005  // of the run's time may be off
 	lateShare       = 0.01    // of the time behind late senders may be off
