@@ -49,7 +49,7 @@ func lateSender(t *testing.T, src trace.Source) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return float64(r.WaitStates.All[waitstate.LateSender].TimeNs)
+	return float64(r.WaitStates[waitstate.LateSender].TimeNs)
 }
 
 // All messages are kept, all events where they are kept exactly, and calls wait behind late senders as long as they did, in smaller files than
