@@ -22,8 +22,8 @@ type Options struct {
 
 	// LateEvents is how many events of a location count for Location.Late.
 	LateEvents uint64
-	// Beside returns what else is done with the batches of a location; nil: nothing.
-	Beside func(l trace.LocationID) func(*trace.Batch)
+	// Beside returns what else is done with the batches of a location, and then once all are there; nil: nothing.
+	Beside func(l trace.LocationID) (batch func(*trace.Batch), end func())
 }
 
 // A Program is what was learned of a trace: its formulae, location by location.
@@ -119,7 +119,7 @@ type learning struct {
 
 	outliers int // of a location that are looked for
 
-	beside func(l trace.LocationID) func(*trace.Batch)
+	beside func(l trace.LocationID) (batch func(*trace.Batch), end func())
 }
 
 // A learned is what a location's call tree has learned, and its part of the report.
@@ -153,9 +153,9 @@ func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, e
 		c := s.clock[l].Cursor()
 		t.clock = &c
 	}
-	also := func(*trace.Batch) {}
+	also, end := func(*trace.Batch) {}, func() {}
 	if s.beside != nil {
-		also = s.beside(l)
+		also, end = s.beside(l)
 	}
 	for b, err := range batches {
 		if err != nil {
@@ -164,6 +164,7 @@ func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, e
 		t.Add(b)
 		also(b)
 	}
+	end()
 	t.Finish()
 	t.ranked = t.outliers.rank()
 	if s.laws {

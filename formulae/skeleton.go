@@ -71,10 +71,12 @@ func (s *Skeleton) Visit(b *trace.Batch, yield func(seq uint64, r trace.Row, ite
 	}
 }
 
-// Bare returns a location without formulae and loops: its tree is that of the skeleton of its events.
-func (l *Location) Bare() Location {
+// Bare returns a location without formulae and loops: its tree is that of the skeleton of its events. It is
+// made unless it is given.
+func (l *Location) Bare(tree *Tree) Location {
 	out := *l
-	out.Tree, out.Completions = &Tree{Shapes: l.Tree.Shapes}, nil
+	made := &Tree{Shapes: l.Tree.Shapes}
+	out.Completions = nil
 	out.Times.Means, out.Times.Laws, out.Sums, out.Far = nil, nil, nil, nil
 	number, item := 0, 0 // of the interval, of the item
 	renumbered := make(map[uint64]uint64)
@@ -92,13 +94,20 @@ func (l *Location) Bare() Location {
 				if l.Completions != nil {
 					out.Completions = append(out.Completions, l.Completions[item])
 				}
+				if tree != nil {
+					number, item = number+regimes, item+1
+					continue
+				}
 				node.Items = append(node.Items, Item{Kind: i.Kind, Op: i.Op, Ref: i.Ref, Site: i.Site, Shape: i.Shape, Child: i.Child,
 					Count: i.Count})
 			}
 			number, item = number+regimes, item+1
 		}
 		node.Branch.Prologue, node.Branch.Body, node.Branch.Nested = nil, nil, nil
-		out.Tree.Nodes = append(out.Tree.Nodes, node)
+		made.Nodes = append(made.Nodes, node)
+	}
+	if out.Tree = tree; tree == nil {
+		out.Tree = made
 	}
 	for _, far := range l.Far {
 		far.Interval = uint32(renumbered[uint64(far.Interval)])

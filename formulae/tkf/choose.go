@@ -181,12 +181,15 @@ func (c *choice) direct(x *compressor, ranks *formulae.RankMap) (size int64) {
 // open gives the locations that are exact their sequences.
 func (c *choice) open(x *compressor, ranks *formulae.RankMap) {
 	all := &sequences{tables: x.tables, ranks: ranks, directory: c.directory}
+	bare := make(map[*formulae.Tree]*formulae.Tree) // trees are shared as those that were learned
 	for l, p := range c.parts {
 		if p == nil {
 			continue
 		}
 		first := c.parts[c.directory.classes[c.directory.class[l]].Members[0]]
-		c.locations[l] = c.locations[l].Bare()
+		learned := c.locations[l].Tree
+		c.locations[l] = c.locations[l].Bare(bare[learned])
+		bare[learned] = c.locations[l].Tree
 		c.locations[l].Sequence = all.of(trace.LocationID(l), p.events,
 			func() func() ([]byte, error) { return first.structure.reader() },
 			func() func() ([]byte, error) { return p.coded.events.reader() })

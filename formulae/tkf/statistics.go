@@ -21,22 +21,15 @@ import (
 // calibrated by. The events of those locations are kept exactly of which that is worth it.
 func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, error) {
 	defs := c.src.Defs()
-	encoders := make([]*sequenceEncoder, len(defs.Locations))
+	parts := make([]*exact, len(defs.Locations))
 	p, err := formulae.Learn(ctx, c.src, formulae.Options{Form: c.opts.Form, Durations: c.opts.Durations,
 		Jobs: c.opts.Jobs, Progress: c.opts.Progress, Store: c.opts.Store, LateEvents: reconstruct.Calibrated(len(defs.Locations)),
-		Beside: func(l trace.LocationID) func(*trace.Batch) {
-			encoders[l] = newSequenceEncoder(c.tables, c.opts.Store)
-			return encoders[l].add
+		Beside: func(l trace.LocationID) (batch func(*trace.Batch), end func()) {
+			e := newSequenceEncoder(c.tables, c.opts.Store)
+			return e.add, func() { parts[l] = e.end() }
 		}})
 	if err != nil {
 		return nil, err
-	}
-	parts := make([]*exact, len(encoders))
-	for l, e := range encoders {
-		if e == nil {
-			e = newSequenceEncoder(c.tables, c.opts.Store)
-		}
-		parts[l] = e.end()
 	}
 	chosen := c.choose(p, parts)
 	if err := reconstruct.Calibrate(ctx, defs, chosen.locations, c.opts.Seed, c.opts.Store, c.opts.Jobs); err != nil {
