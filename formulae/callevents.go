@@ -6,29 +6,35 @@ import "tracekit/trace"
 func (t *CallTree) Add(b *trace.Batch) {
 	t.shapes.attrs = attrCursor{attrs: &b.Attrs}
 	for seq, r := range b.Events {
-		row := r.First
-		attrs := t.shapes.attrs.at(seq)
-		switch r.Table {
-		case trace.TableFlow:
-			t.flow(&b.Flow, row, seq, attrs)
-		case trace.TableP2P:
-			p := &b.P2P
-			i := t.item(itemKey{kind: p.Kind[row], ref: uint32(p.Comm[row]), shape: t.shapes.id(nil, attrs)}, p.Time[row])
-			i.learn(uint64(p.Peer[row]), uint64(p.Tag[row]), p.Bytes[row], 0)
-			i.learnValues(nil, attrs)
-		case trace.TableColl:
-			c := &b.Coll
-			i := t.item(itemKey{kind: c.Kind[row], op: c.Op[row], ref: uint32(c.Comm[row]), shape: t.shapes.id(nil, attrs)}, c.Time[row])
-			i.learn(uint64(c.Root[row]), 0, c.Sent[row], c.Received[row])
-			i.learnValues(nil, attrs)
-		case trace.TableMetric:
-			t.metric(&b.Metric, r, attrs)
-		default:
-			o := &b.Other
-			args := o.Args[o.Offset[row]:o.Offset[row+1]]
-			i := t.item(itemKey{kind: o.Kind[row], shape: t.shapes.id(t.shapes.arguments(len(args)), attrs)}, o.Time[row])
-			i.learnValues(args, attrs)
-		}
+		t.event(b, seq, r)
+	}
+}
+
+// event adds an event.
+func (t *CallTree) event(b *trace.Batch, seq uint64, r trace.Row) {
+	row := r.First
+	attrs := t.shapes.attrs.at(seq)
+	t.seq = seq
+	switch r.Table {
+	case trace.TableFlow:
+		t.flow(&b.Flow, row, seq, attrs)
+	case trace.TableP2P:
+		p := &b.P2P
+		i := t.item(itemKey{kind: p.Kind[row], ref: uint32(p.Comm[row]), shape: t.shapes.id(nil, attrs)}, p.Time[row])
+		i.learn(uint64(p.Peer[row]), uint64(p.Tag[row]), p.Bytes[row], 0)
+		i.learnValues(nil, attrs)
+	case trace.TableColl:
+		c := &b.Coll
+		i := t.item(itemKey{kind: c.Kind[row], op: c.Op[row], ref: uint32(c.Comm[row]), shape: t.shapes.id(nil, attrs)}, c.Time[row])
+		i.learn(uint64(c.Root[row]), 0, c.Sent[row], c.Received[row])
+		i.learnValues(nil, attrs)
+	case trace.TableMetric:
+		t.metric(&b.Metric, r, attrs)
+	default:
+		o := &b.Other
+		args := o.Args[o.Offset[row]:o.Offset[row+1]]
+		i := t.item(itemKey{kind: o.Kind[row], shape: t.shapes.id(t.shapes.arguments(len(args)), attrs)}, o.Time[row])
+		i.learnValues(args, attrs)
 	}
 }
 
@@ -69,7 +75,7 @@ func (t *CallTree) metric(m *trace.MetricValues, r trace.Row, attrs attrRows) {
 
 // learn adds what an event says to the item's learners, if there is an item.
 func (i *treeItem) learn(peer, tag, size, got uint64) {
-	if i == nil {
+	if i == nil || i.peer == nil {
 		return
 	}
 	i.peer.Add(peer)
@@ -81,7 +87,7 @@ func (i *treeItem) learn(peer, tag, size, got uint64) {
 // learnValues adds arguments and then attributes to the learners of the item's fields, if there
 // is an item.
 func (i *treeItem) learnValues(args []uint64, attrs attrRows) {
-	if i == nil {
+	if i == nil || len(i.values) == 0 {
 		return
 	}
 	for k, v := range args {

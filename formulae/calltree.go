@@ -82,6 +82,12 @@ type CallTree struct {
 	waited      uint64
 	unwind      [1]uint64 // distance of the current event
 
+	plain    bool   // nothing is learned: see Skeleton
+	seq      uint64 // of the current event
+	place    place  // of it
+	outliers outliers
+	ranked   []outlier // once all is there
+
 	items        int    // of all nodes
 	dropped      uint64 // events that have no place in the tree
 	added        uint64 // leaves of what was never left
@@ -105,11 +111,17 @@ func NewCallTree(form sequence.Form) *CallTree {
 	return t
 }
 
+// A place is a node and the number of one of its items.
+type place struct{ node, item uint32 }
+
 // addNode adds a node. Its loops are found while it is visited, and their iterations go to its learners.
 func (t *CallTree) addNode(parent, region, context uint32) uint32 {
-	n := &treeNode{parent: parent, region: region, context: context, index: make(map[itemKey]uint32),
-		straight: !t.form.Paper, branch: t.form.Learner()}
-	n.items = []*treeItem{{}}
+	n := &treeNode{parent: parent, region: region, context: context, index: make(map[itemKey]uint32), items: []*treeItem{{}}}
+	t.nodes = append(t.nodes, n)
+	if t.plain {
+		return uint32(len(t.nodes) - 1)
+	}
+	n.straight, n.branch = !t.form.Paper, t.form.Learner()
 	n.finder = sequence.LoopFinder{
 		Most:   maxBody,
 		Budget: loopBudget * t.form.Memory(),
@@ -118,7 +130,6 @@ func (t *CallTree) addNode(parent, region, context uint32) uint32 {
 		Ended:  func(loop uint32, count uint64) { n.items[loop].times.Add(count) },
 		Emit:   func(item uint32) { n.branch.Add(uint64(item)) },
 	}
-	t.nodes = append(t.nodes, n)
 	return uint32(len(t.nodes) - 1)
 }
 
@@ -159,6 +170,7 @@ func (t *CallTree) current() uint32 {
 // item returns an item of the current node that happens at a time, nil if it has no place.
 func (t *CallTree) item(key itemKey, time int64) *treeItem {
 	current := t.current()
+	t.place = place{beyond, 0}
 	if current == beyond {
 		t.dropped++
 		return nil
@@ -174,14 +186,16 @@ func (t *CallTree) item(key itemKey, time int64) *treeItem {
 		id = n.add(t.newItem(key))
 		n.index[key] = id
 	}
-	n.finder.Add(id)
+	if t.place = (place{current, id}); !t.plain {
+		n.finder.Add(id)
+	}
 	t.charge(n, n.items[id], time)
 	return n.items[id]
 }
 
 func (t *CallTree) newItem(key itemKey) *treeItem {
 	i := &treeItem{itemKey: key}
-	if communicates(key.kind) {
+	if communicates(key.kind) && !t.plain {
 		i.peer, i.tag, i.size, i.got = t.form.Learner(), t.form.Learner(), t.form.Learner(), t.form.Learner()
 	}
 	for _, f := range t.shapes.of(key.shape) {
@@ -189,7 +203,9 @@ func (t *CallTree) newItem(key itemKey) *treeItem {
 			i.counters = append(i.counters, counter{})
 			continue
 		}
-		i.values = append(i.values, t.form.Learner())
+		if !t.plain {
+			i.values = append(i.values, t.form.Learner())
+		}
 	}
 	return i
 }
@@ -221,6 +237,7 @@ func (t *CallTree) enter(key itemKey, seq uint64, time int64) *treeItem {
 // no leave.
 func (t *CallTree) leave(region trace.RegionID, time int64) {
 	ends := t.path.Leave(region)
+	t.place = place{beyond, 0}
 	if ends == 0 {
 		t.dropped++
 		return
@@ -237,15 +254,22 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 			t.added++
 		}
 		n := t.nodes[node]
-		t.charge(n, n.items[0], time)
-		n.finder.End()
-		n.branch.Add(0)
+		if t.place.node == beyond {
+			t.place = place{node, 0}
+		}
+		if t.charge(n, n.items[0], time); !t.plain {
+			n.finder.End()
+			n.branch.Add(0)
+		}
 	}
 	t.release = never
 }
 
 // Finish ends what is open at the end of the location.
 func (t *CallTree) Finish() {
+	if t.plain {
+		return
+	}
 	for t.path.Len() > 0 {
 		if node := t.path.Pop(); node != beyond {
 			t.nodes[node].finder.End()

@@ -44,9 +44,6 @@ type intervals struct {
 	sample *reservoir
 }
 
-// mean returns the mean in 1/MeanUnit ticks.
-func (s *intervals) mean() uint64 { return Mean(s.time, s.count) }
-
 // never is before all times.
 const never = math.MinInt64
 
@@ -77,31 +74,22 @@ func (t *CallTree) charge(n *treeNode, i *treeItem, time int64) {
 	} else {
 		t.completing = false
 	}
-	s := &i.intervals[r]
+	s, d := &i.intervals[r], uint64(time-from)
+	t.outliers.offer(s, t.seq, d)
 	s.count++
-	s.time += uint64(time - from)
+	s.time += d
 	if t.sampling {
-		s.keep(uint64(time - from))
+		s.keep(d)
 	}
 	t.last = time
 }
 
-// means returns the mean interval before an item in each regime. Where a regime never came
-// up, that of the other stands in: who never waited may do so when events are rebuilt.
-func (i *treeItem) means() []uint64 {
-	m := make([]uint64, Regimes(i.kind))
-	for r := range m {
-		m[r] = i.intervals[r].mean()
+// sums returns the sums of the intervals before an item in each regime.
+func (i *treeItem) sums() (out []Sum) {
+	for r := range Regimes(i.kind) {
+		out = append(out, Sum{i.intervals[r].count, i.intervals[r].time})
 	}
-	if len(m) > 1 {
-		switch {
-		case i.intervals[Free].count == 0:
-			m[Free] = m[Blocked]
-		case i.intervals[Blocked].count == 0:
-			m[Blocked] = m[Free]
-		}
-	}
-	return m
+	return out
 }
 
 // completion returns the mean time before an item that completes communication, waiting

@@ -25,6 +25,9 @@ func (d Durations) String() string {
 	return "mean"
 }
 
+// LongestLawful is the longest quantile of a law, in ticks: intervals with longer ones have means.
+const LongestLawful = 1 << 40
+
 // A law is one with the number and the time of the calls that have it.
 type law struct {
 	Law
@@ -46,10 +49,9 @@ func lawFamilies() []fit.Family { return []fit.Family{fit.Exponential, fit.Gamma
 
 // Bounds of laws.
 const (
-	sampleSize    = 256     // durations that are kept of an interval
-	leastCalls    = 50      // of an interval, for a law
-	lawsPerRank   = 12      // intervals of a location that may have laws: those with the most time
-	largestLawful = 1 << 40 // ticks; intervals with longer quantiles have means
+	sampleSize  = 256 // durations that are kept of an interval
+	leastCalls  = 50  // of an interval, for a law
+	lawsPerRank = 12  // intervals of a location that may have laws: those with the most time
 )
 
 // A reservoir is a random sample of a sequence of unknown length: each value is kept with
@@ -126,7 +128,7 @@ func lawOf(values []int64) (law, bool) {
 	for _, v := range values {
 		s.Add(v)
 	}
-	if s.Min() == s.Max() || s.Max() > largestLawful {
+	if s.Min() == s.Max() || s.Max() > LongestLawful {
 		return law{}, false
 	}
 	l := law{Law: Law{Family: empirical}}
@@ -139,7 +141,7 @@ func lawOf(values []int64) (law, bool) {
 	last := uint64(0)
 	for _, level := range LawLevels() {
 		q := min(max(float64(level)/LevelUnit, 0.001), 0.999)
-		now := uint64(min(max(quantile(q), 0), largestLawful))
+		now := uint64(min(max(quantile(q), 0), LongestLawful))
 		l.Quantiles, last = append(l.Quantiles, now-last), now
 	}
 	return l, true

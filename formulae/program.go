@@ -19,6 +19,11 @@ type Options struct {
 	Jobs      int              // locations at the same time; below 1: one per processor
 	Progress  *engine.Progress // counts events; may be nil
 	Store     *spill.Store     // of the tables of the merged trace; nil: one of its own
+
+	// LateEvents is how many events of a location count for Location.Late.
+	LateEvents uint64
+	// Beside returns what else is done with the batches of a location, and then once all are there; nil: nothing.
+	Beside func(l trace.LocationID) (batch func(*trace.Batch), end func())
 }
 
 // A Program is what was learned of a trace: its formulae, location by location.
@@ -27,6 +32,19 @@ type Program struct {
 	Learned   *Learned
 	Unlearned []Unlearned
 	Report    *StatReport
+	Whole     []bool // by location: the tree has a place for all that it may need
+
+	lost []StatReport // by location: what formulae lose of it
+}
+
+// Exact takes back what the report says that formulae lose of a location: its events are kept as they were.
+func (p *Program) Exact(l trace.LocationID) {
+	r, lost := p.Report, &p.lost[l]
+	r.Guessed -= lost.Guessed
+	r.Disordered -= lost.Disordered
+	r.DroppedEvents -= lost.DroppedEvents
+	r.AddedEvents -= lost.AddedEvents
+	r.DroppedAttributes -= lost.DroppedAttributes
 }
 
 // Learn makes the call trees of all locations. It reconciles the trace first, to separate waiting
@@ -40,11 +58,12 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 		defer t.Store.Close()
 	}
 	ranks := NewRankMap(t.Defs)
-	waits, err := findReleases(ctx, t, ranks, opts.Jobs)
+	waits, err := findReleases(ctx, t, ranks, opts.LateEvents, opts.Jobs)
 	if err != nil {
 		return nil, err
 	}
-	stage := learning{form: opts.Form, clock: t.Clock.Maps, waits: waits, laws: opts.Durations == Laws}
+	stage := learning{form: opts.Form, clock: t.Clock.Maps, waits: waits, laws: opts.Durations == Laws, beside: opts.Beside,
+		outliers: outliersOf(len(t.Defs.Locations))}
 	parts, err := stage.run(ctx, src, opts)
 	if err == nil {
 		err = t.Store.Err()
@@ -54,7 +73,10 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 	}
 	p := &Program{Report: reportOf(parts, src.Defs().Clock, opts.Durations)}
 	for i := range parts {
+		p.lost = append(p.lost, parts[i].part.StatReport)
 		p.Locations = append(p.Locations, parts[i].Location)
+		p.Locations[i].Late = waits.late[i].sum
+		p.Whole = append(p.Whole, parts[i].whole)
 	}
 	p.Learned, p.Unlearned = LearnedOf(p.Locations), UnlearnedOf(src.Defs(), p.Locations)
 	return p, err
@@ -94,12 +116,17 @@ type learning struct {
 	clock []trace.ClockMap // by location; nil: times as recorded
 	waits *releases        // nil: waiting is own time
 	laws  bool             // whether intervals get laws
+
+	outliers int // of a location that are looked for
+
+	beside func(l trace.LocationID) (batch func(*trace.Batch), end func())
 }
 
 // A learned is what a location's call tree has learned, and its part of the report.
 type learned struct {
 	Location
-	part statPart
+	part  statPart
+	whole bool
 }
 
 // run learns all locations.
@@ -111,14 +138,14 @@ func (s learning) run(ctx context.Context, src trace.Source, opts Options) ([]le
 			if err != nil {
 				return learned{}, err
 			}
-			return learned{forest.Location(t, l), t.part()}, nil
+			return learned{forest.Location(t, l), t.part(), t.items < mostItems && len(t.nodes) < mostNodes}, nil
 		})
 }
 
 // tree makes the call tree of a location.
 func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, error) {
 	t := NewCallTree(s.form)
-	t.sampling = s.laws
+	t.sampling, t.outliers.most = s.laws, s.outliers
 	if s.waits != nil {
 		t.waits = s.waits.cursor(l)
 	}
@@ -126,13 +153,20 @@ func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, e
 		c := s.clock[l].Cursor()
 		t.clock = &c
 	}
+	also, end := func(*trace.Batch) {}, func() {}
+	if s.beside != nil {
+		also, end = s.beside(l)
+	}
 	for b, err := range batches {
 		if err != nil {
 			return nil, err
 		}
 		t.Add(b)
+		also(b)
 	}
+	end()
 	t.Finish()
+	t.ranked = t.outliers.rank()
 	if s.laws {
 		t.fitLaws()
 	}

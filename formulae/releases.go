@@ -2,6 +2,7 @@ package formulae
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"tracekit/engine"
@@ -16,11 +17,31 @@ type releases struct {
 	trace *trace.Trace
 	ranks *RankMap
 	until []*spill.Table[int64] // by location and call; never: it waits for nobody
+	late  []lateness            // by location
+	limit uint64                // events of a location that lateness is about
+}
+
+// A lateness sums what the calls of a location wait behind late senders (DEFINITIONS 2.1).
+type lateness struct {
+	sum  uint64 // ticks
+	call uint32 // the last one, and for how long it waited so far
+	wait uint64
+}
+
+// add adds a message that a call completes; messages come call by call.
+func (s *lateness) add(call uint32, wait uint64) {
+	if s.call != call {
+		s.call, s.wait = call, 0
+	}
+	if wait > s.wait {
+		s.sum += wait - s.wait
+		s.wait = wait
+	}
 }
 
 // findReleases looks at all matched messages and collectives.
-func findReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, jobs int) (*releases, error) {
-	r := &releases{trace: t, ranks: ranks}
+func findReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, limit uint64, jobs int) (*releases, error) {
+	r := &releases{trace: t, ranks: ranks, late: slices.Repeat([]lateness{{call: trace.None}}, len(t.Calls)), limit: limit}
 	var err error
 	r.until, err = engine.Map(ctx, jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[int64], error) {
 		until := spill.NewTable[int64](t.Store)
@@ -84,8 +105,13 @@ func (r *releases) message(l trace.LocationID, m *trace.Recv) {
 	}
 	_, _, receives := r.ranks.Rank(l, uint32(m.Comm))
 	_, _, sends := r.ranks.Rank(m.SendLoc, uint32(m.Comm))
+	send := r.trace.Sends[m.SendLoc].Ptr(int(m.Send))
 	if receives && sends {
-		r.wait(l, m.Call, r.trace.Sends[m.SendLoc].Ptr(int(m.Send)).Time)
+		r.wait(l, m.Call, send.Time)
+	}
+	if call := r.trace.Calls[l].Ptr(int(m.Call)); call.Seq < r.limit && send.Call != trace.None {
+		begun := r.trace.Calls[m.SendLoc].At(int(send.Call)).Enter
+		r.late[l].add(m.Call, uint64(max(min(begun, call.Leave)-call.Enter, 0)))
 	}
 }
 

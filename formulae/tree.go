@@ -18,7 +18,18 @@ type Location struct {
 	// 1/MeanUnit ticks (0 for others), in the order of nodes and items; and the ticks from the first event to the last.
 	Completions []uint64
 	Length      int64
+	Sums        []Sum  // of the intervals of Times.Means
+	Far         []Far  // intervals that are far from their means, the farthest first
+	Late        uint64 // ticks that calls waited behind late senders, up to the first LateEvents events
+
+	// Sequence opens the events of the location as they were recorded, with times of 0 and metrics of 0. Tree is their skeleton then: without
+	// formulae (see Skeleton). nil: formulae decide.
+	Sequence Sequence
 }
+
+// A Sequence begins to read events; what it returns delivers them batch by batch, nil at the end. A batch is
+// valid until the next call.
+type Sequence func() func() (*trace.Batch, error)
 
 // A Tree is the call tree of a location with the formulae of what happens in it. Parents come
 // before children; the first node stands for the location itself.
@@ -84,6 +95,7 @@ type Times struct {
 	Spent    []uint64 // mean time of a visit of each node but not below it, waiting included, in 1/MeanUnit ticks
 	Means    []uint64 // of the intervals before the items, node by node and regime by regime, in 1/MeanUnit ticks
 	Laws     []Law    // of some of these, ascending
+	Outliers []Outlier
 	Bases    []uint64 // first values of the members of metrics, in order of appearance
 	Counters []uint64 // mean growth of the members of metrics, item by item
 }
@@ -125,18 +137,31 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 	if counters > 0 {
 		out.Times.Counters = make([]uint64, 0, counters)
 	}
+	numbers := make(map[*intervals]uint32)
 	for _, n := range t.nodes {
 		out.Times.Spent = append(out.Times.Spent, Mean(n.spent, max(n.visits, 1)))
-		node := Node{Parent: n.parent, Region: n.region, Context: n.context, Visits: n.visits, Branch: n.branch.Formula()}
+		node := Node{Parent: n.parent, Region: n.region, Context: n.context, Visits: n.visits}
+		if n.branch != nil {
+			node.Branch = n.branch.Formula()
+		}
 		for _, i := range n.items {
 			node.Items = append(node.Items, i.item(ranks, l))
-			out.Times.Means = append(out.Times.Means, i.means()...)
+			sums := i.sums()
+			for r := range sums {
+				numbers[&i.intervals[r]] = uint32(len(out.Sums) + r)
+			}
+			out.Times.Means = append(out.Times.Means, make([]uint64, len(sums))...)
+			setMeans(out.Times.Means[len(out.Sums):], sums)
+			out.Sums = append(out.Sums, sums...)
 			out.Completions = append(out.Completions, i.completion())
 			for k := range i.counters {
 				out.Times.Counters = append(out.Times.Counters, i.counters[k].mean(t.shapes.of(i.shape)[k].Type))
 			}
 		}
 		out.Tree.Nodes = append(out.Tree.Nodes, node)
+	}
+	for _, far := range t.ranked {
+		out.Far = append(out.Far, Far{far.seq, far.time, numbers[far.of]})
 	}
 	for _, law := range t.laws {
 		out.Times.Laws = append(out.Times.Laws, law.Law)
@@ -272,9 +297,19 @@ func (t *Times) Check(tree *Tree) error {
 			return errors.New("a law of no interval")
 		}
 		for _, q := range l.Quantiles {
-			if q > largestLawful {
+			if q > LongestLawful {
 				return errors.New("a law of too long intervals")
 			}
+		}
+	}
+	return t.CheckOrder()
+}
+
+// CheckOrder checks what of the times does not depend on the tree.
+func (t *Times) CheckOrder() error {
+	for i, o := range t.Outliers {
+		if o.Code > largestOutlier || i > 0 && o.Seq <= t.Outliers[i-1].Seq {
+			return errors.New("an outlier of no event")
 		}
 	}
 	return nil

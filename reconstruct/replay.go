@@ -27,6 +27,9 @@ type channel struct {
 	comm, from, to, tag uint32
 }
 
+// A sending is a message on its way: when the call that sends it was entered, and when it was sent.
+type sending struct{ entered, at int64 }
+
 // A replay rebuilds all locations together and makes the waiting that durations do not
 // hold: a call that formulae.Completes messages or takes part in a collective goes on when the last
 // of the partners that it waits for is ready, as it did when the durations were learned.
@@ -34,7 +37,7 @@ type channel struct {
 // a communicator where partners are guessed: its waiting is part of its durations.
 type replay struct {
 	locations []replayed
-	sent      map[channel][]int64
+	sent      map[channel][]sending
 	wanted    map[channel]int // location that waits
 	meetings  map[instance]*meeting
 	ready     []int
@@ -71,15 +74,17 @@ type replayed struct {
 	places   []place
 	from     stepper
 	location trace.LocationID
-	events   []step // that were made
-	next     int    // of these, the one that happens next
-	last     bool   // there are no others
-	seq      uint64
+	events   []step                  // that were made
+	next     int                     // of these, the one that happens next
+	last     bool                    // there are no others
 	entered  int64                   // time of the last enter
+	waited   int64                   // in that call, behind late senders
+	late     uint64                  // ticks that all calls so waited
 	ordinals map[trace.CommID]uint64 // nil: it has met nobody yet
 	fixes    *spill.Table[fix]
 	heads    []tally // of the items that complete something
 
+	err       error  // of making events
 	completed []step // in the current call, one after the other
 	settled   int    // of these: their partners are known
 	release   int64  // when the last of those was ready
@@ -98,7 +103,7 @@ func newReplay(ranks *formulae.RankMap, from []formulae.Location, all [][]place,
 	jobs int) *replay {
 	r := &replay{ranks: ranks, guessed: guesses(from), jobs: jobs, limit: limit,
 		lookahead: max(maxLookahead/max(len(from), 1), leastLookahead),
-		sent:      make(map[channel][]int64), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
+		sent:      make(map[channel][]sending), wanted: make(map[channel]int), meetings: make(map[instance]*meeting)}
 	r.locations = make([]replayed, len(from))
 	r.ready = make([]int, len(from))
 	for l := range from {
@@ -136,7 +141,10 @@ func (r *replay) run(ctx context.Context) (stuck uint64, err error) {
 		}
 		stuck++
 	}
-	return stuck, nil
+	for i := range r.locations {
+		err = cmp.Or(err, r.locations[i].err)
+	}
+	return stuck, err
 }
 
 // prepare makes the next events of the locations that have used up theirs: most of the work,
@@ -164,8 +172,8 @@ func (l *replayed) short() bool { return l.next == len(l.events) && !l.last }
 // prepare makes n more events, or those that are left.
 func (l *replayed) prepare(n int) {
 	l.events, l.next = slices.Grow(l.events[:0], n)[:n], 0
-	made := l.from.steps(l.events)
-	l.events, l.last = l.events[:made], made < n
+	made, err := l.from.steps(l.events)
+	l.events, l.last, l.err = l.events[:made], made < n, err
 }
 
 // following returns the event that happens next, nil at the end. If need be, events are made
@@ -204,7 +212,7 @@ func (r *replay) move(i int) {
 		switch {
 		case h == nil:
 			l.end = true
-		case formulae.Completes(l.places[h.item].kind):
+		case completes(l.places, h):
 			l.gather(r.lookahead)
 		default:
 			l.next++
@@ -218,7 +226,7 @@ func (l *replayed) gather(lookahead int) {
 	l.completed, l.settled, l.release = l.completed[:0], 0, never
 	for len(l.completed) < maxCompleted {
 		h := l.following(lookahead)
-		if h == nil || !formulae.Completes(l.places[h.item].kind) {
+		if h == nil || !completes(l.places, h) {
 			return
 		}
 		l.completed = append(l.completed, *h)
@@ -243,9 +251,10 @@ func (r *replay) settle(i int) bool {
 		if k == 0 && l.release >= l.now && !l.completing && r.fixed < maxFixes {
 			r.fixed++
 			l.regime(at.kind)
+			seq := l.seq
 			l.now = l.release + max(l.timing.next(at.interval+uint32(formulae.Blocked)), 1)
 			if r.store != nil {
-				spill.Ensure(r.store, &l.fixes).Append(fix{l.seq, l.now})
+				spill.Ensure(r.store, &l.fixes).Append(fix{seq, l.now})
 			}
 		} else {
 			l.tick(at.kind, at.interval)
@@ -255,7 +264,6 @@ func (r *replay) settle(i int) bool {
 			head.count++
 			head.time += uint64(l.now - before)
 		}
-		l.seq++
 	}
 	l.completed = l.completed[:0]
 	return true
@@ -263,21 +271,24 @@ func (r *replay) settle(i int) bool {
 
 // happen lets an event take place that waits for nobody.
 func (r *replay) happen(l *replayed, h *step) {
+	if h.item == formulae.NoItem {
+		l.outlier()
+		return
+	}
 	at := &l.places[h.item]
 	l.tick(at.kind, at.interval)
-	l.seq++
 	switch at.kind {
 	case trace.KindMpiSend, trace.KindMpiIsend:
 		if c, ok := r.channel(l, h, true); ok && !r.guessed[c.comm] && r.inFlight < maxInFlight {
 			r.inFlight++
-			r.sent[c] = append(r.sent[c], l.now)
+			r.sent[c] = append(r.sent[c], sending{l.entered, l.now})
 			if w, ok := r.wanted[c]; ok {
 				delete(r.wanted, c)
 				r.ready = append(r.ready, w)
 			}
 		}
-	case trace.KindEnter:
-		l.entered = l.now
+	case trace.KindEnter, trace.KindCallingContextEnter:
+		l.entered, l.waited = l.now, 0
 	}
 }
 
@@ -308,7 +319,12 @@ func (r *replay) receive(i int, h *step) (int64, bool) {
 	if r.sent[c] = q[1:]; len(q) == 1 {
 		delete(r.sent, c)
 	}
-	return q[0], true
+	l := &r.locations[i]
+	if wait := q[0].entered - l.entered; wait > l.waited { // of several messages of a call the latest counts
+		l.late += uint64(wait - l.waited)
+		l.waited = wait
+	}
+	return q[0].at, true
 }
 
 // channel returns the channel of a message event.

@@ -26,7 +26,11 @@ func replayHeld(t *testing.T, ranks int) int64 {
 	ranksOf, places := formulae.NewRankMap(src.Defs()), placesOf(p.Locations)
 	var tables []*spill.Table[step]
 	for l := range p.Locations {
-		tables = append(tables, storeSteps(store, newRebuilt(ranksOf, trace.LocationID(l), &p.Locations[l]), places[l], leastEvents))
+		table, err := storeSteps(store, newRebuilt(ranksOf, trace.LocationID(l), &p.Locations[l]), places[l], leastEvents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, table)
 	}
 	r := newReplay(ranksOf, p.Locations, places, func(l int) stepper { return &stored{table: tables[l]} }, 1, leastEvents, 1)
 	if _, err := r.run(t.Context()); err != nil {

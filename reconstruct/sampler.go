@@ -16,11 +16,13 @@ type timing struct {
 	means      []uint64   // of the location's intervals
 	left       []uint8    // of the last tick, of each
 	laws       []*drawing // of each; nil: no law. Empty: there are none
+	seq        uint64     // of the next event
+	outliers   []formulae.Outlier
 }
 
 func newTiming(l trace.LocationID, from *formulae.Location, places []place, seed uint64) timing {
 	times := &from.Times
-	t := timing{now: times.First, means: times.Means, left: make([]uint8, len(times.Means))}
+	t := timing{now: times.First, means: times.Means, left: make([]uint8, len(times.Means)), outliers: times.Outliers}
 	if len(times.Laws) > 0 {
 		t.laws = make([]*drawing, len(times.Means))
 	}
@@ -34,6 +36,16 @@ func newTiming(l trace.LocationID, from *formulae.Location, places []place, seed
 			formulae.Mix(seed^formulae.Mix(uint64(l))+law.Interval))
 	}
 	return t
+}
+
+// outlier returns the time before the next event if the file has it, and notes that the event happens.
+func (t *timing) outlier() (d int64, ok bool) {
+	if ok = len(t.outliers) > 0 && t.outliers[0].Seq == t.seq; ok {
+		d = int64(min(formulae.OutlierTime(t.outliers[0].Code), longest))
+		t.outliers = t.outliers[1:]
+	}
+	t.seq++
+	return d, ok
 }
 
 // regime returns the regime of the next event if nobody is waited for, and notes the event.
@@ -52,8 +64,11 @@ func (t *timing) tick(k trace.Kind, interval uint32) int64 {
 	return t.now
 }
 
-// next returns the ticks of an interval. What is left of a tick counts for the same one the next time.
+// next returns the ticks of the interval before the next event. What is left of a tick counts for the same one the next time.
 func (t *timing) next(interval uint32) int64 {
+	if d, ok := t.outlier(); ok {
+		return d
+	}
 	d := t.means[interval]
 	if len(t.laws) > 0 && t.laws[interval] != nil {
 		d = t.laws[interval].draw(d)

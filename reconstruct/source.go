@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -26,6 +27,10 @@ type Model struct {
 	Form      sequence.Form
 	Durations formulae.Durations
 	Seed      uint64 // of the order in which times are drawn from laws
+
+	// Prepare completes the trees of locations that have a sequence, and Close ends what these are read from; nil: nothing is left to do.
+	Prepare func(context.Context) error
+	Close   func() error
 }
 
 // A Source is a trace whose events are rebuilt from formulae.
@@ -81,6 +86,11 @@ func NewSource(m Model, jobs int, store *spill.Store) *Source {
 		short: make(map[trace.LocationID]uint64)}
 }
 
+// Exact reports whether events of a location are kept as they were recorded, so that formulae are to be learned of them.
+func (m *Model) Exact() bool {
+	return slices.ContainsFunc(m.Locations, func(l formulae.Location) bool { return l.Sequence != nil })
+}
+
 // from says what a trace is rebuilt from.
 func (m *Model) from() string {
 	kinds := ""
@@ -96,9 +106,14 @@ func (s *Source) Model() *Model { return &s.model }
 // align replays all locations once, so that times are consistent across ranks.
 func (s *Source) align(ctx context.Context) error {
 	s.once.Do(func() {
+		if s.model.Prepare != nil {
+			if s.err = s.model.Prepare(ctx); s.err != nil {
+				return
+			}
+		}
 		s.places = placesOf(s.model.Locations)
 		r := newReplay(s.ranks, s.model.Locations, s.places, func(l int) stepper {
-			return newRebuilt(s.ranks, trace.LocationID(l), &s.model.Locations[l])
+			return stepsOf(s.ranks, trace.LocationID(l), &s.model.Locations[l])
 		}, s.model.Seed, math.MaxUint64, s.jobs)
 		r.store = s.store
 		if s.stuck, s.err = r.run(ctx); s.err == nil {
@@ -121,9 +136,12 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 			yield(nil, err)
 			return
 		}
-		location, places := &s.model.Locations[l], s.places[l]
-		fixes, fixed := s.fixes[l].Cursor(), 0
-		r, times := newRebuilder(s.ranks, l, location), newTiming(l, location, places, s.model.Seed)
+		if s.model.Locations[l].Sequence != nil {
+			s.recorded(ctx, l, yield)
+			return
+		}
+		location, clock := &s.model.Locations[l], s.clock(l)
+		r := newRebuilder(s.ranks, l, location)
 		var b trace.Batch
 		var seq uint64
 		for more := true; more; {
@@ -137,14 +155,7 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 				if e, more = r.next(); !more {
 					break
 				}
-				if fixed < s.fixes[l].Len() && fixes.Ptr(fixed).seq == seq {
-					times.regime(e.kind)
-					times.now = fixes.Ptr(fixed).at
-					e.time = times.now
-					fixed++
-				} else {
-					e.time = times.tick(e.kind, places[e.item.index].interval)
-				}
+				e.time = clock.next(e.item.index)
 				e.add(&b)
 				seq++
 			}
@@ -154,6 +165,85 @@ func (s *Source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 		}
 		s.ended(l, seq)
 	}
+}
+
+// A clock says when the events of a location happen, one after the other.
+type clock struct {
+	timing
+	places []place
+	fixes  spill.Cursor[fix]
+	left   int // fixes
+	at     int // of these, the next one
+}
+
+func (s *Source) clock(l trace.LocationID) *clock {
+	return &clock{timing: newTiming(l, &s.model.Locations[l], s.places[l], s.model.Seed), places: s.places[l], fixes: s.fixes[l].Cursor(),
+		left: s.fixes[l].Len()}
+}
+
+// next returns the time of the next event, of an item.
+func (c *clock) next(item uint32) int64 {
+	if item == formulae.NoItem {
+		c.outlier()
+		return c.now
+	}
+	at := &c.places[item]
+	if c.left > 0 && c.fixes.Ptr(c.at).seq == c.seq {
+		c.regime(at.kind)
+		c.outlier()
+		c.now = c.fixes.Ptr(c.at).at
+		c.at, c.left = c.at+1, c.left-1
+		return c.now
+	}
+	return c.tick(at.kind, at.interval)
+}
+
+// recorded yields the events of a location that are kept as they were recorded, with the times and metrics that are modelled.
+func (s *Source) recorded(ctx context.Context, l trace.LocationID, yield func(*trace.Batch, error) bool) {
+	location, clock := &s.model.Locations[l], s.clock(l)
+	walk, meters, growth := formulae.Walk(location.Tree), formulae.NewMeters(&location.Times), growthOf(location)
+	for next := location.Sequence(); ; {
+		b, err := next()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if b == nil {
+			return
+		}
+		walk.Visit(b, func(_ uint64, at trace.Row, item uint32) {
+			b.SetTime(at, clock.next(item))
+			if at.Table != trace.TableMetric {
+				return
+			}
+			for k := at.First; k < at.End; k++ {
+				grown := uint64(0)
+				if item != formulae.NoItem {
+					grown = growth[item][k-at.First]
+				}
+				b.Metric.Value[k] = meters.Read(uint32(b.Metric.Metric[k]), k-at.First, b.Metric.Type[k], grown)
+			}
+		})
+		if !yield(b, nil) {
+			return
+		}
+	}
+}
+
+// growthOf returns the growth of the members of metrics at each item of a location.
+func growthOf(l *formulae.Location) (out [][]uint64) {
+	counters := l.Times.Counters
+	for n := range l.Tree.Nodes {
+		for k := range l.Tree.Nodes[n].Items {
+			members := l.Tree.Members(&l.Tree.Nodes[n].Items[k])
+			out = append(out, counters[:members])
+			counters = counters[members:]
+		}
+	}
+	return out
 }
 
 // ended notes that the events of a location end, and how many are missing.
@@ -188,10 +278,14 @@ func (s *Source) Findings() []trace.Finding {
 
 // Close implements trace.Source.
 func (s *Source) Close() error {
+	var err error
 	if s.own {
-		return s.store.Close()
+		err = s.store.Close()
 	}
-	return nil
+	if s.model.Close != nil {
+		err = errors.Join(err, s.model.Close())
+	}
+	return err
 }
 
 // An event is a rebuilt event: a row of one of the tables.

@@ -78,9 +78,50 @@ func guesses(locations []formulae.Location) map[uint32]bool {
 }
 
 // A stepper makes the steps of a location in order: into dst, as many as there is room for, fewer at
-// the end alone.
+// the end alone, which an error may be.
 type stepper interface {
-	steps(dst []step) int
+	steps(dst []step) (int, error)
+}
+
+// stepsOf returns the steps of a location.
+func stepsOf(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) stepper {
+	if from.Sequence == nil {
+		return newRebuilt(ranks, l, from)
+	}
+	return &recorded{next: from.Sequence(), walk: formulae.Walk(from.Tree)}
+}
+
+// recorded are the steps of events that are kept as they were recorded.
+type recorded struct {
+	next func() (*trace.Batch, error)
+	walk *formulae.Skeleton
+	made []step // and not delivered
+	end  bool
+}
+
+func (r *recorded) steps(dst []step) (n int, err error) {
+	for {
+		k := copy(dst[n:], r.made)
+		r.made = r.made[k:]
+		if n += k; n == len(dst) || r.end {
+			return n, nil
+		}
+		b, err := r.next()
+		if r.end = b == nil; b == nil || err != nil {
+			return n, err
+		}
+		r.made = r.made[:0]
+		r.walk.Visit(b, func(_ uint64, at trace.Row, item uint32) {
+			s := step{item: item}
+			switch at.Table {
+			case trace.TableP2P:
+				s.peer, s.tag = b.P2P.Peer[at.First], b.P2P.Tag[at.First]
+			case trace.TableColl:
+				s.peer = b.Coll.Root[at.First]
+			}
+			r.made = append(r.made, s)
+		})
+	}
 }
 
 // rebuilt are the steps that a rebuilder makes.
@@ -92,11 +133,11 @@ func newRebuilt(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Loca
 	return rebuilt{r}
 }
 
-func (r rebuilt) steps(dst []step) int {
+func (r rebuilt) steps(dst []step) (int, error) {
 	for n := range dst {
 		e, ok := r.next()
 		if !ok {
-			return n
+			return n, nil
 		}
 		dst[n] = step{item: e.item.index}
 		switch e.table {
@@ -106,7 +147,7 @@ func (r rebuilt) steps(dst []step) int {
 			dst[n].peer = e.coll.Root
 		}
 	}
-	return len(dst)
+	return len(dst), nil
 }
 
 // stored are steps that were made before.
@@ -115,22 +156,27 @@ type stored struct {
 	at    int
 }
 
-func (s *stored) steps(dst []step) int {
+func (s *stored) steps(dst []step) (int, error) {
 	n := s.table.Copy(dst, s.at)
 	s.at += n
-	return n
+	return n, nil
 }
 
 // storeSteps stores the first limit steps of a location, and those after them that complete
 // something in the same call.
-func storeSteps(store *spill.Store, from stepper, places []place, limit uint64) *spill.Table[step] {
+func storeSteps(store *spill.Store, from stepper, places []place, limit uint64) (*spill.Table[step], error) {
 	table := spill.NewTable[step](store)
 	var one [1]step
-	for n := uint64(0); n < limit || n < limit+maxCompleted && formulae.Completes(places[one[0].item].kind); n++ {
-		if from.steps(one[:]) == 0 {
-			break
+	for n := uint64(0); n < limit || n < limit+maxCompleted && completes(places, &one[0]); n++ {
+		if made, err := from.steps(one[:]); made == 0 {
+			return table.Sealed(), err
 		}
 		table.Append(one[0])
 	}
-	return table.Sealed()
+	return table.Sealed(), nil
+}
+
+// completes reports whether a step completes communication.
+func completes(places []place, s *step) bool {
+	return s.item != formulae.NoItem && formulae.Completes(places[s.item].kind)
 }

@@ -161,6 +161,24 @@ func (b *Batch) Time(r Row) int64 {
 	return b.Other.Time[r.First]
 }
 
+// SetTime sets the time of the event in a row: of all values of a metric.
+func (b *Batch) SetTime(r Row, time int64) {
+	switch r.Table {
+	case TableFlow:
+		b.Flow.Time[r.First] = time
+	case TableP2P:
+		b.P2P.Time[r.First] = time
+	case TableColl:
+		b.Coll.Time[r.First] = time
+	case TableMetric:
+		for i := r.First; i < r.End; i++ {
+			b.Metric.Time[i] = time
+		}
+	default:
+		b.Other.Time[r.First] = time
+	}
+}
+
 // Reset empties the batch for the events of location from first on and keeps its memory.
 func (b *Batch) Reset(location LocationID, first uint64) {
 	b.Location, b.First, b.Order = location, first, b.Order[:0]

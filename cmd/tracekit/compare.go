@@ -34,6 +34,7 @@ type compareOptions struct {
 	records bool
 	repeat  string
 	headers bool
+	quality bool
 	top     int
 }
 
@@ -54,7 +55,8 @@ system, --format markdown prints the verdict and what changed.
 --records pairs the records one by one and prints how much their positions and the blocks
 between them differ. Spreads are 2 √(ln 2) σ, next to the full width at half maximum. --repeat C
 names a repeated run of A and prints quality factors: spread of C against A, divided by spread of
-B against A.
+B against A. --quality compresses both runs in stat mode and prints the table of the AIMS paper:
+how much events differ from events, statistics from events, and statistics from statistics.
 
 --headers compares what 'tracekit headers' prints of both: hosts and path, what explains the time
 beyond what messages need, counters and their margins.`,
@@ -63,6 +65,7 @@ beyond what messages need, counters and their margins.`,
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
   tracekit baseline before.json before-1 before-2 before-3 && tracekit compare --baseline before.json after-1
   tracekit compare --baseline before.json --format markdown --fail-if 'slower>0' after-1 after-2
+  tracekit compare --quality run1.otf2 run2.otf2
   tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/
   tracekit compare --headers before.otf2 after.otf2`,
 		Args: cobra.MinimumNArgs(1),
@@ -77,6 +80,7 @@ func (o *compareOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&o.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
 	set.BoolVar(&o.headers, "headers", false, "compare profiles of messages instead ('tracekit headers')")
+	set.BoolVar(&o.quality, "quality", false, "also rebuild both runs from statistics, and print how much all four differ")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
 	cli.Top(set, &o.top, "10")
 }
@@ -93,12 +97,12 @@ func (o *compareOptions) Validate() error {
 	if o.JSON && o.format == "markdown" {
 		return cli.Usagef("--json and --format markdown: choose one")
 	}
-	if o.headers && (len(o.Paths) != 2 || o.runs > 1 || o.records || o.repeat != "" || o.file != "" || o.format != "text" || o.Dir != "") {
-		return cli.Usagef("--headers compares two traces: leave out further traces and all of --runs, --records, --repeat, --baseline, --format and -o")
+	if o.headers && (len(o.Paths) != 2 || o.runs > 1 || o.records || o.quality || o.repeat != "" || o.file != "" || o.format != "text" || o.Dir != "") {
+		return cli.Usagef("--headers compares two traces: leave out further traces and all of --runs, --records, --quality, --repeat, --baseline, --format and -o")
 	}
 	if o.file != "" {
-		if o.runs != 0 || o.records || o.repeat != "" {
-			return cli.Usagef("--baseline has the runs of A, without records: leave out --runs, --records and --repeat")
+		if o.runs != 0 || o.records || o.repeat != "" || o.quality {
+			return cli.Usagef("--baseline has the runs of A, without records: leave out --runs, --records, --repeat and --quality")
 		}
 		if err := o.readBaseline(); err != nil {
 			return err
@@ -116,8 +120,11 @@ func (o *compareOptions) Validate() error {
 	case o.runs < 1 || o.runs >= len(o.Paths):
 		return cli.Usagef("--runs %d of %d traces: each side needs at least one trace", o.runs, len(o.Paths))
 	}
-	if o.records = o.records || o.repeat != ""; o.records {
+	if o.records = o.records || o.repeat != "" || o.quality; o.records {
 		o.MergeFlags.Traces = 3
+	}
+	if o.quality {
+		o.MergeFlags.Traces = 4
 	}
 	return o.DirFlags.Validate()
 }
@@ -226,6 +233,11 @@ func runCompare(ctx context.Context, io *cli.Streams, opts *compareOptions) erro
 	doc.Baseline = opts.file
 	if opts.records {
 		if doc.Records, err = recordsOf(ctx, io, opts, a.open, b.open); err != nil {
+			return err
+		}
+	}
+	if opts.quality {
+		if doc.Statistics, err = fourTraces(ctx, io, opts, a.open, b.open, doc.Records.Differences); err != nil {
 			return err
 		}
 	}

@@ -90,8 +90,8 @@ func (o *compressOptions) Add(set *pflag.FlagSet) {
 		"of bounded size")
 	cli.Var(set, &o.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
 	o.formFlags.Add(set)
-	cli.Var(set, &o.durations, cli.Choice("mean", "law"), "durations", "mean", "durations in stat mode: mean, or law (a "+
-		"distribution) where most time is spent")
+	cli.Var(set, &o.durations, cli.Choice("mean", "law"), "durations", "law", "durations in stat mode: law (a distribution) "+
+		"where most time is spent, or mean")
 	set.Uint64Var(&o.options.Seed, "seed", 1, cli.SeedUsage)
 	set.BoolVar(&o.byMemory, "by-memory", false, "also print the learned share over the number of terms")
 	o.AddShard(set, "compress")

@@ -101,7 +101,10 @@ func (o *formulaeOptions) learned(ctx context.Context, io *cli.Streams, in *cli.
 			return nil, sequence.Form{}, cli.Usagef("%s has formulae already; --terms and --formulae are for other "+
 				"traces", o.Paths[0])
 		}
-		return s.Model().Locations, s.Model().Form, nil
+		if !s.Model().Exact() {
+			return s.Model().Locations, s.Model().Form, nil
+		}
+		o.form = s.Model().Form // of the events that the file keeps
 	}
 	p, err := cli.Watch(io, o.Quiet, "learning", func(p *engine.Progress) (*formulae.Program, error) {
 		return formulae.Learn(ctx, in, formulae.Options{Form: o.form, Jobs: o.Jobs, Progress: p, Store: in.Store})

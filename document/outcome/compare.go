@@ -85,6 +85,9 @@ type Records struct {
 	Block    *Spread        `json:"block,omitempty"`
 	Quality  *Quality       `json:"quality,omitempty"`
 
+	// Statistics compares both runs and what is rebuilt of each, in four rows; missing: not asked for.
+	Statistics []QualityRow `json:"statistics,omitempty"`
+
 	Differences *difference.Differences `json:"-"` // of Paired
 }
 
@@ -115,6 +118,26 @@ type Quality struct {
 	BlockSpread    float64  `json:"block_spread_ns"`
 	PositionFactor *float64 `json:"position_factor"`
 	BlockFactor    *float64 `json:"block_factor"`
+}
+
+// A QualityRow says how much two of four traces differ: the events of two runs, and what is rebuilt from the statistics of each. Factors
+// are the spread of the two runs, divided by that of the row.
+type QualityRow struct {
+	A              string   `json:"a"` // event 1, event 2, stat 1, stat 2
+	B              string   `json:"b"`
+	Paired         uint64   `json:"paired"`
+	OnlyA          uint64   `json:"only_a"`
+	OnlyB          uint64   `json:"only_b"`
+	PositionSpread float64  `json:"position_spread_ns"` // 2 √(ln 2) σ
+	BlockSpread    float64  `json:"block_spread_ns"`
+	PositionFactor *float64 `json:"position_factor"` // null: the row has no spread
+	BlockFactor    *float64 `json:"block_factor"`
+}
+
+// NewQualityRow makes a row of two traces, of which the differences are known, beside those of the two runs.
+func NewQualityRow(a, b string, runs, d *difference.Differences) QualityRow {
+	return QualityRow{a, b, d.Paired, d.OnlyA, d.OnlyB, d.Position.Spread(), d.Block.Spread(),
+		factor(runs.Position.Spread(), d.Position.Spread()), factor(runs.Block.Spread(), d.Block.Spread())}
 }
 
 // factor returns reference/spread as the paper's table 6 computes it, nil if there is no

@@ -113,7 +113,11 @@ func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) [
 
 // begin writes the head and what is about the trace.
 func (c *compressor) begin(w io.Writer, h *head, a *about) (*sectionWriter, error) {
-	s, err := newSectionWriter(w)
+	version := byte(versionFormulae)
+	if h.Mode == uint64(Statistics) {
+		version = versionSequences
+	}
+	s, err := newSectionWriter(w, version)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func withLaws(t testing.TB) []byte {
 		region := trace.RegionID(formulae.Mix(i) % 3)
 		b.AddAttr(0, trace.TypeUint64, i%5)
 		b.AddFlow(int64(1000*i), trace.KindEnter, region)
-		b.AddOther(int64(1000*i+formulae.Mix(i)%900), trace.KindParameterInt, 0, i)
+		b.AddOther(int64(1000*i+formulae.Mix(i)%900), trace.KindParameterInt, 0, formulae.Mix(i), formulae.Mix(i+1)) // too much to be kept exactly
 		b.AddMetric(int64(1000*i+900), 0, []trace.ValueType{trace.TypeUint64}, []uint64{i * i})
 		b.AddFlow(int64(1000*i+950), trace.KindLeave, region)
 	}
@@ -120,7 +120,7 @@ func TestDamaged(t *testing.T) {
 // reseal makes the checksums of a file right, so that damage gets further than that.
 func reseal(file []byte) []byte {
 	file = bytes.Clone(file)
-	for at := int64(len(magic)); at < int64(len(file)); {
+	for at := int64(len(magic) + 1); at < int64(len(file)); {
 		s, err := readHead(bytes.NewReader(file), at, int64(len(file)))
 		if err != nil {
 			break

@@ -38,7 +38,7 @@ func forge(t testing.TB, alter func(*forgery)) []byte {
 	c := &compressor{src: src, tables: coder.NewTables()}
 	s, err := c.begin(&out, &x.head, &x.about)
 	if err == nil {
-		_, _, err = c.writeTrees(ctx, s, x.locations)
+		_, err = c.writeTrees(ctx, s, x.locations)
 	}
 	if err == nil {
 		err = s.write(sectionEnd, 0, nil)

@@ -1,6 +1,7 @@
 package tkf
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,15 +25,16 @@ import (
 const Format = "tkf"
 
 // Is reports whether a file that begins with these bytes is a compressed trace.
-func Is(head []byte) bool { return len(head) >= 3 && string(head[:3]) == magic[:3] }
+func Is(head []byte) bool { return len(head) >= len(magic) && string(head[:len(magic)]) == magic }
 
 // A file is an open file whose first sections were read.
 type file struct {
-	tables *coder.Tables
-	reader io.ReaderAt
-	name   string
-	head   head
-	about  about
+	tables  *coder.Tables
+	reader  io.ReaderAt
+	name    string
+	version byte
+	head    head
+	about   about
 }
 
 // A source is a file that was compressed without loss. Its memory holds the definitions,
@@ -40,12 +42,9 @@ type file struct {
 // location on its own.
 type source struct {
 	*file
+	directory
 	close     func() error
-	dict      *symbols.Dictionary
 	ranks     *formulae.RankMap
-	classes   []symbols.Class
-	class     []uint32    // by location
-	position  []uint32    // of each location in its class
 	structure [][]section // by class
 	events    [][]section // by location
 
@@ -53,6 +52,40 @@ type source struct {
 	learnErr error
 	models   timeModels                      // of all locations but the leader
 	leading  atomic.Pointer[locationDecoder] // the leader's, behind what was learned from
+}
+
+// A directory says what the symbols of each location mean.
+type directory struct {
+	dict     *symbols.Dictionary
+	classes  []symbols.Class
+	class    []uint32 // by location
+	position []uint32 // of each location in its class
+}
+
+// newDirectory finds the members of classes.
+func newDirectory(d *symbols.Dictionary, classes []symbols.Class, locations int) directory {
+	out := directory{d, classes, make([]uint32, locations), make([]uint32, locations)}
+	for i, c := range classes {
+		for k, l := range c.Members {
+			out.class[l], out.position[l] = uint32(i), uint32(k)
+		}
+	}
+	return out
+}
+
+// readDirectory reads the section of classes.
+func (f *file) readDirectory(at section) (directory, error) {
+	block, err := f.load(at)
+	if err != nil {
+		return directory{}, err
+	}
+	c, d := pack.OpenColumns(f.tables, block), symbols.NewDictionary()
+	locations := len(f.about.Defs.Locations)
+	classes := d.Code(c, nil, locations)
+	if c.Damaged {
+		return directory{}, f.damaged(at, pack.ErrDamaged)
+	}
+	return newDirectory(d, classes, locations), nil
 }
 
 // Open opens a compressed trace. Of one that was compressed without loss the events are
@@ -79,14 +112,14 @@ func Open(path string, jobs int, store *spill.Store) (trace.Source, error) {
 
 // open reads all but the events: sections are scanned, those before the events decoded.
 func open(r io.ReaderAt, size int64, name string, jobs int, store *spill.Store, close func() error) (trace.Source, error) {
-	sections, err := scanSections(r, size, name)
+	sections, version, err := scanSections(r, size, name)
 	if err != nil {
 		if errors.Is(err, errNotTKF) {
 			err = fmt.Errorf("%w: %w", trace.ErrNotATrace, err)
 		}
 		return nil, err
 	}
-	f := &file{tables: coder.NewTables(), reader: r, name: name}
+	f := &file{tables: coder.NewTables(), reader: r, name: name, version: version}
 	if len(sections) < 3 || sections[0].kind != sectionHead || sections[1].kind != sectionDefinitions {
 		return nil, syntaxError(name, 0, "", pack.ErrDamaged)
 	}
@@ -108,17 +141,21 @@ func open(r io.ReaderAt, size int64, name string, jobs int, store *spill.Store, 
 
 // rebuilt returns the trace that a file in stat mode describes, of which all is read.
 func (f *file) rebuilt(rest []section, jobs int, store *spill.Store, close func() error) (trace.Source, error) {
-	locations, err := f.readStatistics(rest)
+	s, err := f.readStatistics(rest)
 	if err != nil {
 		return nil, err
 	}
 	a, h := &f.about, &f.head
-	m := reconstruct.Model{Name: filepath.Base(f.name), Info: a.Info, Defs: &a.Defs, Findings: a.Findings, Locations: locations,
+	m := reconstruct.Model{Name: filepath.Base(f.name), Info: a.Info, Defs: &a.Defs, Findings: a.Findings, Locations: s.locations,
 		Form: sequence.Form{Terms: int(min(h.Terms, math.MaxInt32)), Paper: h.Paper}, Seed: h.Seed}
 	if h.Laws {
 		m.Durations = formulae.Laws
 	}
-	return reconstruct.NewSource(m, jobs, store), close()
+	if s.structure == nil {
+		return reconstruct.NewSource(m, jobs, store), close()
+	}
+	m.Prepare, m.Close = func(ctx context.Context) error { return s.prepare(ctx, jobs) }, close
+	return reconstruct.NewSource(m, jobs, store), nil
 }
 
 // load reads the payload of a section.
@@ -170,20 +207,9 @@ func (s *source) readClasses(rest []section) error {
 	if len(rest) < 2 || at.kind != sectionClasses || s.head.Leader != trace.None && s.head.Leader >= uint64(locations) {
 		return s.damaged(at, pack.ErrDamaged)
 	}
-	block, err := s.load(at)
-	if err != nil {
+	var err error
+	if s.directory, err = s.readDirectory(at); err != nil {
 		return err
-	}
-	c := pack.OpenColumns(s.tables, block)
-	s.dict = symbols.NewDictionary()
-	if s.classes = s.dict.Code(c, nil, locations); c.Damaged {
-		return s.damaged(at, pack.ErrDamaged)
-	}
-	s.class, s.position = make([]uint32, locations), make([]uint32, locations)
-	for i, c := range s.classes {
-		for k, l := range c.Members {
-			s.class[l], s.position[l] = uint32(i), uint32(k)
-		}
 	}
 	s.structure, s.events = make([][]section, len(s.classes)), make([][]section, locations)
 	for _, at := range rest[1 : len(rest)-1] {

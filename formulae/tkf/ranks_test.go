@@ -40,7 +40,7 @@ func haloOf(ranks int) samples.Options {
 // TestHeldOfRanks: of a rank that is coded little is held beside what the store keeps.
 func TestHeldOfRanks(t *testing.T) {
 	const few, many = 64, 576
-	for mode, most := range map[tkf.Mode]int64{tkf.Lossless: 4000, tkf.Statistics: 2000} {
+	for mode, most := range map[tkf.Mode]int64{tkf.Lossless: 4000, tkf.Statistics: 12000} {
 		held := compressRanks(t, generate(t, haloOf(many)), mode) - compressRanks(t, generate(t, haloOf(few)), mode)
 		t.Logf("mode %d: %d bytes for each rank", mode, held/(many-few))
 		if held > most*(many-few) {

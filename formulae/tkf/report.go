@@ -21,7 +21,15 @@ type Report struct {
 	Ranks Ranks `json:"ranks"`
 	Error Error `json:"error"`
 
+	Exact      *Exact               `json:"exact,omitempty"`      // in stat mode
 	Statistics *formulae.StatReport `json:"statistics,omitempty"` // in stat mode
+}
+
+// Exact says what of a file in stat mode is as it was recorded, times left out.
+type Exact struct {
+	Locations int    `json:"locations"` // whose events are kept; of the others there are formulae
+	Messages  uint64 `json:"messages"`
+	Kept      uint64 `json:"messages_kept"` // sent by these locations, or by constructs that were learned
 }
 
 // Sizes are sizes in bytes. Structure is all that is neither times nor definitions: the

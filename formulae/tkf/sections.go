@@ -1,7 +1,6 @@
 package tkf
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,8 +12,14 @@ import (
 	"tracekit/trace"
 )
 
-// magic begins every file; its last byte is the version of the format.
-const magic = "TKF\x05"
+// magic begins every file; the version of the format follows.
+const magic = "TKF"
+
+// The versions that are read. The second one has, in stat mode, sequences and outliers; all else is in the first.
+const (
+	versionFormulae  = 5
+	versionSequences = 6
+)
 
 // A sectionKind says what a section holds. See docs/internals/TKF.md.
 type sectionKind uint8
@@ -27,9 +32,10 @@ const (
 	sectionEvents      sectionKind = 5 // a block of a location's times and values
 	sectionStatistics  sectionKind = 6 // call trees, formulae
 	sectionEnd         sectionKind = 7 // nothing: the file is complete
+	sectionValues      sectionKind = 8 // a block of the values of a location's sequence
 )
 
-var sectionNames = [...]string{"", "head", "definitions", "classes", "structure", "events", "statistics", "end"}
+var sectionNames = [...]string{"", "head", "definitions", "classes", "structure", "events", "statistics", "end", "values"}
 
 func (k sectionKind) String() string {
 	if int(k) < len(sectionNames) {
@@ -43,15 +49,16 @@ func (k sectionKind) String() string {
 //	section = kind (1 byte), owner (uvarint), size (uvarint), payload, CRC-32C of all before (4 bytes, little-endian)
 type sectionWriter struct {
 	w     io.Writer
-	bytes [sectionEnd + 1]int64
+	bytes [sectionValues + 1]int64
 	total int64
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-func newSectionWriter(w io.Writer) (*sectionWriter, error) {
-	_, err := io.WriteString(w, magic)
-	return &sectionWriter{w: w, total: int64(len(magic))}, err
+func newSectionWriter(w io.Writer, version byte) (*sectionWriter, error) {
+	begin := magic + string(rune(version))
+	_, err := io.WriteString(w, begin)
+	return &sectionWriter{w: w, total: int64(len(begin))}, err
 }
 
 // write writes a section about an owner: a class or a location.
@@ -109,25 +116,27 @@ type section struct {
 const maxSection = 1 << 30
 
 // scanSections reads the heads of all sections. It takes no payload into memory.
-func scanSections(r io.ReaderAt, size int64, name string) ([]section, error) {
-	head := make([]byte, len(magic))
-	if _, err := r.ReadAt(head, 0); err != nil || !bytes.Equal(head[:3], []byte(magic)[:3]) {
-		return nil, syntaxError(name, 0, "", errNotTKF)
+func scanSections(r io.ReaderAt, size int64, name string) (out []section, version byte, err error) {
+	head := make([]byte, len(magic)+1)
+	if _, err := r.ReadAt(head, 0); err != nil || !Is(head) {
+		return nil, 0, syntaxError(name, 0, "", errNotTKF)
 	}
-	if head[3] != magic[3] {
-		return nil, syntaxError(name, 3, "", &versionError{head[3]})
+	if version = head[len(magic)]; version != versionFormulae && version != versionSequences {
+		return nil, 0, syntaxError(name, int64(len(magic)), "", &versionError{version})
 	}
-	var out []section
-	for at := int64(len(magic)); ; {
+	for at := int64(len(head)); ; {
 		s, err := readHead(r, at, size)
+		if err == nil && s.kind == sectionValues && version < versionSequences {
+			err = errNoSection
+		}
 		if err != nil {
-			return nil, syntaxError(name, at, "", err)
+			return nil, 0, syntaxError(name, at, "", err)
 		}
 		out = append(out, s)
 		at = s.body + s.size + 4
 		if s.kind == sectionEnd {
 			_, err := s.load(r, name)
-			return out, err
+			return out, version, err
 		}
 	}
 }
@@ -136,15 +145,16 @@ func scanSections(r io.ReaderAt, size int64, name string) ([]section, error) {
 type versionError struct{ version byte }
 
 func (e *versionError) Error() string {
-	return fmt.Sprintf("the file has version %d of the format, this program reads version %d: compress the trace again, or read the file "+
-		"with the release that wrote it",
-		e.version, magic[3])
+	return fmt.Sprintf("the file has version %d of the format, this program reads versions %d and %d: compress the trace again, or "+
+		"read the file with the release that wrote it",
+		e.version, versionFormulae, versionSequences)
 }
 
 var (
 	errNotTKF    = errors.New("not a compressed trace (.tkf)")
 	errTruncated = errors.New("the file ends before its end mark")
 	errChecksum  = errors.New("wrong checksum")
+	errNoSection = errors.New("this is not the head of a section")
 )
 
 // readHead reads the head of the section at an offset.
@@ -168,8 +178,8 @@ func readHead(r io.ReaderAt, at, size int64) (section, error) {
 		return s, errTruncated
 	}
 	s.owner, s.body = owner, at+int64(1+n1+n2)
-	if s.kind < sectionHead || s.kind > sectionEnd || length > maxSection {
-		return s, errors.New("this is not the head of a section")
+	if s.kind < sectionHead || s.kind > sectionValues || length > maxSection {
+		return s, errNoSection
 	}
 	s.size = int64(length)
 	if s.body+s.size+4 > size {

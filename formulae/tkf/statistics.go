@@ -18,59 +18,88 @@ import (
 )
 
 // statistics writes what was learned of all locations, with means that a replay was
-// calibrated by.
+// calibrated by. The events of those locations are kept exactly of which that is worth it.
 func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, error) {
+	defs := c.src.Defs()
+	parts := make([]*exact, len(defs.Locations))
 	p, err := formulae.Learn(ctx, c.src, formulae.Options{Form: c.opts.Form, Durations: c.opts.Durations,
-		Jobs: c.opts.Jobs, Progress: c.opts.Progress, Store: c.opts.Store})
+		Jobs: c.opts.Jobs, Progress: c.opts.Progress, Store: c.opts.Store, LateEvents: reconstruct.Calibrated(len(defs.Locations)),
+		Beside: func(l trace.LocationID) (batch func(*trace.Batch), end func()) {
+			e := newSequenceEncoder(c.tables, c.opts.Store)
+			return e.add, func() { parts[l] = e.end() }
+		}})
 	if err != nil {
 		return nil, err
 	}
-	if err := reconstruct.Calibrate(ctx, c.src.Defs(), p.Locations, c.opts.Seed, c.opts.Store, c.opts.Jobs); err != nil {
+	chosen := c.choose(p, parts)
+	if err := reconstruct.Calibrate(ctx, defs, chosen.locations, c.opts.Seed, c.opts.Store, c.opts.Jobs); err != nil {
 		return nil, err
 	}
 	a := aboutOf(c.src, c.src.Findings())
 	a.Defs.Locations = slices.Clone(a.Defs.Locations)
 	for l := range a.Defs.Locations { // what the file announces is what it holds
-		a.Defs.Locations[l].Events = p.Locations[l].Tree.Events()
+		a.Defs.Locations[l].Events = chosen.events(l)
 	}
 	s, err := c.begin(w, &head{Mode: uint64(Statistics), Unit: 1, Leader: trace.None, Seed: c.opts.Seed,
 		Terms: uint64(c.opts.Form.Memory()), Paper: c.opts.Form.Paper, Laws: c.opts.Durations == formulae.Laws}, a)
 	if err != nil {
 		return nil, err
 	}
-	limit, classes, err := c.writeTrees(ctx, s, p.Locations)
+	classes := 0
+	if err = chosen.write(s); err == nil {
+		classes, err = c.writeTrees(ctx, s, chosen.locations)
+	}
+	if err == nil {
+		err = s.write(sectionEnd, 0, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(sectionEnd, 0, nil); err != nil {
-		return nil, err
-	}
+	return c.statReport(s, p, chosen, classes), nil
+}
+
+// statReport tells what a file in stat mode has.
+func (c *compressor) statReport(s *sectionWriter, p *formulae.Program, chosen *choice, classes int) *Report {
 	r := c.report(s)
-	limit += r.Sizes.Definitions
+	limit := chosen.bound + r.Sizes.Definitions
+	for l := range chosen.locations {
+		limit += int64(outlierBytes * len(chosen.locations[l].Times.Outliers))
+	}
 	r.Sizes.Bound = &limit
-	r.Sizes.Structure += s.bytes[sectionStatistics]
-	r.Ranks.RankClasses = classes
-	r.Learned, r.Unlearned, r.Statistics = p.Learned, p.Unlearned, p.Report
-	return r, nil
+	r.Sizes.Structure += s.bytes[sectionStatistics] + s.bytes[sectionValues]
+	r.Exact = &Exact{Messages: p.Learned.Messages.Sent}
+	kept := formulae.LearnedOf(chosen.kept()).Messages
+	r.Exact.Kept = r.Exact.Messages - (kept.Sent - kept.Learned)
+	for l, x := range chosen.parts {
+		if x != nil {
+			p.Exact(trace.LocationID(l))
+			r.Exact.Locations++
+		}
+	}
+	r.Ranks.RankClasses = classes + len(membersOf(chosen.parts))
+	r.Learned, r.Statistics = p.Learned, p.Report
+	r.Unlearned = formulae.UnlearnedOf(c.src.Defs(), chosen.kept())
+	return r
 }
 
 // writeTrees writes the counts of all trees, and each different tree once, before the times
-// of the first location that has it. It returns the bound and how many different trees
-// there are.
-func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (limit int64, classes int,
-	err error) {
+// of the first location that has it. It returns how many different trees and sequences there are.
+func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations []formulae.Location) (classes int, err error) {
 	var lengths counts
-	var trees [][]byte // in plain
+	trees := 0
 	known := make(map[*formulae.Tree]int)
 	class, first := make([]int, len(locations)), make([]bool, len(locations))
 	for l := range locations {
 		tree := locations[l].Tree
+		if locations[l].Sequence != nil {
+			continue
+		}
 		id, ok := known[tree]
 		if !ok {
-			id, first[l] = len(trees), true
+			trees++
+			id, first[l] = trees, true
 			known[tree] = id
 			lengths.take(tree)
-			trees = append(trees, pack.PackPlain(tree, formulae.TreeLayout()))
 		}
 		class[l] = id
 	}
@@ -79,8 +108,8 @@ func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations
 		if first[l] {
 			p.tree = pack.PackShort(c.tables, locations[l].Tree, formulae.TreeLayout())
 		}
-		p.times = binary.AppendUvarint(nil, uint64(class[l])+1)
-		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout())...)
+		p.times = binary.AppendUvarint(nil, uint64(class[l]))
+		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout(versionSequences))...)
 		return p, nil
 	})
 	if err == nil {
@@ -88,13 +117,13 @@ func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations
 	}
 	for l := 0; l < len(all) && err == nil; l++ {
 		if first[l] {
-			err = s.write(sectionStatistics, uint64(class[l])+1, all[l].tree)
+			err = s.write(sectionStatistics, uint64(class[l]), all[l].tree)
 		}
 		if err == nil {
 			err = s.write(sectionEvents, uint64(l), all[l].times)
 		}
 	}
-	return bound(trees, &lengths, locations), len(trees), err
+	return trees, err
 }
 
 // Bytes of a file in stat mode that do not depend on the trace, and of one number, at most.
@@ -104,46 +133,80 @@ const (
 	headBytes    = 1 << 10
 )
 
-// bound returns the size that a file with these trees cannot exceed beside its definitions,
+// boundOf returns the size that a file with these formulae cannot exceed beside its definitions,
 // however long the run: as long as the formulae have the terms that they have, only counts
 // and times change, and these are numbers of at most numberBytes. No block is longer than
-// if it were plain.
-func bound(trees [][]byte, lengths *counts, locations []formulae.Location) int64 {
-	total := int64(headBytes + sectionBytes + numberBytes*(len(lengths.list)+2))
-	for _, t := range trees {
-		total += sectionBytes + int64(len(t))
-	}
+// if it were plain. Sequences that are kept exactly take no more than their formulae would (see choose).
+func boundOf(locations []formulae.Location) int64 {
+	total := int64(headBytes + sectionBytes + numberBytes*2)
+	var lengths counts
+	known := make(map[*formulae.Tree]bool)
 	for l := range locations {
+		if tree := locations[l].Tree; !known[tree] {
+			known[tree] = true
+			total += plainSize(tree, &lengths)
+		}
 		t := &locations[l].Times
-		numbers := 10 + len(t.Spent) + len(t.Means) + len(t.Bases) + len(t.Counters)
+		numbers := 11 + len(t.Spent) + len(t.Means) + len(t.Bases) + len(t.Counters)
 		for _, l := range t.Laws {
 			numbers += 3 + len(l.Quantiles)
 		}
 		total += int64(sectionBytes + numberBytes*numbers)
 	}
-	return total
+	return total + int64(numberBytes*len(lengths.list))
+}
+
+// outlierBytes is what an outlier takes at most: a number of an event below formulae.MostEvents, a code.
+const outlierBytes = 6 + 3
+
+// plainSize returns the bytes of the section of a tree at most, and adds its lengths to those of the file.
+func plainSize(t *formulae.Tree, lengths *counts) int64 {
+	lengths.take(t)
+	defer restore(t, lengths.list)
+	return sectionBytes + int64(len(pack.PackPlain(t, formulae.TreeLayout())))
+}
+
+// A statFile is what is read of a file in stat mode.
+type statFile struct {
+	*file
+	locations         []formulae.Location
+	times             []section // by location, of those that are exact
+	structure, values [][]section
+	sequences         sequences
 }
 
 // readStatistics reads what statistics wrote.
-func (f *file) readStatistics(rest []section) ([]formulae.Location, error) {
-	out := make([]formulae.Location, len(f.about.Defs.Locations))
-	for l := range out {
-		out[l].Tree = &formulae.Tree{}
+func (f *file) readStatistics(rest []section) (*statFile, error) {
+	n := len(f.about.Defs.Locations)
+	s := &statFile{file: f, locations: make([]formulae.Location, n), times: make([]section, n), values: make([][]section, n)}
+	for l := range s.locations {
+		s.locations[l].Tree = &formulae.Tree{}
 	}
 	var lengths []uint64
 	trees := make(map[uint64]*formulae.Tree)
 	for _, at := range rest {
+		if at.kind == sectionStructure || at.kind == sectionValues {
+			if !s.keep(at) {
+				return nil, f.damaged(at, pack.ErrDamaged)
+			}
+			continue
+		}
 		block, err := f.load(at)
 		if err != nil {
 			return nil, err
 		}
 		switch {
+		case at.kind == sectionClasses && s.structure == nil:
+			s.sequences = sequences{tables: f.tables, ranks: formulae.NewRankMap(&f.about.Defs)}
+			if s.sequences.directory, err = f.readDirectory(at); err == nil {
+				s.structure = make([][]section, len(s.sequences.classes))
+			}
 		case at.kind == sectionStatistics && at.owner == 0:
 			err = pack.UnpackShort(f.tables, block, &lengths, countsLayout())
 		case at.kind == sectionStatistics:
 			trees[at.owner], err = readTree(f.tables, block, lengths)
-		case at.kind == sectionEvents && at.owner < uint64(len(out)):
-			err = readTimes(f.tables, block, trees, &out[at.owner])
+		case at.kind == sectionEvents && at.owner < uint64(n):
+			err = s.readTimes(block, trees, at)
 		case at.kind != sectionEnd:
 			err = pack.ErrDamaged
 		}
@@ -151,7 +214,76 @@ func (f *file) readStatistics(rest []section) ([]formulae.Location, error) {
 			return nil, f.damaged(at, err)
 		}
 	}
-	return out, f.checkCounts(out)
+	return s, f.checkCounts(s.locations)
+}
+
+// keep notes a section of a sequence.
+func (s *statFile) keep(at section) bool {
+	owners := s.structure
+	if at.kind == sectionValues {
+		owners = s.values
+	}
+	if s.structure == nil || at.owner >= uint64(len(owners)) {
+		return false
+	}
+	owners[at.owner] = append(owners[at.owner], at)
+	return true
+}
+
+// readTimes reads the times of a location. Whether they are those of a sequence is found when that is read.
+func (s *statFile) readTimes(block []byte, trees map[uint64]*formulae.Tree, at section) error {
+	l := &s.locations[at.owner]
+	id, n := binary.Uvarint(block)
+	if n <= 0 {
+		return pack.ErrDamaged
+	}
+	if err := pack.UnpackShort(s.tables, block[n:], &l.Times, timesLayout(s.version)); err != nil {
+		return err
+	}
+	if id == 0 && s.structure != nil {
+		location := trace.LocationID(at.owner)
+		l.Sequence = s.sequences.of(location, s.about.Defs.Locations[location].Events,
+			s.blocks(&s.structure[s.sequences.class[location]]), s.blocks(&s.values[location]))
+		s.times[location] = at
+		return contradiction(l.Times.CheckOrder())
+	}
+	tree, ok := trees[id]
+	if !ok {
+		return pack.ErrDamaged
+	}
+	l.Tree, l.Sequence = tree, nil
+	return contradiction(l.Times.Check(tree))
+}
+
+// blocks returns what delivers the payloads of sections, one after the other.
+func (s *statFile) blocks(sections *[]section) func() func() ([]byte, error) {
+	return func() func() ([]byte, error) {
+		rest := *sections
+		return func() ([]byte, error) {
+			if len(rest) == 0 {
+				return nil, pack.ErrDamaged
+			}
+			at := rest[0]
+			rest = rest[1:]
+			return s.load(at)
+		}
+	}
+}
+
+// prepare finds the trees of the locations whose events are kept exactly. It reads all of their events.
+func (s *statFile) prepare(ctx context.Context, jobs int) error {
+	forest := formulae.NewSkeletons()
+	_, err := engine.Map(ctx, jobs, len(s.locations), func(ctx context.Context, k int) (none struct{}, err error) {
+		l := &s.locations[k]
+		if l.Sequence == nil {
+			return none, nil
+		}
+		if l.Tree, err = forest.Tree(ctx, l.Sequence); err == nil {
+			err = contradiction(l.Times.Check(l.Tree))
+		}
+		return none, s.damaged(s.times[k], err)
+	})
+	return err
 }
 
 // unannounced is how many events more than it announces a location is believed to have:
@@ -166,6 +298,9 @@ func (f *file) checkCounts(locations []formulae.Location) error {
 	total := uint64(0)
 	for l := range locations {
 		events, announced := locations[l].Tree.Events(), f.about.Defs.Locations[l].Events
+		if locations[l].Sequence != nil {
+			events = min(announced, formulae.MostEvents)
+		}
 		total += events
 		switch {
 		case total >= formulae.MostEvents:
@@ -194,19 +329,6 @@ func readTree(t *coder.Tables, block []byte, lengths []uint64) (*formulae.Tree, 
 	return tree, contradiction(tree.Check())
 }
 
-func readTimes(t *coder.Tables, block []byte, trees map[uint64]*formulae.Tree, l *formulae.Location) error {
-	id, n := binary.Uvarint(block)
-	tree, ok := trees[id]
-	if n <= 0 || !ok {
-		return pack.ErrDamaged
-	}
-	if err := pack.UnpackShort(t, block[n:], &l.Times, timesLayout()); err != nil {
-		return err
-	}
-	l.Tree = tree
-	return contradiction(l.Times.Check(tree))
-}
-
 // contradiction makes what a check found damage of the file.
 func contradiction(err error) error {
 	if err != nil {
@@ -217,8 +339,13 @@ func contradiction(err error) error {
 
 func countsLayout() pack.Column[[]uint64] { return pack.Lists(pack.Numbers[uint64]()) }
 
-func timesLayout() pack.Column[formulae.Times] {
-	return pack.Record(6,
+// timesLayout is that of a version of the format: files of the first ones have no outliers.
+func timesLayout(version byte) pack.Column[formulae.Times] {
+	base := 7
+	if version < versionSequences {
+		base = 6
+	}
+	return pack.Record(base,
 		pack.Number(func(t *formulae.Times) *int64 { return &t.First }),
 		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Spent }, pack.Lists(pack.Numbers[uint64]())),
 		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Means }, pack.Lists(pack.Numbers[uint64]())),
@@ -229,5 +356,9 @@ func timesLayout() pack.Column[formulae.Times] {
 		))),
 		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Bases }, pack.Lists(pack.Numbers[uint64]())),
 		pack.In(func(t *formulae.Times) *[]uint64 { return &t.Counters }, pack.Lists(pack.Numbers[uint64]())),
+		pack.In(func(t *formulae.Times) *[]formulae.Outlier { return &t.Outliers }, pack.Lists(pack.Record(2,
+			pack.Number(func(o *formulae.Outlier) *uint64 { return &o.Seq }),
+			pack.Number(func(o *formulae.Outlier) *uint64 { return &o.Code }),
+		))),
 	)
 }

@@ -278,7 +278,21 @@ func records(out *report.Sections, r *outcome.Records) {
 		text.Line(w, "Quality factors against %s: position %s, block %s", q.Repeat, words.Decimal(q.PositionFactor),
 			words.Decimal(q.BlockFactor))
 	}
+	if r.Statistics != nil {
+		out.Table(qualities, report.RowsOf(r.Statistics))
+	}
 }
+
+var qualities = &report.Table{Key: "statistics",
+	Title: "Events, and what statistics of them make again: spreads, and quality factors against both runs",
+	Columns: []report.Column{
+		{Title: "traces", Value: report.Of(func(q *outcome.QualityRow) any { return q.A + " - " + q.B })},
+		{Key: "paired", Title: "paired", Unit: report.Count},
+		{Key: "position_spread_ns", Title: "position", Unit: report.Mean},
+		{Title: "factor", Value: report.Of(func(q *outcome.QualityRow) any { return words.Decimal(q.PositionFactor) })},
+		{Key: "block_spread_ns", Title: "block", Unit: report.Mean},
+		{Title: "factor", Value: report.Of(func(q *outcome.QualityRow) any { return words.Decimal(q.BlockFactor) })},
+	}}
 
 // fixed writes a number with a factor and so many decimals, "-" if it is not known.
 func fixed(x *float64, factor float64, decimals int) string {

@@ -35,6 +35,10 @@ func Compress(out *report.Sections, doc *outcome.Compress, output string) {
 		fmt.Fprintf(w, "  times are off by at most %s, %s in the mean\n", words.Time(doc.Error.Time.Max),
 			words.Nanoseconds(doc.Error.Time.Mean))
 	}
+	if x := doc.Exact; x != nil {
+		fmt.Fprintf(w, "  events kept exactly at %d of %s, formulae at the others; %d of %s exact\n", x.Locations,
+			words.Plural(doc.Ranks.Ranks, "location", "locations"), x.Kept, words.Plural(int(x.Messages), "message", "messages"))
+	}
 	printStatistics(doc, w)
 	if l := doc.Learned; l != nil {
 		out.Table(learnedTable, learnedRows(l))

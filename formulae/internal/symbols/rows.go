@@ -16,6 +16,8 @@ type Rows struct {
 	Table    *Table
 	requests requests
 	Values   []uint64 // of the current event, in the order of the stream
+	// Unmetered leaves the values of metrics out: they are 0 when they are written.
+	Unmetered bool
 
 	attr    int // next row of the attributes
 	scratch []byte
@@ -107,7 +109,9 @@ func (r *Rows) metric(m *trace.MetricValues, at trace.Row) symbol {
 	for _, t := range m.Type[at.First:at.End] {
 		r.scratch = append(r.scratch, byte(t))
 	}
-	r.Values = append(r.Values, m.Value[at.First:at.End]...)
+	if !r.Unmetered {
+		r.Values = append(r.Values, m.Value[at.First:at.End]...)
+	}
 	return symbol{kind: trace.KindMetric, ref: uint32(m.Metric[at.First]), list: r.Table.list(r.scratch)}
 }
 
@@ -179,7 +183,9 @@ func (r *Rows) Count(id uint32) int {
 			n++
 		}
 	case trace.TableMetric:
-		n += len(r.Table.lists[s.list])
+		if !r.Unmetered {
+			n += len(r.Table.lists[s.list])
+		}
 	case trace.TableOther:
 		if s.open {
 			n += int(s.tag)
@@ -201,8 +207,7 @@ func (r *Rows) Write(b *trace.Batch, id uint32, time int64) (ok bool) {
 		writeFlow(b, s, time)
 		return true
 	case trace.TableMetric:
-		r.writeMetric(b, s, time)
-		return true
+		return r.writeMetric(b, s, time)
 	case trace.TableOther:
 		if !s.open {
 			own = r.Table.args(s.list)
@@ -221,13 +226,24 @@ func writeFlow(b *trace.Batch, s *symbol, time int64) {
 	b.AddContext(time, s.kind, trace.RegionID(s.ref), trace.CallingContextID(s.peer), s.tag)
 }
 
-func (r *Rows) writeMetric(b *trace.Batch, s *symbol, time int64) {
+// MostMembers is how many values metrics have at most whose values are left out.
+const MostMembers = 255
+
+func (r *Rows) writeMetric(b *trace.Batch, s *symbol, time int64) (ok bool) {
 	list := r.Table.lists[s.list]
 	types := make([]trace.ValueType, len(list))
 	for i := range types {
 		types[i] = trace.ValueType(list[i])
 	}
-	b.AddMetric(time, trace.MetricID(s.ref), types, r.Values[:len(types)])
+	values := r.Values
+	if r.Unmetered {
+		if len(types) > MostMembers {
+			return false
+		}
+		values = make([]uint64, len(types))
+	}
+	b.AddMetric(time, trace.MetricID(s.ref), types, values[:len(types)])
+	return true
 }
 
 func (r *Rows) writeCommunication(b *trace.Batch, s symbol, time int64, values []uint64) (ok bool) {
