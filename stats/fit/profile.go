@@ -20,7 +20,8 @@ type Profile struct {
 	Creator   string  `json:"creator,omitempty"` // the program that wrote the traces
 	Processes int     `json:"processes"`         // of the run it was learned from
 	Quantile  float64 `json:"quantile"`
-	Entries   []Entry `json:"entries"` // ordered by operation, role, processes, bytes
+	Base      *Base   `json:"base_points,omitempty"` // nil: all that were measured are kept
+	Entries   []Entry `json:"entries"`               // ordered by operation, role, processes, bytes
 }
 
 // An Entry is one point of a profile.
