@@ -5,8 +5,32 @@ var tables = []*Table{
 	callTree, waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
 	devices, kernels, deviceKernels, devicePath, gaps, idleBefore,
 	launches, steps, deviceCollectives, stragglers, hostWaits, streams, parts, threadRows, phases, operations, files, sizes,
+	ScalingShares, ScalingOverhead,
 	trainingWorkers, trainingRanks, trainingLanes, trainingStages, trainingTypes, trainingBubbles, trainingSteps,
 }
+
+// ScalingShares is of runs of several sizes, whose document lies in that of the page. A column a size is added where it is shown.
+var ScalingShares = &Table{Key: "scaling_shares", Tab: "scaling", Title: "Share of overhead by processes", Modelled: true,
+	Path: "scaling.overhead.lines[]", Note: "?: most calls have a threshold that cannot be trusted.", Columns: []Column{
+		{Key: "operation", Title: "operation"},
+		{Title: "at", Unit: Place},
+	}}
+
+// ScalingOverhead is of runs of several sizes, too: a row for each source line and size.
+var ScalingOverhead = &Table{Key: "scaling_overhead", Tab: "scaling", Title: "Overhead of MPI calls by source line and processes", Modelled: true,
+	Path: "scaling.overhead.lines[].sizes[]", Where: "necessary_ns", Columns: []Column{
+		{Key: "operation", Title: "operation"},
+		{Title: "at", Unit: Place},
+		{Key: "processes", Title: "processes", Unit: Count},
+		{Key: "calls", Title: "calls", Unit: Count},
+		{Key: "total_ns", Title: "total", Unit: Time, Term: "sum over ranks"},
+		{Key: "necessary_ns", Title: "necessary", Unit: Time},
+		{Key: "overhead_ns", Title: "overhead", Unit: Time, Bar: true},
+		{Key: "share", Title: "share", Unit: Share, Faces: OnPage},
+		{Key: "late_partner_ns", Title: "late partner", Unit: Time},
+		{Key: "verdict", Title: "verdict", Unit: Remarks},
+		{Key: "reason", Title: "undecided", Unit: Remarks, Faces: OnPage},
+	}}
 
 var waitStates = &Table{Key: "wait_states", Tab: "waits", Title: "Wait states",
 	Path: "wait_states{}", Where: "count", Modelled: true, Columns: []Column{

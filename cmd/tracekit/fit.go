@@ -31,6 +31,9 @@ type fitOptions struct {
 	cli.FileFlags
 	paper     bool
 	stability bool
+	sample    int
+	seed      uint64
+	base      float64 // tolerance; below 0: all points are kept
 	library   string
 	top       int
 	plots     cli.DirFlags
@@ -44,13 +47,15 @@ func newFit(io *cli.Streams) *cobra.Command {
 bytes. It fits laws to the durations of calls, tests them, and gives the limit t_max. A call
 exceeds t_max only if something disturbs it. Wait states are subtracted first. --paper follows
 the paper instead: whole benchmark runs, exponential and Poisson laws, and the accepted law with
-the smallest χ². It also shows the fits that minimize Σ|f-p| (equation 10) and χ².
+the smallest χ². It also shows the fits that minimize Σ|f-p| (equation 10) and χ². --sample 200 is
+the number of calls of the paper.
 
 'tracekit analyze --profile' uses the profile that -o writes. A profile is valid for the machine
 and MPI library of its traces. Several traces with different numbers of processes make one
 profile.`,
 		Example: `  tracekit fit mpibench-2 mpibench-4 -o node.json
   tracekit analyze --profile node.json traces.otf2
+  tracekit fit --paper --sample 200 --base-points 0.05 mpibench-2 -o node.json
   tracekit fit --stability --plots plots/ mpibench-2`,
 		Args: cobra.MinimumNArgs(1),
 	}, &fitOptions{}, runFit)
@@ -61,6 +66,11 @@ func (o *fitOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.paper, "paper", false, "follow the paper: keep waits in durations, fit exponential and Poisson laws, take the "+
 		"smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
+	cli.Var(set, &o.sample, cli.Int(0, math.MaxInt32), "sample", "0", "fit this `number` of calls of each key, drawn at random, and draw "+
+		"again if no law is accepted; 0: all calls")
+	set.Uint64Var(&o.seed, "seed", 1, cli.SeedUsage)
+	cli.Var(set, &o.base, cli.NumberIn("a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 || v == -1 }), "base-points", "-1",
+		"keep only points of T(p, b) where it bends: interpolation misses no measured t_max by more than this `share`; -1: keep all")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
 	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+
 		"all")
@@ -81,6 +91,7 @@ func (o *fitOptions) Validate() error {
 func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 	out := o.ModelFlags.Options()
 	out.Resolution, out.Paper, out.SmallestChi2 = resolution, o.paper, o.paper
+	out.Draw, out.Seed = o.sample, o.seed
 	if o.paper && out.Families == nil {
 		out.Families = []fit.Family{fit.Exponential, fit.Poisson, fit.LocatedPoisson}
 	}
@@ -106,12 +117,18 @@ func runFit(ctx context.Context, io *cli.Streams, opts *fitOptions) error {
 	profile := fit.ProfileOf(groups, model)
 	profile.Machine, profile.Library, profile.Creator, profile.Processes = m.machine, opts.library, m.creator, m.processes
 	doc := outcome.NewFit(&profile, groups)
+	doc.Sample, doc.Seed = opts.sample, opts.seed
+	if opts.base >= 0 {
+		profile = profile.Thinned(opts.base)
+		doc.Base, doc.BasePoints = profile.Base, len(profile.Entries)
+	}
 	doc.Traces, doc.Rebuilt, doc.Alpha, doc.Paper, doc.Findings = opts.Paths, m.rebuilt, opts.Alpha, opts.paper, append(doc.Findings,
 		m.findings...)
 	if model.Families != nil {
 		doc.Families = model.Families
 	}
 	if opts.stability {
+		model.Draw = 0 // it has samples of its own
 		if doc.Stability, err = outcome.Stability(ctx, opts.Jobs, m.Order, model); err != nil {
 			return err
 		}

@@ -270,7 +270,7 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 	}
 	doc.Describe(t, rules, r)
 	if doc.Patterns = opts.patternsOf(); opts.rule != nil {
-		doc.Found = opts.rule.Found
+		doc.Found, doc.Times = opts.rule.Found, opts.timesOf()
 	}
 	doc.GridAsked = opts.asked
 	doc.Topology = opts.topology.String()

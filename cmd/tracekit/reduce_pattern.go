@@ -31,6 +31,7 @@ type repeatFlags struct {
 	marker     string
 	instances  int
 	distance   int
+	times      string
 	regenerate bool
 
 	rule *pattern.Rule // nil: not asked for
@@ -45,13 +46,17 @@ func (f *repeatFlags) Add(set *pflag.FlagSet) {
 		"iterations of each kind to keep")
 	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are equal if their counts of MPI calls differ by at most this "+
 		"`number` (default: all calls, partners and sizes equal)")
+	cli.Var(set, &f.times, cli.Choice("auto", "laws", "exact"), "repeating-times", "auto", "`times` to keep of iterations that are cut: exact; "+
+		"laws, whose size does not grow with the run; or auto: laws if ranks are in step")
 	set.BoolVar(&f.regenerate, "regenerate", false, "restore the iterations that --repeating cut, and write them to -o")
 }
 
+var times = map[string]pattern.Times{"auto": pattern.AutoTimes, "laws": pattern.LawTimes, "exact": pattern.ExactTimes}
+
 // Validate makes the rule that is asked for.
 func (f *repeatFlags) Validate() error {
-	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0) {
-		return cli.Usagef("--repeating-marker, --repeating-keep and --repeating-distance need --repeating")
+	if !f.repeating && (f.marker != "auto" || f.instances != pattern.DefaultKeep || f.distance >= 0 || f.times != "auto") {
+		return cli.Usagef("--repeating-marker, --repeating-keep, --repeating-distance and --repeating-times need --repeating")
 	}
 	f.rule = nil
 	if f.repeating {
@@ -59,7 +64,7 @@ func (f *repeatFlags) Validate() error {
 		if err != nil {
 			return cli.Usagef("--repeating-marker: %w", err)
 		}
-		f.rule = &pattern.Rule{Options: pattern.Options{Marker: marker, Keep: f.instances}}
+		f.rule = &pattern.Rule{Options: pattern.Options{Marker: marker, Keep: f.instances, Times: times[f.times]}}
 		if f.distance >= 0 {
 			f.rule.Options.Alike, f.rule.Options.Distance = pattern.ByDistance, uint64(f.distance)
 		}
@@ -164,6 +169,23 @@ func (f *repeatFlags) patternsOf() (rows []outcome.Pattern) {
 	return rows
 }
 
+// timesOf says what is kept of the times of what was cut; nil: nothing was cut.
+func (f *repeatFlags) timesOf() *outcome.PatternTimes {
+	if f.rule == nil || f.rule.Found == nil || f.rule.Found.Repeats == nil {
+		return nil
+	}
+	found := f.rule.Found
+	out := &outcome.PatternTimes{Kept: "exact", Bytes: found.Described, ExactBytes: found.Exact}
+	if f.times != "exact" {
+		out.Disorder = &found.Disorder
+	}
+	if laws := found.Repeats.Laws; laws != nil {
+		out.Kept, out.Seed = "laws", laws.Seed
+		out.Laws, out.Empirical = found.Repeats.Families()
+	}
+	return out
+}
+
 // site says where intervals begin.
 func (f *repeatFlags) site() string {
 	s := f.rule.Found.Site
@@ -230,7 +252,7 @@ func runRegenerate(ctx context.Context, io *cli.Streams, opts *reduceOptions) er
 		return err
 	}
 	doc := &outcome.Regenerate{Schema: regenerateSchema, In: in.Info().Path, Out: opts.Out, Format: opts.Format,
-		Intervals: repeats.Intervals, Again: len(repeats.Which), Rebuilt: document.RebuiltOf(again.Info()), Findings: analysis.FindingRows(t.Findings)}
+		Intervals: repeats.Intervals, Again: len(repeats.Which), Drawn: repeats.Laws != nil, Rebuilt: document.RebuiltOf(again.Info()), Findings: analysis.FindingRows(t.Findings)}
 	t.Release()
 	if t.Clock.MaxShift > 0 || readers.Foreign(opts.Format) {
 		again = pattern.Moved(merge.Corrected(t), t)

@@ -13,8 +13,11 @@ import (
 	"tracekit/report/figure"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
+	"tracekit/stats/fit"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scaling"
+	"tracekit/stats/scope"
+	"tracekit/trace"
 )
 
 type scalingOptions struct {
@@ -88,8 +91,9 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 	if opts.overhead {
 		wanted = &overhead.Options{Fit: opts.Brief(), Profile: profile}
 	}
+	samples := make(map[fit.Key]*fit.Sample)
 	for _, path := range opts.Paths {
-		a, err := analyzeRun(ctx, io, opts, path, wanted)
+		a, err := analyzeRun(ctx, io, opts, path, wanted, samples)
 		if err != nil {
 			return err
 		}
@@ -98,6 +102,9 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 			doc.Findings = append(doc.Findings, outcome.RunFinding{Path: path, Finding: f})
 		}
 		findings = append(findings, a.Findings...)
+	}
+	if profile != nil {
+		doc.Next = overhead.NextPoints(samples, profile)
 	}
 	if doc.Scaling, err = scaling.New(ctx, analyses, scaling.Options{Mode: scaling.Mode(opts.mode), At: opts.at,
 		Jobs: opts.Jobs}); err != nil {
@@ -112,8 +119,9 @@ func runScaling(ctx context.Context, io *cli.Streams, opts *scalingOptions) erro
 	return opts.Finish(io, doc, func() { show.Scaling(io.Sections(opts.top), doc) }, findings, opts.Gate(doc))
 }
 
-// analyzeRun analyses one of several traces, whose tables are given back.
-func analyzeRun(ctx context.Context, io *cli.Streams, opts *scalingOptions, path string, wanted *overhead.Options) (*analysis.Result, error) {
+// analyzeRun analyses one of several traces, whose tables are given back. With a profile it adds the durations of its calls to samples.
+func analyzeRun(ctx context.Context, io *cli.Streams, opts *scalingOptions, path string, wanted *overhead.Options,
+	samples map[fit.Key]*fit.Sample) (*analysis.Result, error) {
 	t, err := opts.Open(ctx, io, path)
 	if err != nil {
 		return nil, err
@@ -122,10 +130,29 @@ func analyzeRun(ctx context.Context, io *cli.Streams, opts *scalingOptions, path
 		cli.WarnOfProfile(io, wanted.Profile, t.Source, opts.Quantile)
 	}
 	a, err := opts.Analyze(ctx, io, t, analysis.Options{Top: 1, Overhead: wanted})
+	if err == nil && wanted != nil && wanted.Profile != nil {
+		err = addSamples(ctx, t, opts.Jobs, samples)
+	}
 	if err = errors.Join(err, t.Source.Close()); err != nil {
 		return nil, err
 	}
 	*a = analysis.Result{Analysis: a.Analysis} // the tables lie in the store
 	a.CriticalPath = nil
 	return a, nil
+}
+
+// addSamples adds the durations of a run's calls, wait states included.
+func addSamples(ctx context.Context, t *trace.Trace, jobs int, samples map[fit.Key]*fit.Sample) error {
+	m, err := overhead.Measure(ctx, t, scope.Selection{}, jobs, overhead.MeasureOptions{WithWaits: true})
+	if err != nil {
+		return err
+	}
+	for k, s := range m.Samples {
+		if samples[k] == nil {
+			samples[k] = s
+			continue
+		}
+		samples[k].Combine(s)
+	}
+	return nil
 }

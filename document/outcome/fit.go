@@ -17,18 +17,25 @@ import (
 
 // A Fit is what `fit --json` prints.
 type Fit struct {
-	Schema    string                 `json:"schema"` // tracekit.fit/1
-	Traces    []string               `json:"traces"`
-	Rebuilt   *document.Rebuilt      `json:"rebuilt"` // of the first trace whose durations are a model's; null: all were recorded
-	Machine   string                 `json:"machine"`
-	Library   string                 `json:"library"`
-	Creator   string                 `json:"creator"`
-	Processes int                    `json:"processes"`
-	Quantile  float64                `json:"quantile"`
-	Alpha     float64                `json:"alpha"`
-	Paper     bool                   `json:"paper"`
-	Families  []fit.Family           `json:"families"` // that were tried
-	Keys      []FitKey               `json:"keys"`     // by operation, role, processes, bytes
+	Schema    string            `json:"schema"` // tracekit.fit/1
+	Traces    []string          `json:"traces"`
+	Rebuilt   *document.Rebuilt `json:"rebuilt"` // of the first trace whose durations are a model's; null: all were recorded
+	Machine   string            `json:"machine"`
+	Library   string            `json:"library"`
+	Creator   string            `json:"creator"`
+	Processes int               `json:"processes"`
+	Quantile  float64           `json:"quantile"`
+	Alpha     float64           `json:"alpha"`
+	Paper     bool              `json:"paper"`
+	Families  []fit.Family      `json:"families"` // that were tried
+	Sample    int               `json:"sample"`   // calls of each key that were drawn; 0: all were fitted
+	Seed      uint64            `json:"seed"`     // of the draws
+
+	// Base is null if the profile keeps all points; else BasePoints are left.
+	Base       *fit.Base `json:"base_points"`
+	BasePoints int       `json:"base_points_kept"`
+
+	Keys      []FitKey               `json:"keys"` // by operation, role, processes, bytes
 	Stability []StableKey            `json:"stability,omitempty"`
 	Findings  []document.Finding     `json:"findings"`
 	Models    []document.OverheadKey `json:"-"` // of Keys
@@ -57,6 +64,7 @@ type FitKey struct {
 	Unreliable bool             `json:"unreliable"`   // see stats.OverheadKey
 	Threshold  *int64           `json:"threshold_ns"` // see stats.OverheadKey
 	Over       uint64           `json:"over"`         // calls above t_max
+	Draws      int              `json:"draws"`        // how often calls were drawn; 0: all were fitted
 	Tried      []TriedModel     `json:"tried"`
 }
 
@@ -121,7 +129,7 @@ func NewFit(p *fit.Profile, groups []fit.Group) *Fit {
 		row := FitKey{Operation: k.Operation, Role: k.Role, Unreliable: k.Unreliable, Processes: k.Processes, Bytes: k.Bytes,
 			Calls: k.Calls, TMinNs: k.TMinNs, TMaxNs: k.TMaxNs,
 			From: k.From, Model: k.Model, Parameters: k.Parameters, WindowNs: k.WindowNs, Chi2: k.Chi2, Dof: k.Dof, PValue: k.PValue,
-			Accepted: k.Accepted, Pooled: k.Pooled, Few: k.Few, Threshold: k.ThresholdNs, Over: k.Over, Tried: []TriedModel{}}
+			Accepted: k.Accepted, Pooled: k.Pooled, Few: k.Few, Threshold: k.ThresholdNs, Over: k.Over, Draws: k.Fit.Draws, Tried: []TriedModel{}}
 		if k.Accepted {
 			row.By = field.Name(k.Fit.Models[k.Fit.Chosen].Estimates[k.Fit.Estimate].By)
 		}
@@ -145,10 +153,14 @@ func (d *Fit) Shown(top int) []document.OverheadKey {
 
 // Way says what was fitted.
 func (d *Fit) Way() string {
+	way := "wait states taken off, body below a robust cut"
 	if d.Paper {
-		return "all calls as they are"
+		way = "all calls as they are"
 	}
-	return "wait states taken off, body below a robust cut"
+	if d.Sample > 0 {
+		way += fmt.Sprintf(", %s of each key, drawn again after a rejection", words.Plural(d.Sample, "call", "calls"))
+	}
+	return way
 }
 
 // A StableKey shows how t_max of a key, and the fit behind it, settle with the number of calls.

@@ -7,6 +7,7 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/stats/analysis"
+	"tracekit/stats/fit"
 	"tracekit/stats/measurement"
 	"tracekit/topology"
 	"tracekit/trace"
@@ -25,8 +26,9 @@ type Reduce struct {
 	ByRule  []reduce.RuleCut   `json:"by_rule"`
 	Kept    reduce.Kept        `json:"kept"`
 
-	Patterns []Pattern          `json:"patterns,omitempty"` // absent without --repeating
-	Topology string             `json:"topology"`           // that hops are of
+	Patterns []Pattern          `json:"patterns,omitempty"`      // absent without --repeating
+	Times    *PatternTimes      `json:"pattern_times,omitempty"` // absent if nothing was cut by it
+	Topology string             `json:"topology"`                // that hops are of
 	Hops     []topology.Average `json:"hops"`
 
 	GridAsked bool            `json:"-"` // hops are shown in text
@@ -83,6 +85,17 @@ type Pattern struct {
 	Regenerated int    `json:"regenerated"` // that regenerate makes again
 }
 
+// PatternTimes says what is kept of when the instances that were cut began.
+type PatternTimes struct {
+	Kept       string             `json:"kept"` // "exact" or "laws"
+	Bytes      int                `json:"bytes"`
+	ExactBytes int                `json:"exact_bytes"` // with all times
+	Disorder   *float64           `json:"disorder"`    // spread of arrivals over the length of an instance; null: not looked for
+	Seed       uint64             `json:"seed"`        // of laws
+	Laws       map[fit.Family]int `json:"laws"`        // fitted ones, by family
+	Empirical  int                `json:"empirical"`   // laws that are those of their samples, since the test accepts none
+}
+
 // A Regenerate says what was made again.
 type Regenerate struct {
 	Schema    string             `json:"schema"`
@@ -92,6 +105,7 @@ type Regenerate struct {
 	Records   Change[uint64]     `json:"records"`
 	Intervals int                `json:"intervals"` // of each rank
 	Again     int                `json:"regenerated"`
+	Drawn     bool               `json:"drawn"` // when intervals begin is drawn from laws; else it is as recorded
 	Clock     *document.Clock    `json:"clock"` // null: times of what was kept are as recorded
 	Rebuilt   *document.Rebuilt  `json:"rebuilt"`
 	Lost      map[string]uint64  `json:"lost"`

@@ -8,16 +8,19 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"tracekit/codec"
+	"tracekit/stats/fit"
 	"tracekit/trace"
 )
 
 // A reduced trace carries its Repeats as text, in the property trace.PropertyRepeats: base64
-// of the compressed bytes of varints, those of times as differences of differences.
+// of the compressed bytes of varints, those of times as differences of differences. The variants of a run that repeat themselves are
+// written once. Texts of version 1 have all variants, and no laws.
 
-const version = 1
+const version = 2
 
 // errDescription is the error of a text that is no description of the trace.
 var errDescription = errors.New("the description of the patterns is damaged, newer than this program, or of another trace")
@@ -75,7 +78,7 @@ var small = codec.Within("number", 0, math.MaxInt32)
 // code codes the description of a trace of so many locations.
 func (r *Repeats) code(c *codec.Coder, locations int) {
 	v, runs, cut := version, len(r.Runs), 0
-	codec.Unsigned(c, &v, codec.Within("version", version, version))
+	codec.Unsigned(c, &v, codec.Within("version", 1, version))
 	codeClock(c, &r.Clock)
 	codec.Unsigned(c, &r.Intervals, small)
 	codec.Unsigned(c, &r.Events)
@@ -87,14 +90,127 @@ func (r *Repeats) code(c *codec.Coder, locations int) {
 	})
 	codec.Unsigned(c, &r.Variants, small)
 	variants := codec.Below("variant", r.Variants)
-	codec.Items(c, &r.Which, cut, func(v *int) { codec.Unsigned(c, v, variants) })
+	if v == 1 {
+		codec.Items(c, &r.Which, cut, func(v *int) { codec.Unsigned(c, v, variants) })
+	} else {
+		r.codeWhich(c, variants)
+	}
 	codec.Unsigned(c, &r.Stride, codec.Within("stride", 1, math.MaxInt32))
 	codec.Unsigned(c, &locations, codec.Within("locations", locations, locations))
 	if c.Reading() && c.Err() == nil {
 		r.Locations = make([]Location, locations)
 	}
+	if modelled := r.Laws != nil; v > 1 {
+		if codec.Flag(c, &modelled); modelled && c.Reading() {
+			r.Laws = &Laws{}
+		}
+	}
 	for l := range r.Locations {
 		r.Locations[l].code(c, trace.LocationID(l), r)
+	}
+	if r.Laws != nil {
+		r.Laws.code(c, r)
+	}
+}
+
+// codeWhich codes the variants of each run up to where they begin to repeat themselves.
+func (r *Repeats) codeWhich(c *codec.Coder, variants *codec.Bound) {
+	which := r.Which
+	var all []int
+	for _, n := range r.Runs {
+		var period int
+		if !c.Reading() {
+			period = periodOf(which[:n])
+		}
+		codec.Unsigned(c, &period, codec.Within("period", min(n, 1), n))
+		if c.Reading() {
+			if len(all)+n > maxIntervals {
+				c.Refuse("there are too many intervals")
+			}
+			var part []int
+			codec.Items(c, &part, period, func(v *int) { codec.Unsigned(c, v, variants) })
+			if c.Err() != nil {
+				return
+			}
+			for i := range n {
+				all = append(all, part[i%period])
+			}
+			continue
+		}
+		part := which[:period]
+		codec.Items(c, &part, period, func(v *int) { codec.Unsigned(c, v, variants) })
+		which = which[n:]
+	}
+	if c.Reading() {
+		r.Which = all
+	}
+}
+
+// periodOf returns the smallest number above 0 that values of a list come again after, its length if they do not; 0 of an empty one.
+func periodOf(list []int) int {
+	if len(list) == 0 {
+		return 0
+	}
+	border := make([]int, len(list)) // of each beginning: the longest beginning that it also ends with
+	for i, k := 1, 0; i < len(list); i++ {
+		for k > 0 && list[i] != list[k] {
+			k = border[k-1]
+		}
+		if list[i] == list[k] {
+			k++
+		}
+		border[i] = k
+	}
+	return len(list) - border[len(list)-1]
+}
+
+// code codes laws, but those of locations.
+func (x *Laws) code(c *codec.Coder, r *Repeats) {
+	codec.Unsigned(c, &x.Seed)
+	codec.Items(c, &x.Periods, r.Variants, func(l *Law) { l.code(c) })
+	last, rows := -1, len(x.Rows)
+	codec.Unsigned(c, &rows, codec.Within("rows", 0, len(r.Which)))
+	codec.Items(c, &x.Rows, rows, func(g *int) {
+		step := *g - last
+		codec.Unsigned(c, &step, codec.Within("instances", 1, len(r.Which)))
+		if *g = last + step; *g >= len(r.Which) {
+			c.Refuse("a row is of no instance")
+		}
+		last = *g
+	})
+	if c.Err() != nil {
+		return
+	}
+	byVariant := r.byVariant()
+	for _, rows := range byVariant {
+		if len(rows) < 1 || len(rows) > math.MaxUint8+1 {
+			c.Refuse("a variant has %d rows", len(rows))
+			return
+		}
+	}
+	n, columns := 0, r.columns()
+	codec.Items(c, &x.Joint, rows*columns, func(rank *uint8) {
+		codec.Unsigned(c, rank, codec.Below("rank", len(byVariant[r.Which[x.Rows[n/columns]]])))
+		n++
+	})
+}
+
+// mostTicks bounds a time of a law.
+const mostTicks = 1 << 61
+
+// code codes a law.
+func (x *Law) code(c *codec.Coder) {
+	families := fit.Families()
+	family := slices.Index(families, x.Family) + 1
+	if codec.Unsigned(c, &family, codec.Within("family", 0, len(families))); family > 0 && family <= len(families) {
+		x.Family = families[family-1]
+	}
+	last := int64(0)
+	for i := range x.At {
+		step := x.At[i] - last
+		codec.Unsigned(c, &step, codec.Within("ticks", 0, mostTicks-last))
+		x.At[i] = last + step
+		last = x.At[i]
 	}
 }
 
@@ -134,6 +250,11 @@ func (x *Location) code(c *codec.Coder, l trace.LocationID, r *Repeats) {
 	}
 	time = differences{}
 	codec.Items(c, &x.Times, times, func(t *int64) { time.code(c, t) })
+	if r.Laws != nil {
+		codec.Items(c, &x.Late, r.Variants, func(law *Law) { law.code(c) })
+		time = differences{}
+		codec.Items(c, &x.Ends, 2*len(r.Runs), func(t *int64) { time.code(c, t) })
+	}
 }
 
 // A place is the sequence number after which the next one is counted.
@@ -167,7 +288,7 @@ func (r *Repeats) check() error {
 			continue
 		}
 		bad := func(what string) error { return fmt.Errorf("location %d: %s", l, what) }
-		if r.Locations[x.Master].Times == nil && len(r.Runs) > 0 {
+		if master := &r.Locations[x.Master]; len(r.Runs) > 0 && (master.Times == nil || r.Laws != nil && master.Late == nil) {
 			return bad("there are no times")
 		}
 		for _, k := range x.Kept {
@@ -189,6 +310,9 @@ func (r *Repeats) check() error {
 				if t.at[k+1] < t.at[k] || t.at[k+1]-t.at[k] < 0 {
 					return bad("times run backwards")
 				}
+			}
+			if t.drawn != nil && (t.drawn.end < t.drawn.last || t.drawn.end-t.drawn.last < 0) {
+				return bad("a run ends before it begins")
 			}
 		}
 	}

@@ -14,16 +14,23 @@ import (
 // FuzzDecode states that a description that is read can be written, and that whatever it
 // says of a trace, its events can be made again one after another.
 func FuzzDecode(f *testing.F) {
-	m := statstest.Generated(f, samples.Options{Program: "halo", Ranks: 2, Iterations: 12, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}})
+	m := statstest.Generated(f, samples.Options{Program: "halo", Ranks: 2, Iterations: 400, Seed: 1, Threads: 2, Plant: samples.Plant{Odd: 6}})
 	t := statstest.Merged(f, m, merge.Options{})
-	found, reduced := cut(f, t, pattern.Options{})
-	packed, err := pattern.Unpack(found.Repeats.Encode())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(packed)
-	for i := 1; i < len(packed); i += 5 {
-		f.Add(mutate.Flip(packed, i, 1<<(i%8)))
+	var reduced trace.Source
+	for _, times := range []pattern.Times{pattern.ExactTimes, pattern.LawTimes} {
+		var found *pattern.Result
+		found, reduced = cut(f, t, pattern.Options{Times: times})
+		if (found.Repeats.Laws != nil) != (times == pattern.LawTimes) {
+			f.Fatalf("laws: %v", found.Repeats.Laws != nil)
+		}
+		packed, err := pattern.Unpack(found.Repeats.Encode())
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packed)
+		for i := 1; i < len(packed); i += 5 {
+			f.Add(mutate.Flip(packed, i, 1<<(i%8)))
+		}
 	}
 	f.Fuzz(func(t *testing.T, packed []byte) {
 		r, err := pattern.Decode(pattern.Pack(packed), len(m.Definitions.Locations))

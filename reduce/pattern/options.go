@@ -10,12 +10,14 @@ import (
 
 // Options says what repeats, and what is kept of it. The zero value is the default.
 type Options struct {
-	Marker    Marker // where intervals begin
-	Keep      int    // first instances of each pattern that stay; 0: DefaultKeep
-	Alike     Alike  // which intervals are instances of one pattern
-	Distance  uint64 // with ByDistance: how far two instances may be apart
-	Jobs      int    // locations read at the same time; below 1: one per processor
-	Intervals int    // most that a run is cut into; 0: maxIntervals
+	Marker   Marker // where intervals begin
+	Keep     int    // first instances of each pattern that stay; 0: DefaultKeep
+	Alike    Alike  // which intervals are instances of one pattern
+	Distance uint64 // with ByDistance: how far two instances may be apart
+
+	Times     Times // what is kept of when instances that are cut began
+	Jobs      int   // locations read at the same time; below 1: one per processor
+	Intervals int   // most that a run is cut into; 0: maxIntervals
 }
 
 // DefaultKeep is the number of instances of a pattern that stay: two, so that a period can be
@@ -39,6 +41,20 @@ const (
 	// by Options.Distance at most. What is given back is the first instance of the pattern.
 	ByDistance
 )
+
+// Times says what is kept of when the instances that are cut began.
+type Times uint8
+
+// The kinds of times.
+const (
+	// AutoTimes takes laws where they are half as long as all times and ranks are in step (MostDisorder), else all times.
+	AutoTimes  Times = iota
+	LawTimes         // laws where they are shorter
+	ExactTimes       // all times
+)
+
+// MostDisorder is how far ranks may be out of step for laws to be taken unasked: the spread of arrivals in lengths of an instance.
+const MostDisorder = 0.25
 
 // A Marker says where the intervals of a rank begin: the zero value, at the call site that
 // lets most of the run be cut, which is found from the trace.

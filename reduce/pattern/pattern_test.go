@@ -181,7 +181,7 @@ func compare(t *testing.T, a, b *trace.Trace) {
 // is no further off than iterations differ.
 func TestTimes(t *testing.T) {
 	m := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 200, Seed: 3})
-	r, reduced := cut(t, m, pattern.Options{})
+	r, reduced := cut(t, m, pattern.Options{Times: pattern.ExactTimes})
 	again := regenerated(t, reduced, r.Repeats)
 	for l := range m.Defs.Locations {
 		want, got := records(t, m.Source, trace.LocationID(l)), records(t, again, trace.LocationID(l))

@@ -13,7 +13,7 @@ import (
 )
 
 // Regenerate returns a reduced trace with all that was cut, made again: the same calls with
-// the same partners and sizes in the same order. Each interval begins when it did; in
+// the same partners and sizes in the same order. Each interval begins when it did, or when the laws say; in
 // it times are means over all that were alike, and one that was longer has waited longer. Values of counters, parameters and
 // attributes are those of the first model; counters that add up go on from where they were.
 // The trace is said to be rebuilt; its property trace.PropertyRegenerated says where.
@@ -41,6 +41,9 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	about.Properties[trace.PropertyRegenerated] = encodeStretches(r.Clock, r.Stretches())
 	about.Properties[trace.PropertyReconstructed] = "true"
 	about.Properties[trace.PropertyRebuiltFrom] = fmt.Sprintf("intervals that were kept: %d of %d repeat others", len(r.Which), r.Intervals)
+	if r.Laws != nil {
+		about.Properties[trace.PropertyRebuiltFrom] += "; when they began is drawn from laws"
+	}
 	if r.Alike == ByDistance {
 		about.Properties[trace.PropertyApproximate] = fmt.Sprintf("calls, partners and sizes: those of %d of %d intervals are those of one that has nearly as many calls", len(r.Which), r.Intervals)
 	}

@@ -26,7 +26,8 @@ type Repeats struct {
 	Runs      []int                 // number of intervals in each
 	Which     []int                 // variant of each cut interval, run after run
 	Variants  int                   //
-	Stride    int                   // 1, but for very many intervals
+	Stride    int                   // 1, but for very many intervals or with laws
+	Laws      *Laws                 // in place of times; nil: those that were recorded
 	Locations []Location
 }
 
@@ -36,6 +37,8 @@ type Location struct {
 	Models []int    // of each variant: the position in Kept
 	At     []uint64 // by run: the record of the reduced trace that comes behind it
 	Times  []int64  // run after run; nil: those of Master
+	Late   []Law    // of a master, by variant; nil without laws
+	Ends   []int64  // of a master with laws: when each run begins and ends
 	// Master is the location in whose intervals this one is cut: itself, or its rank's first.
 	Master trace.LocationID
 }
@@ -223,6 +226,7 @@ func (s *gapSum) mean(n int) []uint64 {
 type runTimes struct {
 	n, stride int
 	at        []int64
+	drawn     *drawn // nil: as recorded
 }
 
 // times returns the times of a location's cut intervals by run, nil if nothing of it is cut.
@@ -231,11 +235,25 @@ func (r *Repeats) times(l trace.LocationID) (out []runTimes) {
 	if len(x.Kept) == 0 {
 		return nil
 	}
-	all := r.Locations[x.Master].Times
-	for _, n := range r.Runs {
+	master := &r.Locations[x.Master]
+	all, first := master.Times, 0
+	var byVariant [][]int
+	var variants []int
+	if r.Laws != nil {
+		byVariant = r.byVariant()
+		for _, g := range r.Laws.Rows {
+			variants = append(variants, r.Which[g])
+		}
+	}
+	for i, n := range r.Runs {
 		k := r.timesOf(n)
-		out = append(out, runTimes{n, r.Stride, all[:k]})
-		all = all[k:]
+		t := runTimes{n: n, stride: r.Stride, at: all[:k]}
+		if r.Laws != nil {
+			t.drawn = &drawn{laws: r.Laws, late: master.Late, column: r.column(x.Master), columns: r.columns(), which: r.Which[first : first+n],
+				first: first, stride: r.Stride, at: t.at, last: master.Ends[2*i], end: master.Ends[2*i+1], rows: byVariant, variants: variants, row: -1}
+		}
+		out = append(out, t)
+		all, first = all[k:], first+n
 	}
 	return out
 }
@@ -245,6 +263,9 @@ func (r *Repeats) timesOf(n int) int { return (n+r.Stride-1)/r.Stride + 1 }
 
 // begin returns when interval i begins; the n-th is the end of the run.
 func (t runTimes) begin(i int) int64 {
+	if t.drawn != nil {
+		return t.drawn.begin(i)
+	}
 	k := i / t.stride
 	if i == t.n {
 		return t.at[len(t.at)-1]

@@ -20,6 +20,9 @@ type Result struct {
 	Events    uint64    // that are cut
 	Cuts      *reduce.Cuts
 	Repeats   *Repeats // what is needed to give it back; nil: nothing is cut
+	Exact     int      // bytes that Repeats takes, or would take, with all times as they are
+	Described int      // bytes that it takes
+	Disorder  float64  // how far ranks are out of step (MostDisorder); 0 where laws were not asked for
 }
 
 // A Site is a call site for people; what is not known is zero.
@@ -58,8 +61,25 @@ func (p *plan) describe(ctx context.Context, f *finder, r *Result) (err error) {
 			}
 		}
 	}
-	r.Repeats, err = p.repeats(ctx, f)
-	return err
+	exact, err := p.repeats(ctx, f)
+	if err != nil {
+		return err
+	}
+	r.Repeats, r.Exact = exact, len(exact.Encode())
+	r.Described = r.Exact
+	if f.opts.Times == ExactTimes {
+		return nil
+	}
+	modelled, err := p.model(ctx, f, exact)
+	if err != nil {
+		return err
+	}
+	r.Disorder = modelled.disorder()
+	n := len(modelled.Encode())
+	if 2*n <= r.Exact && r.Disorder <= MostDisorder || n < r.Exact && f.opts.Times == LawTimes {
+		r.Repeats, r.Described = modelled, n
+	}
+	return nil
 }
 
 // isCut returns, interval by interval in order, whether it is cut.

@@ -62,6 +62,7 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 		}
 	}
 	printPatterns(out, doc.Found, doc.Patterns)
+	printPatternTimes(out, doc.Times)
 	if doc.GridAsked {
 		printHops(out, doc.Topology, doc.Hops)
 	}
@@ -242,6 +243,32 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 	}
 }
 
+// printPatternTimes says what is kept of the times of what was cut.
+func printPatternTimes(out *report.Sections, t *outcome.PatternTimes) {
+	if t == nil {
+		return
+	}
+	said := fmt.Sprintf("Times of what was cut: exact, %s.", words.Bytes(uint64(t.Bytes)))
+	apart := ""
+	if t.Disorder != nil {
+		apart = fmt.Sprintf("arrivals of a rank spread over %s of an iteration", words.Share(*t.Disorder))
+	}
+	switch {
+	case t.Kept == "laws":
+		laws := 0
+		for _, n := range t.Laws {
+			laws += n
+		}
+		said = fmt.Sprintf("Times of what was cut are modelled: %s and %s of samples say how long iterations last and how late each rank arrives "+
+			"(%s instead of %s; seed %d). A few iterations and the ends stay exact. The %s. --repeating-times exact keeps all times.",
+			words.Plural(laws, "fitted law", "fitted laws"), words.Plural(t.Empirical, "distribution", "distributions"), words.Bytes(uint64(t.Bytes)),
+			words.Bytes(uint64(t.ExactBytes)), t.Seed, apart)
+	case t.Disorder != nil && *t.Disorder > pattern.MostDisorder:
+		said += fmt.Sprintf(" The %s: too far apart for laws (%s). --repeating-times laws takes them.", apart, words.Share(pattern.MostDisorder))
+	}
+	fmt.Fprintln(out.W, text.Wrap(said, out.Width, 0))
+}
+
 var hops = &report.Table{Key: "hops", Title: "How far messages go", Columns: []report.Column{
 	{Key: "rank", Title: "rank", Unit: report.Count},
 	{Key: "average", Title: "hops", Unit: report.Number},
@@ -267,6 +294,9 @@ func Regenerate(out *report.Sections, doc *outcome.Regenerate) {
 		words.Plural(int(doc.Records.Before), "record", "records"),
 		words.Count(doc.Records.After), words.Count(doc.Again), words.Plural(doc.Intervals, "interval", "intervals"))
 	said := "each interval begins when it did; times of what was kept are as recorded"
+	if doc.Drawn {
+		said = "when intervals begin is drawn from laws, but at the ends of what was cut; times of what was kept are as recorded"
+	}
 	if doc.Clock != nil {
 		said = report.ClockLine(doc.Clock)
 	}

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tracekit/document"
@@ -11,6 +12,7 @@ import (
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/text"
+	"tracekit/stats/overhead"
 	"tracekit/stats/scaling"
 )
 
@@ -44,6 +46,7 @@ func Scaling(out *report.Sections, doc *outcome.Scaling) {
 	printFactors(out, doc)
 	printModels(out, doc)
 	printOverheads(out, doc)
+	printNext(out, doc)
 	var findings []document.Finding
 	for _, f := range doc.Findings {
 		if f.Severity != "info" {
@@ -162,22 +165,9 @@ func printOverheads(out *report.Sections, doc *outcome.Scaling) {
 	if o.Source == "profile" {
 		learned = "of the profile"
 	}
-	first := &report.Table{Key: "overhead", Modelled: true, Title: "Overhead of MPI calls by source line and processes",
-		Note: fmt.Sprintf("Beyond what %s of like calls need, %s. Times are sums over ranks.", words.Share(o.Quantile), learned),
-		Columns: []report.Column{
-			{Key: "operation", Title: "operation"},
-			{Title: "at", Unit: report.Place},
-			{Key: "processes", Title: "processes", Unit: report.Count},
-			{Key: "calls", Title: "calls", Unit: report.Count},
-			{Key: "total_ns", Title: "total", Unit: report.Time},
-			{Key: "necessary_ns", Title: "necessary", Unit: report.Time},
-			{Key: "overhead_ns", Title: "overhead", Unit: report.Time},
-			{Key: "late_partner_ns", Title: "late partner", Unit: report.Time},
-			{Key: "verdict", Title: "verdict", Unit: report.Remarks},
-		}}
-	second := &report.Table{Key: "overhead_shares", Modelled: true, Title: "Share of overhead by processes",
-		Note:    "?: most calls have a threshold that cannot be trusted.",
-		Columns: []report.Column{{Key: "operation", Title: "operation"}, {Title: "at", Unit: report.Place}}}
+	first, second := *report.ScalingOverhead, *report.ScalingShares
+	first.Note = fmt.Sprintf("Beyond what %s of like calls need, %s. Times are sums over ranks.", words.Share(o.Quantile), learned)
+	second.Columns = slices.Clone(second.Columns)
 	for i := range o.Sizes {
 		second.Columns = append(second.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: runSizeName(&doc.Sizes[i]), Unit: report.Remarks})
 	}
@@ -193,12 +183,56 @@ func printOverheads(out *report.Sections, doc *outcome.Scaling) {
 		}
 		shares = append(shares, report.Row{all})
 	}
-	out.Table(first, rows)
+	out.Table(&first, rows)
 	every := &overheadShares{OverheadPlace: &scaling.OverheadPlace{Operation: "all"}}
 	for i := range o.Sizes {
 		every.Shares = append(every.Shares, overheadShare(&o.Sizes[i]))
 	}
-	out.Table(second, append(shares, report.Row{every}))
+	out.Table(&second, append(shares, report.Row{every}))
+}
+
+var nextPoints = &report.Table{Key: "measure_next", Title: "What a benchmark should still measure",
+	Note: "Points that the profile interpolates, in order of how much overhead depends on it. T_max: of the profile, and where it may lie. " +
+		"Overhead: at the far ends. Verdict: of all messages, and what it would be at either end.",
+	Columns: []report.Column{
+		{Key: "operation", Title: "operation"},
+		{Key: "role", Title: "role"},
+		{Key: "processes", Title: "processes", Unit: report.Count},
+		{Key: "bytes", Title: "bytes", Unit: report.Bytes},
+		{Key: "calls", Title: "calls", Unit: report.Count},
+		{Key: "t_max_ns", Title: "t_max", Unit: report.Time},
+		{Key: "low_ns", Title: "low", Unit: report.Time},
+		{Key: "high_ns", Title: "high", Unit: report.Time},
+		{Key: "low_overhead_ns", Title: "overhead from", Unit: report.Time},
+		{Key: "high_overhead_ns", Title: "to", Unit: report.Time},
+		{Key: "says", Title: "verdict", Unit: report.Remarks},
+	}}
+
+// A nextRow is a point that a profile lacks, with what the verdict depends on it.
+type nextRow struct {
+	*overhead.Unmeasured
+	Says string `json:"says"`
+}
+
+// printNext prints which points a benchmark should still measure.
+func printNext(out *report.Sections, doc *outcome.Scaling) {
+	var rows []report.Row
+	for i := range doc.Next[:min(out.Top, len(doc.Next))] {
+		u := &doc.Next[i]
+		row := &nextRow{u, u.Verdict}
+		for _, other := range []string{u.IfLow, u.IfHigh} {
+			if other != u.Verdict && !strings.HasSuffix(row.Says, other) {
+				row.Says += " or " + other
+			}
+		}
+		if u.Extrapolated {
+			row.Says += "; extrapolated"
+		}
+		rows = append(rows, report.Row{row})
+	}
+	if len(rows) > 0 {
+		out.Table(nextPoints, rows)
+	}
 }
 
 func overheadShare(at *scaling.OverheadAt) string {

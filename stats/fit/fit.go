@@ -36,6 +36,11 @@ type Options struct {
 
 	// Families in the contest; nil means DefaultFamilies.
 	Families []Family
+
+	// Draw fits this many calls of a larger sample, drawn at random by Seed, as the paper does. If no law is accepted others are drawn,
+	// mostDraws times in all. 0: all calls.
+	Draw int
+	Seed uint64
 }
 
 // The ways in which a Result may come to its t_max.
@@ -62,6 +67,7 @@ type Result struct {
 	TMax      int64  // ns: where necessary time ends
 	Over      int64  // calls longer than TMax
 	Overhead  int64  // ns: Σ max(0, t - TMax)
+	Draws     int    // how often calls were drawn; 0: all calls were fitted
 
 	// Unreliable says that TMax cannot be trusted: it is far above TMin, with fewer than 200 calls or no accepted law behind it.
 	// Far is more than 100 times TMin, or the timer's resolution if that is more.
@@ -84,6 +90,9 @@ const (
 // empirical quantile then is the more honest answer.
 func Fit(s *Sample, o Options) Result {
 	o = o.defaults()
+	if o.Draw > 0 && s.Len() > int64(o.Draw) {
+		return fitDrawn(s, o)
+	}
 	r := Result{Quantile: o.Quantile, Alpha: o.Alpha, Calls: s.Len(), TMin: s.Min(), Chosen: -1, From: FromNothing}
 	r.Histogram = s.Histogram(o.Window, o.Resolution)
 	if r.Calls == 0 {

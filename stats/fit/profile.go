@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"sort"
 )
 
@@ -20,7 +22,8 @@ type Profile struct {
 	Creator   string  `json:"creator,omitempty"` // the program that wrote the traces
 	Processes int     `json:"processes"`         // of the run it was learned from
 	Quantile  float64 `json:"quantile"`
-	Entries   []Entry `json:"entries"` // ordered by operation, role, processes, bytes
+	Base      *Base   `json:"base_points,omitempty"` // nil: all that were measured are kept
+	Entries   []Entry `json:"entries"`               // ordered by operation, role, processes, bytes
 }
 
 // An Entry is one point of a profile.
@@ -97,6 +100,49 @@ func (p Profile) Limit(k Key) (Limit, bool) {
 	at := low.towards(high, x)
 	return Limit{int64(at.tMin + 0.5), int64(at.tMax + 0.5),
 		at.extrapolated || k.Processes < rows[i][0].Processes || k.Processes > rows[j][0].Processes, at.unreliable}, true
+}
+
+// Around returns between which t_max that of a key lies if T_f(p, b) does not turn around between the entries next to it: the least and the
+// largest of theirs. Beyond all entries the nearest stands at one end, and at the other one what the last two promise. Exact says
+// that the key is an entry, and the profile not an interpolation; so it is where it does not know the operation.
+func (p Profile) Around(k Key) (low, high int64, exact bool) {
+	rows := p.rows(k)
+	if len(rows) == 0 {
+		return 0, 0, true
+	}
+	i, j := around(len(rows), func(i int) bool { return rows[i][0].Processes >= k.Processes })
+	if rows[j][0].Processes == k.Processes {
+		i = j
+	}
+	ends, exact := []float64{}, false
+	for _, row := range [][]Entry{rows[i], rows[j]} {
+		a, b := around(len(row), func(i int) bool { return row[i].Bytes >= k.Bytes })
+		if row[b].Bytes == k.Bytes {
+			a = b
+		}
+		ends = append(ends, float64(row[a].TMax), float64(row[b].TMax))
+		if a == b { // beyond the ends of the row
+			x, y := row[max(min(a, len(row)-2), 0)], row[min(max(a, 1), len(row)-1)]
+			ends = append(ends, onward(float64(x.TMax), float64(y.TMax), float64(x.Bytes), float64(y.Bytes), float64(k.Bytes)))
+		}
+		for _, e := range row {
+			exact = exact || e.Processes == k.Processes && (e.Bytes == k.Bytes || slices.Contains(e.Pooled, k.Bytes))
+		}
+	}
+	if i == j && len(rows) > 1 && rows[i][0].Processes != k.Processes {
+		a, b := rows[max(min(i, len(rows)-2), 0)], rows[min(max(i, 1), len(rows)-1)]
+		ends = append(ends, onward(alongBytes(a, k.Bytes).tMax, alongBytes(b, k.Bytes).tMax, float64(a[0].Processes),
+			float64(b[0].Processes), float64(k.Processes)))
+	}
+	return int64(max(slices.Min(ends), 0)), int64(min(slices.Max(ends), math.MaxInt64/4)), exact
+}
+
+// onward returns what a line through two points promises at x; the nearest of them if they are one.
+func onward(y0, y1, x0, x1, x float64) float64 {
+	if x0 == x1 {
+		return y0
+	}
+	return y0 + (x-x0)/(x1-x0)*(y1-y0)
 }
 
 // rows returns the entries of an operation in a role, one slice for each number of processes.

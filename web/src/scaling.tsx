@@ -1,6 +1,7 @@
 // How a program scales, from runs of several sizes, as tracekit scaling says it.
 
 import { h, Fragment } from 'preact'
+import { Described } from './described'
 import type { SectionProps } from './sections'
 import { Table, type Column } from './table'
 import { term } from './terms'
@@ -32,6 +33,10 @@ export function Scaling({ doc }: SectionProps) {
     { name: 'At least', title: term('at least, at most of a model'), value: r => r.low, show: r => time(r.low) }, { name: 'At most', value: r => r.high, show: r => time(r.high) },
     { name: 'Grows as', value: r => r.growth },
   ]
+  const overheads = sizes.map((z, k): Column<any> => ({ name: label(z), value: r => r.sizes[k]?.share ?? null, show: r => {
+    const at = r.sizes[k]
+    return at?.share == null ? unknown : `${share(at.share)}${2 * at.unreliable_calls > at.calls ? ' ?' : ''}`
+  } }))
   const ideal: Line = { name: 'ideal', dashed: true, points: sizes.map(z => [z.processes, Math.max(z.threads, 1) / Math.max(sizes[0].threads, 1)]) }
   return <Fragment>
     <p>{count(s.runs.length)} runs of {count(sizes.length)} sizes{s.mode && `: ${s.mode} scaling${s.mode_detected ? ' (found from the work that they do)' : ''}`}.</p>
@@ -43,6 +48,8 @@ export function Scaling({ doc }: SectionProps) {
     </div>
     <Table caption="Efficiencies and scalabilities; speedup and scalabilities refer to the smallest size" columns={columns} rows={rows.filter(r => sizes.some(z => r.of(z) != null))} />
     {s.at > 0 && <Table caption={`Where the time goes with ${count(s.at)} processes: time of a process in the mean, without what is called`} columns={models} rows={s.models ?? []} />}
+    {s.overhead?.lines.length > 0 && <Described doc={doc} table="scaling_shares" sort="" extra={overheads} />}
+    {s.overhead?.lines.length > 0 && <Described doc={doc} table="scaling_overhead" sort="" />}
   </Fragment>
 }
 
