@@ -39,7 +39,7 @@ type measureFlag struct {
 }
 
 func (f *measureFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.list, cli.Repeated(cli.Parsed(parseMeasure).Offering("remove,", "event=", "header=", "photon,sampling=", "impulse", "buffer")),
+	cli.Var(set, &f.list, cli.Repeated(cli.Parsed(parseMeasure).Offering("remove,event=", "event=", "header=", "photon,sampling=", "impulse", "buffer")),
 		"measurement", "", "add what measuring `costs`: event=1us for each record, header=3.6us, photon,sampling=P-0.01-STAT and others; "+
 			"remove,event=1us takes it away")
 	set.BoolVar(&f.runs, "each", false, "each TRACE is a run of its own: the run time of each with and without --measurement")
