@@ -133,6 +133,9 @@ func TestIrregularBound(t *testing.T) {
 		t.Logf("%d iterations: %d bytes of at most %d, %+v, %d sequences not learned", n, r.Sizes.File, *r.Sizes.Bound, *r.Exact,
 			len(r.Unlearned))
 		kept = append(kept, r.Exact.Locations)
+		if r.Exact.Locations == 0 && (r.Exact.Kept != 0 || r.Unlearned[0].Values < uint64(n)/3) {
+			t.Errorf("%d iterations: %+v, unlearned first: %+v", n, r.Exact, r.Unlearned[0])
+		}
 		if (len(r.Unlearned) == 0) != (r.Exact.Locations == 2) {
 			t.Errorf("%d iterations: exact at %d locations, %d sequences not learned", n, r.Exact.Locations, len(r.Unlearned))
 		}
