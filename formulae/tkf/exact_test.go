@@ -1,7 +1,6 @@
 package tkf_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -184,7 +183,7 @@ func TestOutlierTimes(t *testing.T) {
 			l.Keep(1)
 			got := formulae.OutlierTime(l.Times.Outliers[0].Code)
 			if diff := max(got, d) - min(got, d); diff > d/2000 {
-				t.Error(fmt.Sprintf("%d comes back as %d", d, got))
+				t.Errorf("%d comes back as %d", d, got)
 			}
 			if err := l.Times.CheckOrder(); err != nil {
 				t.Errorf("%d: %v", d, err)
