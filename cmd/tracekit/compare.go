@@ -65,7 +65,7 @@ beyond what messages need, counters and their margins.`,
   tracekit compare --fail-if 'changes[interior own_ns].change>0.05' before.otf2 after.otf2
   tracekit baseline before.json before-1 before-2 before-3 && tracekit compare --baseline before.json after-1
   tracekit compare --baseline before.json --format markdown --fail-if 'slower>0' after-1 after-2
-  tracekit compare --quality run1.otf2 run2.otf2
+  tracekit compare --quality traces.otf2 run2.otf2
   tracekit compare --records traces.otf2 run.tkf --repeat run2.otf2 -o differences/
   tracekit compare --headers before.otf2 after.otf2`,
 		Args: cobra.MinimumNArgs(1),

@@ -19,18 +19,17 @@ import (
 )
 
 // With a Leave missing, or one too many, a call path was gone through as often in a trace, in
-// its lossless file and in what is rebuilt from its formulae.
+// its lossless file and in what is rebuilt from its statistics.
 func TestRepairedCallStacksAgree(t *testing.T) {
 	for _, c := range []struct {
-		name           string
-		broken         string // the events of the third iteration
-		added, dropped uint64
-		visits         map[string]uint64
+		name   string
+		broken string // the events of the third iteration
+		visits map[string]uint64
 	}{
-		{"sound", "Enter f ; Leave f", 0, 0, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
-		{"missing", "Enter f", 1, 0, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
-		{"missing twice", "Enter f ; Enter g", 2, 0, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200, "main iter f g": 1}},
-		{"of nothing", "Leave g ; Enter f ; Leave f", 0, 1, map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
+		{"sound", "Enter f ; Leave f", map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
+		{"missing", "Enter f", map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
+		{"missing twice", "Enter f ; Enter g", map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200, "main iter f g": 1}},
+		{"of nothing", "Leave g ; Enter f ; Leave f", map[string]uint64{"main": 1, "main iter": 200, "main iter f": 200}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := iterations(t, c.broken)
@@ -41,8 +40,8 @@ func TestRepairedCallStacksAgree(t *testing.T) {
 					t.Errorf("%s:\n%s", what, d)
 				}
 			}
-			if s := report.Statistics; s.AddedEvents != c.added || s.DroppedEvents != c.dropped {
-				t.Errorf("%d leaves added, %d dropped, want %d, %d", s.AddedEvents, s.DroppedEvents, c.added, c.dropped)
+			if s := report.Statistics; s.AddedEvents+s.DroppedEvents != 0 { // all is kept as it was
+				t.Errorf("%d leaves added, %d dropped", s.AddedEvents, s.DroppedEvents)
 			}
 		})
 	}

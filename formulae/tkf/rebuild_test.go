@@ -88,7 +88,7 @@ func TestBranchesNotLearned(t *testing.T) {
 		time += 10
 		b.AddFlow(time, k, region)
 	}
-	for range 50 {
+	for range 500 { // too many to be kept exactly
 		flow(trace.KindEnter, 0)
 		for range 40 {
 			region := trace.RegionID(1 + r.IntN(5))
@@ -110,8 +110,8 @@ func TestBranchesNotLearned(t *testing.T) {
 	if d := cmp.Diff(calls(src), calls(rebuilt)); d != "" {
 		t.Errorf("calls differ:\n%s", d)
 	}
-	if n := report.Statistics.Disordered; n < 1500 || n > 2050 {
-		t.Errorf("%d events of 2,050 in main are in an order that is made up", n)
+	if n := report.Statistics.Disordered; n < 15000 || n > 20500 {
+		t.Errorf("%d events of 20,500 in main are in an order that is made up", n)
 	}
 	if l, want := length(t, rebuilt), length(t, src); l < want-want/1000 || l > want {
 		t.Errorf("takes %d instead of %d", l, want)

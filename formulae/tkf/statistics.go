@@ -45,7 +45,8 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	classes := 0
+	classes, kept := 0, chosen.kept()
+	unlearned, messages := formulae.UnlearnedOf(defs, kept), formulae.LearnedOf(kept).Messages // writing takes the counts out of trees
 	if err = chosen.write(s); err == nil {
 		classes, err = c.writeTrees(ctx, s, chosen.locations)
 	}
@@ -55,7 +56,10 @@ func (c *compressor) statistics(ctx context.Context, w io.Writer) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	return c.statReport(s, p, chosen, classes), nil
+	r := c.statReport(s, p, chosen, classes)
+	r.Unlearned = unlearned
+	r.Exact.Kept = r.Exact.Messages - (messages.Sent - messages.Learned)
+	return r, nil
 }
 
 // statReport tells what a file in stat mode has.
@@ -68,8 +72,6 @@ func (c *compressor) statReport(s *sectionWriter, p *formulae.Program, chosen *c
 	r.Sizes.Bound = &limit
 	r.Sizes.Structure += s.bytes[sectionStatistics] + s.bytes[sectionValues]
 	r.Exact = &Exact{Messages: p.Learned.Messages.Sent}
-	kept := formulae.LearnedOf(chosen.kept()).Messages
-	r.Exact.Kept = r.Exact.Messages - (kept.Sent - kept.Learned)
 	for l, x := range chosen.parts {
 		if x != nil {
 			p.Exact(trace.LocationID(l))
@@ -78,7 +80,6 @@ func (c *compressor) statReport(s *sectionWriter, p *formulae.Program, chosen *c
 	}
 	r.Ranks.RankClasses = classes + len(membersOf(chosen.parts))
 	r.Learned, r.Statistics = p.Learned, p.Report
-	r.Unlearned = formulae.UnlearnedOf(c.src.Defs(), chosen.kept())
 	return r
 }
 
