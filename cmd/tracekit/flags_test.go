@@ -18,6 +18,7 @@ import (
 // differing are the flags whose meaning depends on the command, and why.
 var differing = map[string]string{
 	"output":      "what is written differs: a trace, a page, a picture, a profile, a directory",
+	"sample":      "of calls for fit, the ranks that sample for headers",
 	"shard":       "each stage leaves its share for the next one in a way of its own",
 	"clock":       "commands that copy a trace leave its times as they are by default",
 	"format":      "of rows for sql, of the text for compare, of a trace else",
