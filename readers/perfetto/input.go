@@ -80,11 +80,12 @@ func (in *input) next() ([]byte, found) {
 			return nil, in.short(b)
 		}
 		const packets = uint64(packetTag >> 3)
-		if tag>>3 == 0 || tag>>3 == packets && tag != uint64(packetTag) {
+		kind := protowire.Type(tag & 7)
+		if tag>>3 == 0 || tag>>3 == packets && tag != uint64(packetTag) || kind == protowire.StartGroupType { // no trace has groups
 			return nil, foundBroken
 		}
-		if protowire.Type(tag&7) != protowire.BytesType { // a field that is newer than this program
-			size := protowire.ConsumeFieldValue(protowire.Number(1), protowire.Type(tag&7), b[n:])
+		if kind != protowire.BytesType { // a field that is newer than this program
+			size := protowire.ConsumeFieldValue(protowire.Number(tag>>3), kind, b[n:])
 			if size < 0 {
 				return nil, in.short(b)
 			}

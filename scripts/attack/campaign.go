@@ -211,7 +211,7 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 			}
 		}
 		e, files, err := c.call(ctx, dir, p, mostWait, false)
-		if err == nil && (2*e.peak > leastMemory || hang(e.spent) > leastHang) { // the limits of others follow from it
+		if err == nil && !startsProcesses(p.command.args) && (2*e.peak > leastMemory || hang(e.spent) > leastHang) { // the limits of others follow from it
 			e, files, err = c.call(ctx, dir, p, mostWait, true)
 		}
 		if err != nil {
@@ -316,7 +316,7 @@ func (c *campaign) run(ctx context.Context, k int) (result, error) {
 		verdict, why := j.judge(ctx)
 		return verdict, why, nil
 	}
-	alone := c.keepAll || k%mostAlone == 0
+	alone := c.keepAll || k%mostAlone == 0 || startsProcesses(p.command.args)
 	verdict, why, err := judged(alone)
 	if err == nil && verdict == bad && !alone {
 		shared := why

@@ -48,7 +48,7 @@ func isTable(name string, data []byte) bool {
 	switch filepath.Ext(name) {
 	case ".parquet", ".arrow", ".csv":
 		return bytes.HasPrefix(data, []byte("PAR1")) && bytes.HasSuffix(data, []byte("PAR1")) || bytes.HasPrefix(data, []byte("ARROW1")) ||
-			bytes.HasPrefix(data, []byte("rank,")) && !bytes.Contains(data, []byte{0})
+			bytes.HasPrefix(bytes.ToLower(data[:min(len(data), 5)]), []byte("rank,")) && !bytes.Contains(data, []byte{0})
 	}
 	return false
 }

@@ -25,11 +25,14 @@ const mostRuns = 500
 
 // run runs a command in a directory until it ends: in a worker, unless it is to have a process of its own, serves, or starts processes itself.
 func (p *program) run(ctx context.Context, dir string, limit time.Duration, args []string, serves, alone bool) (ending, error) {
-	if alone || serves || slices.Contains(args, "--second-pass") {
+	if alone || serves || startsProcesses(args) {
 		return start(ctx, dir, limit, p.path, args, serves)
 	}
 	return p.shared(ctx, dir, limit, args)
 }
+
+// startsProcesses reports whether a command starts others, which use up what lies in its directory: it cannot be run there again.
+func startsProcesses(args []string) bool { return slices.Contains(args, "--second-pass") }
 
 // shared runs a command in a worker, as start does in a process of its own.
 func (p *program) shared(ctx context.Context, dir string, limit time.Duration, args []string) (e ending, err error) {
