@@ -41,11 +41,12 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
   </section>
 }
 
-// workerIn shows the worker that a cause is about, of a stage its slowest, in its worst step; undefined if it is about none.
+// workerIn shows the worker that a cause is about, of a stage its slowest, in its worst step; undefined if it is about none or has no row.
 function workerIn(doc: Document, model: Model, c: any): Partial<View> | undefined {
   const is = (key: 'dp_rank' | 'tp_rank' | 'stage', w: Worker) => c.evidence[key] === undefined || c.evidence[key] === w[key]
   const w = c.evidence.step_gain_ns === undefined ? undefined : more(doc).training!.workers.find(w => is('dp_rank', w) && is('tp_rank', w) && is('stage', w))
-  return w && workerView(doc, model, w)
+  const shown = w && workerView(doc, model, w)
+  return shown?.pins!.length ? shown : undefined // of some timelines workers have no rows
 }
 
 // chosen reports whether a worker is what is shown, by its row.
