@@ -382,14 +382,14 @@ type WorkerThreads struct {
 	Min      field.Extreme `json:"useful_min"` // over ranks: the rank's workers together
 	Max      field.Extreme `json:"useful_max"`
 
-	// WaitNs is what they wait in calls for other ranks. No record says when their masters wait for them. From 1 % of the ranks' time on no
-	// ratio of masters is known.
+	// WaitNs is what they wait in calls for other ranks. Without teams no record says when their masters wait for them. Then no ratio of
+	// masters is known, if it is more than 1 % of the ranks' time.
 	WaitNs int64 `json:"wait_ns,omitempty"`
 }
 
-// Hidden reports whether worker threads wait for other ranks so long that no ratio is known.
+// Hidden reports whether waits of worker threads hide the ratios.
 func (e *Efficiency) Hidden() bool {
-	return e.WorkerThreads != nil && float64(e.WorkerThreads.WaitNs) > 0.01*float64(e.RuntimeNs)*float64(len(e.UsefulNs))
+	return e.ParallelEfficiency == nil && e.WorkerThreads != nil && e.WorkerThreads.WaitNs > 0
 }
 
 // A CriticalPath is the chain of activities that determines the length of the run.

@@ -58,7 +58,7 @@ func Walk(t *Tree) *Skeleton {
 }
 
 // Visit yields the number of the item of each event of a batch, in the order of nodes and items, NoItem if it has none.
-func (s *Skeleton) Visit(b *trace.Batch, yield func(seq uint64, r trace.Row, item uint32)) {
+func (s *Skeleton) Visit(b *trace.Batch, yield func(r trace.Row, item uint32)) {
 	t := s.tree
 	t.shapes.attrs = attrCursor{attrs: &b.Attrs}
 	for seq, r := range b.Events {
@@ -67,7 +67,7 @@ func (s *Skeleton) Visit(b *trace.Batch, yield func(seq uint64, r trace.Row, ite
 		if at := t.place; at.node != beyond && int(at.node) < len(s.first) {
 			item = s.first[at.node] + at.item
 		}
-		yield(seq, r, item)
+		yield(r, item)
 	}
 }
 
@@ -94,12 +94,10 @@ func (l *Location) Bare(tree *Tree) Location {
 				if l.Completions != nil {
 					out.Completions = append(out.Completions, l.Completions[item])
 				}
-				if tree != nil {
-					number, item = number+regimes, item+1
-					continue
+				if tree == nil {
+					node.Items = append(node.Items, Item{Kind: i.Kind, Op: i.Op, Ref: i.Ref, Site: i.Site, Shape: i.Shape, Child: i.Child,
+						Count: i.Count})
 				}
-				node.Items = append(node.Items, Item{Kind: i.Kind, Op: i.Op, Ref: i.Ref, Site: i.Site, Shape: i.Shape, Child: i.Child,
-					Count: i.Count})
 			}
 			number, item = number+regimes, item+1
 		}

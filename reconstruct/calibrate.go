@@ -13,8 +13,8 @@ import (
 
 // What is calibrated. A replay of means makes less waiting than there was where partners are late by chance, now this one and now that one; one
 // of laws makes more where they are late together. So the spread of all laws is widened or narrowed until calls of a replay wait as long
-// behind late senders as those of the run; if no spread does that, more outliers are kept. And the mean interval of each item that completes communication is corrected until a replay spends as
-// much time there, with waiting, as the run did.
+// behind late senders as those of the run; if no spread does that, more outliers are kept. And the mean interval of each item that completes
+// communication is corrected until a replay spends as much time there, with waiting, as the run did.
 const (
 	spreads         = 8       // replays at most, for each number of outliers
 	corrections     = 8       // replays at most

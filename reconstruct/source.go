@@ -214,7 +214,7 @@ func (s *Source) recorded(ctx context.Context, l trace.LocationID, yield func(*t
 		if b == nil {
 			return
 		}
-		walk.Visit(b, func(_ uint64, at trace.Row, item uint32) {
+		walk.Visit(b, func(at trace.Row, item uint32) {
 			b.SetTime(at, clock.next(item))
 			if at.Table != trace.TableMetric {
 				return

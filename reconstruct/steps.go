@@ -111,7 +111,7 @@ func (r *recorded) steps(dst []step) (n int, err error) {
 			return n, err
 		}
 		r.made = r.made[:0]
-		r.walk.Visit(b, func(_ uint64, at trace.Row, item uint32) {
+		r.walk.Visit(b, func(at trace.Row, item uint32) {
 			s := step{item: item}
 			switch at.Table {
 			case trace.TableP2P:

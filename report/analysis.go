@@ -272,8 +272,7 @@ func (r *Sections) efficiency() {
 		return func(x *document.Ratios) string { return words.ShareOrDash(get(x)) }
 	}
 	if e.Hidden() {
-		g.Note("Ratios are unknown: worker threads wait " + words.Time(e.WorkerThreads.WaitNs) + " for other ranks, and no record says " +
-			"when main threads wait for them.")
+		g.Note("Ratios are unknown: " + hiddenBy(e))
 	}
 	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
 	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))

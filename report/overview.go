@@ -190,8 +190,7 @@ func (o *Overview) efficiency() *block {
 		return b
 	}
 	if e := o.Analysis.Efficiency; e.Hidden() {
-		b.add(o.wrapped(fmt.Sprintf("Unknown: worker threads wait %s for other ranks, and no record says when main threads wait for them.",
-			words.Time(e.WorkerThreads.WaitNs)), 2, 2)...)
+		b.add(o.wrapped("Unknown: "+hiddenBy(e), 2, 2)...)
 		b.least = len(b.items)
 		return b
 	}
@@ -232,6 +231,12 @@ func (o *Overview) efficiency() *block {
 	}
 	b.least = len(b.items)
 	return b
+}
+
+// hiddenBy says why no ratio is known.
+func hiddenBy(e *document.Efficiency) string {
+	return fmt.Sprintf("worker threads wait %s for other ranks, and no record says when main threads wait for them.",
+		words.Time(e.WorkerThreads.WaitNs))
 }
 
 // portions lists the parts of a whole, the largest first, those that are too small to see left out.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/plots"
 	"tracekit/report/figure"
@@ -108,13 +107,12 @@ func (f *measureFlags) records(t *trace.Trace) (records, bytes uint64) {
 // predictRuns replays several runs with the costs.
 func (o *whatifOptions) predictRuns(ctx context.Context, io *cli.Streams) error {
 	doc := &outcome.Whatif{Schema: whatifSchema, Changes: []string{}}
-	var findings []document.Finding
 	for _, path := range o.Paths {
 		row, err := o.measuredRun(ctx, io, path, doc)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		doc.Runs, findings = append(doc.Runs, row), doc.Findings
+		doc.Runs = append(doc.Runs, row)
 	}
 	slices.SortStableFunc(doc.Runs, func(a, b outcome.MeasuredRun) int { return cmp.Compare(a.Processes, b.Processes) })
 	if o.curves.format != "" {
@@ -127,7 +125,7 @@ func (o *whatifOptions) predictRuns(ctx context.Context, io *cli.Streams) error 
 			return err
 		}
 	}
-	return o.Finish(io, doc, func() { show.MeasuredRuns(io.Sections(o.top), doc) }, findings, o.Gate(doc))
+	return o.Finish(io, doc, func() { show.MeasuredRuns(io.Sections(o.top), doc) }, doc.Findings, o.Gate(doc))
 }
 
 // measuredRun replays one of them. The first run is that of the document.

@@ -33,7 +33,7 @@ func (c *compressor) choose(p *formulae.Program, parts []*exact) *choice {
 	out := &choice{bound: boundOf(p.Locations), locations: slices.Clone(p.Locations), parts: make([]*exact, len(parts))}
 	ranks := formulae.NewRankMap(c.src.Defs())
 	var chosen []candidate
-	for _, m := range membersOf(parts) {
+	for _, m := range sequencesOf(parts) {
 		if k := c.candidate(ranks, p, parts, m); k.bytes <= k.packed || !k.learned {
 			chosen = append(chosen, k)
 		}
@@ -70,26 +70,14 @@ func (c *choice) ordered() *choice {
 	return c
 }
 
-// membersOf returns the classes of locations with equal sequences.
-func membersOf(parts []*exact) (out [][]trace.LocationID) {
-	type sequence struct {
-		digest  [32]byte
-		symbols int
-	}
-	index := make(map[sequence]int)
-	for l, x := range parts {
-		if x == nil {
-			continue
+// sequencesOf returns the classes of locations with equal sequences that may be kept.
+func sequencesOf(parts []*exact) [][]trace.LocationID {
+	return membersOf(len(parts), func(l int) *coded {
+		if parts[l] == nil {
+			return nil
 		}
-		k := sequence{x.digest, x.table.Len()}
-		i, ok := index[k]
-		if !ok {
-			i = len(out)
-			index[k], out = i, append(out, nil)
-		}
-		out[i] = append(out[i], trace.LocationID(l))
-	}
-	return out
+		return &parts[l].coded
+	})
 }
 
 // candidate weighs a class.
@@ -153,7 +141,7 @@ func roomOf(locations []formulae.Location, parts []*exact) (room int64) {
 func (c *choice) direct(x *compressor, ranks *formulae.RankMap) (size int64) {
 	d := symbols.NewDictionary()
 	var classes []symbols.Class
-	for _, members := range membersOf(c.parts) {
+	for _, members := range sequencesOf(c.parts) {
 		var tables []*symbols.Table
 		for _, l := range members {
 			tables = append(tables, c.parts[l].table)

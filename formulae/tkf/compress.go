@@ -84,22 +84,7 @@ func chooseLeader(d *trace.Defs) trace.LocationID {
 
 // classesOf groups locations with the same sequence of symbols, in order of first member.
 func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) []symbols.Class {
-	type sequence struct {
-		digest  [sha256.Size]byte
-		symbols int
-	}
-	index := make(map[sequence]int)
-	var members [][]trace.LocationID
-	for l, p := range parts {
-		as := sequence{p.digest, p.table.Len()}
-		i, ok := index[as]
-		if !ok {
-			i = len(members)
-			index[as] = i
-			members = append(members, nil)
-		}
-		members[i] = append(members[i], trace.LocationID(l))
-	}
+	members := membersOf(len(parts), func(l int) *coded { return parts[l] })
 	out := make([]symbols.Class, len(members))
 	for i, m := range members {
 		var tables []*symbols.Table
@@ -107,6 +92,29 @@ func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) [
 			tables = append(tables, parts[l].table)
 		}
 		out[i] = d.Classify(ranks, m, tables)
+	}
+	return out
+}
+
+// membersOf returns the classes of locations with equal sequences, in order of first member. A location without a part is in none.
+func membersOf(locations int, part func(l int) *coded) (out [][]trace.LocationID) {
+	type sequence struct {
+		digest  [sha256.Size]byte
+		symbols int
+	}
+	index := make(map[sequence]int)
+	for l := range locations {
+		p := part(l)
+		if p == nil {
+			continue
+		}
+		as := sequence{p.digest, p.table.Len()}
+		i, ok := index[as]
+		if !ok {
+			i = len(out)
+			index[as], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], trace.LocationID(l))
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func (c *compressor) statReport(s *sectionWriter, p *formulae.Program, chosen *c
 			r.Exact.Locations++
 		}
 	}
-	r.Ranks.RankClasses = classes + len(membersOf(chosen.parts))
+	r.Ranks.RankClasses = classes + len(sequencesOf(chosen.parts))
 	r.Learned, r.Statistics = p.Learned, p.Report
 	return r
 }

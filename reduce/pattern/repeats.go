@@ -239,8 +239,9 @@ func (r *Repeats) times(l trace.LocationID) (out []runTimes) {
 	all, first := master.Times, 0
 	var byVariant [][]int
 	var variants []int
+	column, columns := 0, 0
 	if r.Laws != nil {
-		byVariant = r.byVariant()
+		byVariant, column, columns = r.byVariant(), r.column(x.Master), r.columns()
 		for _, g := range r.Laws.Rows {
 			variants = append(variants, r.Which[g])
 		}
@@ -249,7 +250,7 @@ func (r *Repeats) times(l trace.LocationID) (out []runTimes) {
 		k := r.timesOf(n)
 		t := runTimes{n: n, stride: r.Stride, at: all[:k]}
 		if r.Laws != nil {
-			t.drawn = &drawn{laws: r.Laws, late: master.Late, column: r.column(x.Master), columns: r.columns(), which: r.Which[first : first+n],
+			t.drawn = &drawn{laws: r.Laws, late: master.Late, column: column, columns: columns, which: r.Which[first : first+n],
 				first: first, stride: r.Stride, at: t.at, last: master.Ends[2*i], end: master.Ends[2*i+1], rows: byVariant, variants: variants, row: -1}
 		}
 		out = append(out, t)

@@ -64,7 +64,7 @@ func Places(title, metric string, top *topology.Topology, values []float64) (*pl
 		d.RowLabel = ""
 	}
 	if p.planes > 1 {
-		d.ColumnLabel += fmt.Sprintf("; a plane for each place in dimension %s", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(numbers(n-2))), ", "), "[]"))
+		d.ColumnLabel += fmt.Sprintf("; a plane for each place in dimension %s", dimensions(n-2))
 	}
 	for row := range d.Rows {
 		if y := row % (p.down + 1); y < p.down && n > 1 {
@@ -82,11 +82,13 @@ func Places(title, metric string, top *topology.Topology, values []float64) (*pl
 	return plots.HeatMap(d)
 }
 
-func numbers(n int) (out []int) {
+// dimensions names the first n dimensions.
+func dimensions(n int) string {
+	var names []string
 	for k := range n {
-		out = append(out, k)
+		names = append(names, fmt.Sprint(k))
 	}
-	return out
+	return strings.Join(names, ", ")
 }
 
 // planes lays the planes of a grid out, with gaps between them, so that the whole is about as wide as high.

@@ -297,11 +297,10 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 
 // printCosts prints what sampling would have cost, and what the paper measured.
 func printCosts(r *report.Sections, d *sampling.Document) {
-	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
 	r.Table(&report.Table{Key: "costs", Title: "What sampling would have cost", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Title: "small message", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return us(x.Model.BaselineUs) })},
-		{Title: "with sampling", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return us(x.Model.WithSamplingUs) })},
+		{Title: "small message", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.BaselineUs) })},
+		{Title: "with sampling", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.WithSamplingUs) })},
 		{Title: "run time", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any {
 			if x.Model.Slowdown == nil {
 				return "-"
@@ -312,15 +311,15 @@ func printCosts(r *report.Sections, d *sampling.Document) {
 			if x.Model.PaperUs == nil {
 				return "-"
 			}
-			return us(*x.Model.PaperUs)
+			return microseconds(*x.Model.PaperUs)
 		})},
 	}}, rowsOf(d.Results()), fmt.Sprintf("%s for each message up to %s, %s for a random number, %s to read the clock; %s if sampled, %s with "+
-		"WRITE. Run time: replayed with these costs.", us(d.Costs.Layer/1000), words.Bytes(uint64(d.Costs.Limit)), us(d.Costs.Draw/1000), us(d.Costs.Clock/1000),
-		us(d.Costs.Sample/1000), us(d.Costs.Write/1000)))
+		"WRITE. Run time: replayed with these costs.", microseconds(d.Costs.Layer/1000), words.Bytes(uint64(d.Costs.Limit)), microseconds(d.Costs.Draw/1000), microseconds(d.Costs.Clock/1000),
+		microseconds(d.Costs.Sample/1000), microseconds(d.Costs.Write/1000)))
 	r.Table(&report.Table{Key: "paper", Title: "The paper's ping-pong of 4 bytes, and this model of it", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Title: "measured", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return us(p.MeasuredUs) })},
-		{Title: "model", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return us(p.ModelUs) })},
+		{Title: "measured", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return microseconds(p.MeasuredUs) })},
+		{Title: "model", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return microseconds(p.ModelUs) })},
 	}}, report.RowsOf(d.Paper))
 }
 
@@ -362,3 +361,5 @@ func printPlan(r *report.Sections, p *sampling.Plan) {
 		r.Line("No configuration of the grid reaches the goal on this trace.")
 	}
 }
+
+func microseconds(v float64) string { return fmt.Sprintf("%.1f µs", v) }

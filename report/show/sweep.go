@@ -13,7 +13,6 @@ func printSweep(r *report.Sections, s *sampling.Sweep) {
 	if s == nil {
 		return
 	}
-	of := func(value func(*sampling.SweepRow) any) func(report.Row) any { return report.Of(value) }
 	held := func(e *sampling.SweptError) any {
 		if e == nil || e.Given == 0 {
 			return "-"
@@ -34,27 +33,26 @@ func printSweep(r *report.Sections, s *sampling.Sweep) {
 		{Key: "messages.within", Title: "messages", Unit: report.Share},
 		{Key: "bytes.within", Title: "bytes", Unit: report.Share},
 		{Key: "latency.within", Title: "latency", Unit: report.Share},
-		{Title: "counted", Unit: report.Share, Value: of(func(x *sampling.SweepRow) any { return within(x.Counted) })},
-		{Title: "hold: messages", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any { return held(&x.Messages) })},
-		{Title: "bytes", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any { return held(&x.Bytes) })},
-		{Title: "latency", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any { return held(&x.Latency) })},
-		{Title: "counted", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any { return held(x.Counted) })},
+		{Title: "counted", Unit: report.Share, Value: report.Of(func(x *sampling.SweepRow) any { return within(x.Counted) })},
+		{Title: "hold: messages", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return held(&x.Messages) })},
+		{Title: "bytes", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return held(&x.Bytes) })},
+		{Title: "latency", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return held(&x.Latency) })},
+		{Title: "counted", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return held(x.Counted) })},
 		{Key: "unexpected", Title: "unexpected", Unit: report.Share},
 	}}, report.RowsOf(s.Rows), fmt.Sprintf("Errors: 95 %% of %d seeds stay within. Counted: latency if ranks count their sends. Hold: share of 95 %% "+
 		"intervals with the truth. Unexpected: sampled messages sent before their receives were posted (of all messages: %s).", s.Seeds,
 		words.ShareOrDash(s.Unexpected)))
-	us := func(v float64) string { return fmt.Sprintf("%.1f µs", v) }
 	r.Table(&report.Table{Key: "sweep_costs", Title: "Sweep: cost", Columns: []report.Column{
 		name,
-		{Title: "small message", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any { return us(x.LatencyUs) })},
-		{Title: "in the paper", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any {
+		{Title: "small message", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return microseconds(x.LatencyUs) })},
+		{Title: "in the paper", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any {
 			if x.PaperUs == nil {
 				return "-"
 			}
-			return us(*x.PaperUs)
+			return microseconds(*x.PaperUs)
 		})},
 		{Key: "run_time_ns", Title: "run time", Unit: report.Time},
-		{Title: "longer", Unit: report.Remarks, Value: of(func(x *sampling.SweepRow) any {
+		{Title: "longer", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any {
 			if x.Slowdown == nil {
 				return "-"
 			}

@@ -16,7 +16,7 @@ const (
 	Bytes  = "bytes"  // sent in messages
 )
 
-// RankMetrics returns the names of the metrics, and what each is of.
+// RankMetrics returns the names of the metrics.
 func RankMetrics() []string { return []string{Useful, Waits, Hops, Bytes} }
 
 // ByRank returns a metric of each rank of the selected part; NaN: it is not known. Hops says how far two ranks are from each other, below

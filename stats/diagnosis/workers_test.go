@@ -15,15 +15,30 @@ import (
 
 // TestWorkers states that where worker threads communicate for their ranks, what the masters do is what makes others wait. In each of ten
 // iterations of 100 the master of rank 1 prepares for 60, that of rank 0 for 20; then their workers meet for 10, so that rank 0 waits 40.
+//
+// Efficiencies are not known then, unless teams of threads are recorded, with which masters are seen to wait.
 func TestWorkers(t *testing.T) {
+	t.Run("alone", func(t *testing.T) { workers(t, false) })
+	t.Run("teams", func(t *testing.T) { workers(t, true) })
+}
+
+func workers(t *testing.T, teams bool) {
 	var b strings.Builder
+	if teams {
+		b.WriteString("region 0 \"!$omp parallel\" role=5 paradigm=3\n")
+	}
 	b.WriteString("process 0 rank0\nprocess 1 rank1\ngroup 0 \"MPI ranks\" kind=4 paradigm=4 members=0,2\ngroup 1 world kind=5 paradigm=4 " +
 		"members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n")
 	for r, prepare := range []int{20, 60} {
 		var master, worker strings.Builder
 		for i := range 10 {
 			at := 100 * i
-			fmt.Fprintf(&master, "  %d Enter step ; %d Enter prepare ; %d Leave prepare ; %d Leave step\n", at, at, at+prepare, at+95)
+			fmt.Fprintf(&master, "  %d Enter step ; %d Enter prepare ; %d Leave prepare", at, at, at+prepare)
+			if teams {
+				fmt.Fprintf(&master, " ; %d ThreadFork 3 2 ; %d Enter \"!$omp parallel\" ; %d Leave \"!$omp parallel\" ; %d ThreadJoin 3", at+prepare,
+					at+prepare, at+prepare, at+prepare)
+			}
+			fmt.Fprintf(&master, " ; %d Leave step\n", at+95)
 			fmt.Fprintf(&worker, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 "+
 				"; %d Leave MPI_Allreduce\n",
 				at+prepare, at+prepare, at+70, at+70)
@@ -39,8 +54,9 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%d ns of the critical path are outside of any region", row.TimeNs)
 		}
 	}
-	if e := a.Efficiency; e.WorkerThreads.WaitNs != 400 || e.ParallelEfficiency != nil || e.LoadBalance != nil {
-		t.Errorf("workers wait %d ns, and the efficiency is %v; want 400 ns, and that it is not known", e.WorkerThreads.WaitNs, e.ParallelEfficiency)
+	if e := a.Efficiency; e.WorkerThreads.WaitNs != 400 || (e.ParallelEfficiency != nil) != teams || (e.LoadBalance != nil) != teams || e.Hidden() == teams {
+		t.Errorf("workers wait %d ns, and the efficiency is %v; want 400 ns, and that it is known with teams alone", e.WorkerThreads.WaitNs,
+			e.ParallelEfficiency)
 	}
 	causes, err := diagnosis.Find(t.Context(), tr, a, 1)
 	if err != nil {

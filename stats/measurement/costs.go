@@ -105,11 +105,20 @@ func Names() (known, undocumented []string) {
 }
 
 // Photon returns the costs of PHOTON's paper.
-func Photon() Costs { return models[0] }
+func Photon() Costs { return must("photon") }
 
 // Assumed returns the costs that stand for recording into buffers: records of 32 bytes and 0.2 µs, buffers of 16 MiB, which a process writes
 // at 100 MB/s and all together at 1 GB/s.
-func Assumed() Costs { return models[2] }
+func Assumed() Costs { return must("buffer") }
+
+// must returns the costs of a model by its name.
+func must(name string) Costs {
+	c, known, _ := Named(name)
+	if !known {
+		panic("measurement: no model " + name)
+	}
+	return c
+}
 
 // Messages reports whether messages cost something.
 func (c *Costs) Messages() bool { return c.Header+c.Layer+c.Draw+c.Clock+c.Sample+c.Write > 0 }

@@ -10,8 +10,8 @@ import (
 )
 
 // An Unmeasured is a point (p, b) of which a profile has no entry: its t_max lies between those of measured points, or beyond them.
-// Low and high are the ends of where it may lie if T_f(p, b) does not turn around between measured points: the least and the largest t_max of those around it.
-// Beyond them, the nearest one and what the last two points promise if T_f goes on as it did.
+// Low and high are the ends of where it may lie if T_f(p, b) does not turn around between measured points: the least and the largest
+// t_max of those around it. Beyond them, the nearest one and what the last two points promise if T_f goes on as it did.
 type Unmeasured struct {
 	fit.Key
 	Calls          int64  `json:"calls"`

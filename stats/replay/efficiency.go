@@ -51,15 +51,19 @@ func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Start
 		Offload:             run.offload(p),
 		WorkerThreads:       workers(p, part),
 	}
-	if e.WorkerThreads != nil && !teams {
-		e.WorkerThreads.WaitNs = workerWaits(p)
+	if e.WorkerThreads == nil {
+		return e
 	}
-	if e.Hidden() {
+	e.WorkerThreads.WaitNs = workerWaits(p)
+	if !teams && float64(e.WorkerThreads.WaitNs) > mostHidden*float64(e.RuntimeNs)*float64(len(e.UsefulNs)) {
 		hide(&e.Ratios)
 		hide(e.WithoutInitFinalize)
 	}
 	return e
 }
+
+// mostHidden is the share of the ranks' time that workers may wait unseen by their masters: no ratio is wrong by more.
+const mostHidden = 0.01
 
 // workerWaits returns what worker threads wait in calls, in ns.
 func workerWaits(p *profile.Profiler) (ns int64) {

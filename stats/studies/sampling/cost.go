@@ -33,7 +33,7 @@ func (c *Config) using(m *measurement.Costs) float64 {
 		return 0
 	case c.Analysis == Write:
 		return m.Write
-	case c.Strategy == Counter && c.Variance > 0 || c.Strategy == Timer && c.Variance > 0:
+	case c.Variance > 0:
 		return m.Sample + m.Draw // of the next target
 	}
 	return m.Sample

@@ -127,6 +127,7 @@ func sweepRows(ctx context.Context, t *trace.Trace, grid []Config, opts Options,
 	if err != nil {
 		return nil, err
 	}
+	defer r.release()
 	for k := range grid {
 		x := r.result(k)
 		if err := x.Replay(ctx, replay); err != nil {
@@ -136,7 +137,6 @@ func sweepRows(ctx context.Context, t *trace.Trace, grid []Config, opts Options,
 			PaperUs: x.Model.PaperUs, RunTime: x.Model.RunTime, Slowdown: x.Model.Slowdown, SampledBytes: x.Model.SampledBytes,
 			OfTrace: ratio(float64(x.Model.SampledBytes), float64(t.Source.Info().Bytes))})
 	}
-	r.release()
 	return rows, nil
 }
 
