@@ -36,8 +36,8 @@ func Compress(out *report.Sections, doc *outcome.Compress, output string) {
 			words.Nanoseconds(doc.Error.Time.Mean))
 	}
 	if x := doc.Exact; x != nil {
-		fmt.Fprintf(w, "  events kept exactly at %d of %s, formulae at the others; %d of %s exact\n", x.Locations,
-			words.Plural(doc.Ranks.Ranks, "location", "locations"), x.Kept, words.Plural(int(x.Messages), "message", "messages"))
+		fmt.Fprintf(w, "  events kept exactly at %s of %s, formulae at the others; %s of %s exact\n", words.Count(x.Locations),
+			words.Plural(doc.Ranks.Ranks, "location", "locations"), words.Count(x.Kept), words.Plural(int(x.Messages), "message", "messages"))
 	}
 	printStatistics(doc, w)
 	if l := doc.Learned; l != nil {
