@@ -9,6 +9,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A pcf holds the labels of a .pcf file, which has sections that begin with a keyword on a
@@ -93,7 +94,7 @@ func (c *lineCount) lines(r io.Reader, f func(line string) (ok bool)) error {
 	for s.Scan() {
 		raw := string(bytes.TrimSpace(s.Bytes()))
 		line := strings.ToValidUTF8(raw, "\uFFFD")
-		control := strings.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\t' })
+		control := strings.ContainsFunc(line, func(c rune) bool { return unicode.IsControl(c) && c != '\t' })
 		ok := f(line) && line == raw && !control
 		if c.all++; !ok {
 			if c.bad++; c.bad == 1 {

@@ -96,6 +96,7 @@ func TestCompanions(t *testing.T) {
 		{"no UTF-8", labels[:len(labels)-3] + "\xff\n", names, trace.CodeBadValue},
 		{"no UTF-8, as long as what stands for it", labels[:len(labels)-3] + "\xff\xfe\xfd\n", names, trace.CodeBadValue},
 		{"zeros", labels[:len(labels)-3] + "\x00\x00\n", names, trace.CodeBadValue},
+		{"a line end damaged", labels[:len(labels)-1] + "\x7f3 x\n", names, trace.CodeBadValue},
 		{"names damaged", labels, "LEVEM" + names[5:], trace.CodeBadValue},
 		{"no labels", "-", names, trace.CodeMissingFile},
 		{"empty", "", names, trace.CodeMissingFile},

@@ -20,7 +20,7 @@ import (
 type answer struct {
 	sum      [sha256.Size]byte // of document without findings, and of all files
 	findings map[string]uint64 // by code: how many
-	losses   map[string]string // by code: what is said of them, unless it is information
+	losses   map[string]string // by code: all that is said of them, unless it is information
 }
 
 // A finding as documents have it.
@@ -81,7 +81,7 @@ func (a *answer) readDocument(h hash.Hash, document []byte) error {
 			code := key + " " + f.Severity + " " + f.Code
 			a.findings[code] += f.Count
 			if f.Severity != "info" {
-				a.losses[code] = folders.ReplaceAllString(f.Text, "")
+				a.losses[code] += folders.ReplaceAllString(f.Text, "") + "\n" // of several traces
 			}
 		}
 	}

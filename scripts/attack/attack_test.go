@@ -139,7 +139,8 @@ func TestMended(t *testing.T) {
 // the trace lies in another folder is nothing new.
 func TestMore(t *testing.T) {
 	read := func(severity, text string, count int) answer {
-		a, err := readAnswer(fmt.Appendf(nil, `{"findings":[{"code":"x","severity":%q,"count":%d,"text":%q}]}`, severity, count, text), nil)
+		second := `{"code":"x","severity":"loss","count":1,"text":"the second trace"}`
+		a, err := readAnswer(fmt.Appendf(nil, `{"findings":[{"code":"x","severity":%q,"count":%d,"text":%q},%s]}`, severity, count, text, second), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

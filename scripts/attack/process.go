@@ -25,7 +25,7 @@ type ending struct {
 	killed         bool // it did not end in the time that a busy machine may take
 	stdout, stderr []byte
 	spent          time.Duration // by the processors
-	peak           int64         // resident, in bytes; at least what the campaign itself holds
+	peak           int64         // resident, in bytes; 0: not known, since the campaign itself held more
 	left           string        // what a worker still holds of it; ""
 	visited
 }
@@ -37,7 +37,7 @@ const mostWait = 5 * time.Minute
 // start runs a program in a directory until it ends, has spent as much time of the processors as
 // the limit says, or has not ended for very long. What serves is visited.
 //
-// The kernel counts into a child's peak what the parent held when it was started, so the
+// The kernel counts into a child's peak what the parent held when it was started: a peak that is no larger says nothing, so the
 // campaign must hold little.
 func start(ctx context.Context, dir string, limit time.Duration, program string, args []string, serves bool) (ending, error) {
 	timed, cancel := context.WithTimeout(ctx, mostWait)
@@ -64,7 +64,8 @@ func start(ctx context.Context, dir string, limit time.Duration, program string,
 	}
 	e.code, e.killed = cmd.ProcessState.ExitCode(), timed.Err() != nil
 	e.spent = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+	var own syscall.Rusage
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && usage.Maxrss > own.Maxrss {
 		e.peak = usage.Maxrss << 10
 	}
 	return e, nil
