@@ -16,10 +16,11 @@ type Training struct {
 	StepNs   int64    `json:"step_ns"`  // with recorded durations
 	EqualNs  int64    `json:"equal_ns"` // with equal durations
 	Slowdown float64  `json:"slowdown"` // step_ns / equal_ns
-	MW       *float64 `json:"m_w"`      // share of the loss that ends when the slowest workers are as fast as the others; null: no loss
+	MW       *float64 `json:"m_w"`      // share of the loss that ends when the slowest workers have equal durations; null: no loss
 	MS       *float64 `json:"m_s"`      // the same of the last stage
 
-	Slowest   []field.Rank `json:"slowest"` // the workers of m_w
+	Slowest   []field.Rank `json:"slowest"`   // the workers of m_w
+	MendedNs  int64        `json:"mended_ns"` // step_ns if these compute as long as their peers
 	ByWorker  []Worker     `json:"by_worker"`
 	ByDP      []GroupSlow  `json:"by_dp_rank"`
 	ByTP      []GroupSlow  `json:"by_tp_rank,omitempty"`
@@ -118,6 +119,7 @@ type Worker struct {
 	Odds     *float64   `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
 	Before   *float64   `json:"before,omitempty"` // excess before the change
 	After    *float64   `json:"after,omitempty"`
+	GainNs   *int64     `json:"gain_ns,omitempty"` // by which a step is shorter if it computes as long as its peers; of the slowest with a pattern
 
 	WithinClockError bool `json:"within_clock_error,omitempty"` // what its slowdown costs a step; excess is by its own clock
 }

@@ -163,7 +163,7 @@ func otherFacts(t *document.Training) (facts []string) {
 
 // replacing says since when the slowest workers are slow, if it is one, and what others in their place would gain.
 func replacing(t *document.Training) string {
-	gain := min(1, *t.MW) * float64(t.StepNs-t.EqualNs)
+	gain := float64(t.StepNs - t.MendedNs)
 	who, since := RanksNamed(t.Slowest), ""
 	if len(t.Slowest) == 1 && len(t.ByWorker) > 0 && t.Slowest[0] == t.ByWorker[0].Rank && t.Slowest[0] != trace.None {
 		w := &t.ByWorker[0]
@@ -178,8 +178,12 @@ func replacing(t *document.Training) string {
 			since, who = fmt.Sprintf("%s is %s. ", words.Capital(who), when), "it"
 		}
 	}
-	return fmt.Sprintf("%sIf %s ran as fast as the others, a step would be %s shorter (%s): %s of the loss.", since, who, words.Time(int64(gain)),
-		words.PartOfFloat(gain, float64(t.StepNs)), shareOfLoss(t.MW))
+	its, is := "its", "It is"
+	if len(t.Slowest) > 1 {
+		its, is = "their", "They are"
+	}
+	return fmt.Sprintf("%sIf %s computed as long as %s peers, a step would be %s shorter (%s). %s the reason for %s of the loss.", since, who,
+		its, words.Time(int64(gain)), words.PartOfFloat(gain, float64(t.StepNs)), is, shareOfLoss(t.MW))
 }
 
 func orZero(x *float64) float64 {

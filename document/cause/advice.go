@@ -31,7 +31,7 @@ func (c *Cause) advice() string {
 			return "look for what changed on this rank at that step: clock, temperature, other programs."
 		case has("dp_rank"):
 			return "give this rank less work; if the work is equal, check its device and its node."
-		case has("step_gain_ns"):
+		case has("stage"):
 			return "move layers from the last stage to others."
 		case has("worker_wait_ns") || has("collective_wait_ns"):
 			return "" // why a rank is late is not part of the evidence

@@ -2,20 +2,20 @@ package diagnosis
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
-const (
-	mostWorkers = 3   // slow workers that are causes of their own
-	mostOfLoss  = 0.5 // of what unequal workers cost: who has that is why others wait
-)
+// mostOfLoss is the share of what unequal workers cost: who has that is why others wait.
+const mostOfLoss = 0.5
 
 // OfTraining adds to the causes of a training job its slow workers or, where none is slow for itself, its long last stage. Those that
 // only say that ranks come late become the evidence of a cause that has most of the loss.
@@ -29,6 +29,7 @@ func OfTraining(a *analysis.Result) {
 		found = f.lastStage()
 	}
 	if len(found) == 0 {
+		a.Diagnosis = f.gained(a.Diagnosis)
 		return
 	}
 	gain := int64(0)
@@ -57,6 +58,26 @@ func effect(of, late *cause.Cause) bool {
 	return false
 }
 
+// gained returns causes of which the one that says that the slowest worker comes late, by no known time, has what the replay of steps
+// gains if it does not. Too few steps may tell that it is slow for itself.
+func (f trainingFinder) gained(causes []cause.Cause) []cause.Cause {
+	if len(f.t.Slowest) != 1 || f.t.MW == nil || *f.t.MW < mostOfLoss {
+		return causes
+	}
+	out := slices.Clone(causes)
+	for i := range out {
+		c := &out[i]
+		if _, ok := c.Evidence["worker_wait_ns"]; !ok || c.GainNs != nil || len(c.Ranks) != 1 || field.Rank(c.Ranks[0]) != f.t.Slowest[0] {
+			continue
+		}
+		c.Evidence = maps.Clone(c.Evidence)
+		if with := f.cause(*c, float64(f.t.StepNs-f.t.MendedNs), "If this rank computed as long as its peers"); len(with) > 0 {
+			out[i] = with[0]
+		}
+	}
+	return Join(nil, out)
+}
+
 // A trainingFinder finds the causes of a training job.
 type trainingFinder struct {
 	t   *document.Training
@@ -66,17 +87,12 @@ type trainingFinder struct {
 // loss is what a step is longer by since workers are unequal, ns.
 func (f trainingFinder) loss() float64 { return float64(f.t.StepNs - f.t.EqualNs) }
 
-// workers returns the workers that are slow, each with what a step is longer by for its sake alone: that of the slowest is replayed if M_W
-// is of it alone, others have an estimate.
+// workers returns the workers that are slow, each with what a step is longer by for its sake alone.
 func (f trainingFinder) workers() (out []cause.Cause) {
 	for i := range f.t.ByWorker {
 		w := &f.t.ByWorker[i]
-		if len(out) == mostWorkers || w.Pattern == "" || w.WithinClockError {
+		if w.GainNs == nil || w.WithinClockError {
 			continue
-		}
-		gain := (w.Slowdown - 1) * float64(f.t.EqualNs)
-		if i == 0 && len(f.t.Slowest) == 1 && f.t.MW != nil {
-			gain = *f.t.MW * f.loss()
 		}
 		c := cause.Cause{Ranks: []uint32{}, Evidence: map[string]float64{"slowdown": w.Slowdown, "excess": w.Excess,
 			"slow_steps": float64(w.Slow), "dp_rank": float64(w.DP), "stage": float64(w.Stage)}}
@@ -101,7 +117,7 @@ func (f trainingFinder) workers() (out []cause.Cause) {
 		}
 		c.Headline = fmt.Sprintf("%s is %s", who, when)
 		c.Text = fmt.Sprintf("It computes %s longer than its peers%s.", words.Share(longer), then)
-		out = append(out, f.cause(c, gain, "If it ran as fast as the others")...)
+		out = append(out, f.cause(c, float64(*w.GainNs), "If it computed as long as they do")...)
 	}
 	return out
 }
@@ -121,22 +137,19 @@ func (f trainingFinder) lastStage() []cause.Cause {
 	}
 	slices.Sort(c.Ranks)
 	c.Text = fmt.Sprintf("Its %s make the others wait.", words.Plural(f.t.DPRanks*max(1, f.t.TPRanks), "worker", "workers"))
-	return f.cause(c, *f.t.MS*f.loss(), "If it computed as long as other stages")
+	return f.cause(c, min(1, *f.t.MS)*f.loss(), "If it computed as long as other stages")
 }
 
 // cause completes a cause by what a step, and all of them, would be shorter; none if that is too little of the run.
 func (f trainingFinder) cause(c cause.Cause, gain float64, mended string) []cause.Cause {
-	gain = min(gain, f.loss())
 	all := min(f.run, int64(math.Round(gain*float64(f.t.Steps))))
 	share := float64(all) / float64(f.run)
 	if share < leastGain {
 		return nil
 	}
-	of := gain / f.loss()
 	c.Kind, c.GainNs, c.GainShare = cause.Imbalance, &all, &share
-	c.Evidence["step_gain_ns"], c.Evidence["loss_share"] = gain, of
-	c.Text += fmt.Sprintf(" Without that, a step would be %s shorter (%s): %s of the loss.", words.Time(int64(gain)),
-		words.PartOfFloat(gain, float64(f.t.StepNs)), words.Share(of))
+	c.Evidence["step_gain_ns"] = gain
+	c.Text += fmt.Sprintf(" Without that, a step would be %s shorter (%s).", words.Time(int64(gain)), words.PartOfFloat(gain, float64(f.t.StepNs)))
 	c.Change = fmt.Sprintf("%s, the run would be at most %s (%s) shorter.", mended, words.Time(all), words.Share(share))
 	return []cause.Cause{c}
 }

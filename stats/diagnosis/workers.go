@@ -39,7 +39,7 @@ func (f *finder) workers() []candidate {
 	c.cause.Evidence = map[string]float64{"worker_wait_ns": float64(waited)}
 	c.cause.Headline = fmt.Sprintf("%s %s late to communication", words.Capital(fewRanks(ranks)), one(ranks, "comes", "come"))
 	c.text = fmt.Sprintf("Other ranks wait %s for %s, mostly while %s in %s. Worker threads communicate, and no "+
-		"record says when their ranks wait for them: the saving is unknown.", words.Time(caused.row.TotalNs), words.Ranks(ranks),
+		"record says when their ranks wait for them.", words.Time(caused.row.TotalNs), words.Ranks(ranks),
 		one(ranks, "it is", "they are"), words.Sentence(most.SourceLine))
 	return []candidate{c}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"testing"
 
@@ -175,6 +176,29 @@ func TestMissingWorkers(t *testing.T) {
 	_, _, err := stragglers.Find(t.Context(), without{src, []uint32{0, 1, 5}}, 1)
 	if missing := new(stragglers.MissingError); !errors.As(err, &missing) {
 		t.Errorf("no dp rank is whole: %v", err)
+	}
+}
+
+// TestMended states that what a step gains without a slow worker is what the same job takes without it, of two data-parallel ranks as well.
+func TestMended(t *testing.T) {
+	for _, o := range []samples.TrainingOptions{
+		{DP: 2, PP: 1, MicroBatches: 4, Steps: 8},
+		{DP: 4, PP: 4, MicroBatches: 8, Steps: 8},
+		{DP: 8, PP: 2, MicroBatches: 4, Steps: 8, Noise: 0.02},
+		{DP: 4, PP: 2, TP: 2, MicroBatches: 4, Steps: 8, Noise: 0.02},
+	} {
+		_, src := generated(t, o)
+		want := find(t, src).StepNs
+		o.Slow = []samples.SlowWorker{{Rank: 1, Factor: 3}}
+		_, src = generated(t, o)
+		doc := find(t, src)
+		w := &doc.ByWorker[0]
+		if w.Rank != 1 || w.GainNs == nil || doc.StepNs-*w.GainNs != doc.MendedNs {
+			t.Fatalf("%+v: %+v, mended %d", o, w, doc.MendedNs)
+		}
+		if diff := math.Abs(float64(doc.MendedNs-want)) / float64(want); diff > 1e-6+o.Noise {
+			t.Errorf("%+v: mended %d, without the slow worker %d", o, doc.MendedNs, want)
+		}
 	}
 }
 

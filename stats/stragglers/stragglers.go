@@ -50,6 +50,13 @@ func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	order := r.workers(doc)
 	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
 	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(order[:len(doc.Slowest)]))))
+	doc.MendedNs = int64(math.Round(r.whenMended(order[:len(doc.Slowest)])))
+	for i, mended := 0, 0; i < len(order) && mended < mostMended; i++ {
+		if w := &doc.ByWorker[i]; w.Pattern != "" {
+			gain := int64(math.Round(whole - r.whenMended(order[i:i+1])))
+			w.GainNs, mended = &gain, mended+1
+		}
+	}
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
 	doc.Bubbles = b.rows(recorded)
 	doc.Sequences = r.sequences()
@@ -154,6 +161,9 @@ func (r *replayer) types(slowdown func(func(int) bool) float64) (out []document.
 	slices.SortStableFunc(out, func(a, b document.TypeSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	return out
 }
+
+// mostMended is of how many slow workers it is replayed what a step gains if they are not slow.
+const mostMended = 3
 
 // SlowestShare is the share of workers, at least one, that M_W takes for the slowest.
 const SlowestShare = 0.03

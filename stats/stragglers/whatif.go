@@ -15,7 +15,7 @@ type Model struct{ r *replayer }
 // A Change is one of a training job.
 type Change struct {
 	Equalize  bool    // all operations take what equal ones take
-	Replace   float64 // so do those of this share of workers, the slowest; at least one, unless it is 0
+	Replace   float64 // this share of workers, the slowest, computes as long as its peers; at least one, unless it is 0
 	Rebalance bool    // stages compute equally long: layers are moved
 
 	Latency, PerByte float64 // ns that each message and collective, and each byte of it, takes longer
@@ -36,13 +36,11 @@ func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 	if c.Rebalance {
 		r.rebalance()
 	}
-	var replaced []int
 	if c.Replace > 0 {
-		replaced = r.slowest(Slowest(len(r.ranks), c.Replace))
+		r.took = r.mended(r.slowest(Slowest(len(r.ranks), c.Replace)))
 	}
-	keep := r.without(replaced)
 	r.slower.latency, r.slower.perByte = c.Latency, c.PerByte
-	return &r, func(n int) bool { return !c.Equalize && keep(n) }
+	return &r, func(int) bool { return !c.Equalize }
 }
 
 // Predict returns how long all steps take together, in ns.
@@ -80,6 +78,42 @@ func (r *replayer) slowest(n int) []int {
 		return cmp.Or(cmp.Compare(estimates[b], estimates[a]), cmp.Compare(r.ranks[a], r.ranks[b]))
 	})
 	return workers[:n]
+}
+
+// mended returns what nodes take if some workers compute as long as their peers: each operation the median of what it takes in the step on
+// other data-parallel ranks that are not mended themselves, or, without any, what equal ones take.
+func (r *replayer) mended(workers []int) [][]float64 {
+	slow := make([]bool, len(r.ranks))
+	for _, w := range workers {
+		slow[w] = true
+	}
+	out, theirs := make([][]float64, len(r.took)), make([]float64, 0, r.dps)
+	for s := range out {
+		out[s] = slices.Clone(r.took[s])
+		for n, k := range r.kind {
+			if !slow[r.by[n]] || !k.computes() {
+				continue
+			}
+			theirs = theirs[:0]
+			for same := n % len(r.template); same < len(r.kind); same += len(r.template) {
+				if !slow[r.by[same]] {
+					theirs = append(theirs, r.took[s][same])
+				}
+			}
+			out[s][n] = r.equal[k]
+			if len(theirs) > 0 {
+				out[s][n] = median(theirs)
+			}
+		}
+	}
+	return out
+}
+
+// whenMended returns the mean length of a step if some workers compute as long as their peers.
+func (r *replayer) whenMended(workers []int) float64 {
+	with := *r
+	with.took = r.mended(workers)
+	return mean(with.lengths(func(int) bool { return true }))
 }
 
 // rebalance scales computations, so that those of a type take equally long in the mean on all stages.
