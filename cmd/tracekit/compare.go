@@ -17,6 +17,7 @@ import (
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/show"
+	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/compare"
 	"tracekit/stats/studies/headers"
@@ -154,7 +155,10 @@ func openSide(ctx context.Context, io *cli.Streams, opts *compareOptions, path s
 		return nil, err
 	}
 	s := &side{t: t}
-	if s.a, err = opts.Analyze(ctx, io, t, analysis.Options{Top: 1}); err != nil {
+	s.a, err = cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
+		return stats.Analyze(ctx, t, analysis.Options{Top: 1, Jobs: opts.Jobs, Progress: p}, false)
+	})
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -30,7 +32,7 @@ type runsOptions struct {
 func (o *runsOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.ModelFlags)
 	addAnalysisFlags(set, &o.analyzeOptions)
-	set.BoolVar(&o.apart, "apart", false, "every TRACE is a separate run (default: JSON files are parts of one run)")
+	set.BoolVar(&o.apart, "apart", false, "every TRACE is a separate run (default: files of one kind are parts of one run, folders are runs)")
 	o.pageFlags.Add(set)
 }
 
@@ -48,7 +50,9 @@ const mostRuns = 16
 
 // runs returns the paths of each run.
 func (o *runsOptions) runs() ([][]string, error) {
-	if parts, err := readers.Parts(o.Paths); err != nil || parts && !o.apart {
+	folder := func(path string) bool { i, err := os.Stat(path); return err == nil && i.IsDir() }
+	apart := o.apart || len(o.Paths) > 1 && !slices.ContainsFunc(o.Paths, func(p string) bool { return !folder(p) })
+	if parts, err := readers.Parts(o.Paths); err != nil || parts && !apart {
 		return [][]string{o.Paths}, nil // the error is that of opening them
 	}
 	if len(o.Paths) > mostRuns {

@@ -91,7 +91,7 @@ func OfResult(name string, v float64) string {
 		return Share(v)
 	case strings.HasSuffix(name, "bytes"):
 		return Bytes(uint64(v))
-	case strings.HasPrefix(name, "counters."):
+	case strings.HasPrefix(name, "counters."), strings.HasSuffix(name, "slowdown"):
 		return strconv.FormatFloat(v, 'g', 5, 64)
 	}
 	return Count(int64(v))

@@ -13,12 +13,18 @@ const (
 	ofThreads      = "threads.efficiency.thread"
 )
 
+// Where the figures of a training job stand (DEFINITIONS 2.19).
+const (
+	stepTime     = "training.step_ns"
+	stepSlowdown = "training.slowdown"
+)
+
 // ratios are those of DEFINITIONS 2.6, by their keys.
 var ratios = []string{"parallel_efficiency", "load_balance", "communication_efficiency", "serialization_efficiency", "transfer_efficiency"}
 
 // FigureNames returns the names of the figures of a run, which are paths in the document of its analysis, in order. Times are ns.
 func FigureNames() []string {
-	names := []string{"trace.duration_ns", "trace.events"}
+	names := []string{"trace.duration_ns", "trace.events", stepTime, stepSlowdown}
 	for _, block := range []string{wholeRun, withoutStartup} {
 		for _, r := range ratios {
 			names = append(names, block+r)
@@ -40,6 +46,10 @@ func figuresOf(a *analysis.Result) map[string]*float64 {
 	set := func(name string, x float64) { f[name] = &x }
 	set("trace.duration_ns", float64(a.Trace.DurationNs))
 	set("trace.events", float64(a.Trace.Events))
+	if t := a.Training; t != nil {
+		set(stepTime, float64(t.StepNs))
+		set(stepSlowdown, t.Slowdown)
+	}
 	setRatios := func(block string, r *document.Ratios) {
 		for i, x := range []*float64{r.ParallelEfficiency, r.LoadBalance, r.CommunicationEfficiency, r.SerializationEfficiency,
 			r.TransferEfficiency} {

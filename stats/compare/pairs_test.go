@@ -42,6 +42,36 @@ func takenOf(t testing.TB, src trace.Source) (*trace.Trace, *compare.Sample) {
 	return tr, s
 }
 
+// TestIdleStreams states that of a stream, which idles outside any region, that is no time of a place: what idles more changes no place.
+func TestIdleStreams(t *testing.T) {
+	job := func(busy int64) *compare.Sample {
+		clock := trace.ClockProperties{Resolution: 1_000_000_000}
+		defs := &trace.Defs{
+			Strings: []string{"", "main", "kernel", "host", "stream"}, Clock: clock,
+			Regions:        []trace.Region{{Name: 1}, {Name: 2}},
+			LocationGroups: []trace.LocationGroup{{Name: 3, Kind: 1, Node: trace.None, Creator: trace.None}},
+			Locations:      []trace.Location{{Name: 3, Kind: trace.LocationCPUThread}, {Name: 4, Kind: trace.LocationGPU}},
+		}
+		m := samples.NewMemory(trace.Info{}, defs)
+		end := busy + 1000
+		for l, calls := range [][][3]int64{{{0, 0, end}}, {{1, 0, 500}, {1, end - 500, end}}} {
+			b := new(trace.Batch)
+			b.Reset(trace.LocationID(l), 0)
+			for _, c := range calls {
+				b.AddFlow(c[1], trace.KindEnter, trace.RegionID(c[0]))
+				b.AddFlow(c[2], trace.KindLeave, trace.RegionID(c[0]))
+			}
+			m.Batches[l] = []*trace.Batch{b}
+		}
+		_, s := takenOf(t, m)
+		return s
+	}
+	c := compare.Of([]*compare.Sample{job(0)}, []*compare.Sample{job(100_000)})
+	if c.Run.A != 2000 || c.Run.B != 102_000 {
+		t.Errorf("%g and %g ns, want the host's time and 1,000 ns of kernels", c.Run.A, c.Run.B)
+	}
+}
+
 // TestTimeIsConserved states that what places take by themselves and wait is all the time from the
 // begin of the run to the last event of each location, that parts sum to the whole, and that a run
 // does not differ from itself.

@@ -179,6 +179,10 @@ func takeLocation(ctx context.Context, t *trace.Trace, segments *profile.Segment
 			count[number(s.Path)]++
 		}
 	}
+	idle := nowhere
+	if t.Defs.Locations[l].Kind == trace.LocationGPU {
+		idle = number(trace.None)
+	}
 	rank, k, block := t.Rank[l], 0, 0
 	n := 0
 	for _, s := range segments.All() {
@@ -190,7 +194,9 @@ func takeLocation(ctx context.Context, t *trace.Trace, segments *profile.Segment
 			places[k].rank(rank).wait += s.Time
 			continue
 		}
-		k = number(s.Path)
+		if k = number(s.Path); k == idle {
+			continue
+		}
 		if places[k] == nil {
 			places[k] = new(series)
 		}

@@ -14,6 +14,9 @@ import (
 func takeWindows(ctx context.Context, t *trace.Trace, l trace.LocationID, segments *profile.Segments,
 	number func(trace.PathID) int, places []*series) error {
 	w := &windows{places: places, site: make(map[trace.RegionID]int), rank: t.Rank[l], outside: number(trace.None)}
+	if t.Defs.Locations[l].Kind == trace.LocationGPU {
+		w.outside = nowhere
+	}
 	for path := range t.Tree.Nodes {
 		if r := t.Tree.Nodes[path].Region; w.site[r] == 0 {
 			w.site[r] = number(trace.PathID(path)) + 1
@@ -42,12 +45,15 @@ func takeWindows(ctx context.Context, t *trace.Trace, l trace.LocationID, segmen
 	return nil
 }
 
+// nowhere is the number of no place: a stream outside any region idles, which is a device's time and no place's.
+const nowhere = -1
+
 // windows cuts the time of a location.
 type windows struct {
 	places      []*series
 	site        map[trace.RegionID]int // number of the site, and one
 	rank        uint32
-	outside     int
+	outside     int // its number, or nowhere
 	stack       trace.CallStack[struct{}]
 	started     bool
 	first, last int64 // recorded times
@@ -81,11 +87,14 @@ func (w *windows) batch(b *trace.Batch) {
 	}
 }
 
-// top returns the series of the innermost region.
+// top returns the series of the innermost region; nil: nowhere.
 func (w *windows) top() *series {
 	k := w.outside
 	if n := w.stack.Len(); n > 0 && w.site[w.stack.Region(n-1)] > 0 {
 		k = w.site[w.stack.Region(n-1)] - 1
+	}
+	if k == nowhere {
+		return nil
 	}
 	return w.series(k)
 }
@@ -108,6 +117,10 @@ func (w *windows) advance(at int64) {
 		return
 	}
 	s := w.top()
+	if s == nil {
+		w.now = at
+		return
+	}
 	s.rank(w.rank).own += at - w.now
 	for w.now < at {
 		k := w.window(w.now)

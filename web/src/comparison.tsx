@@ -11,7 +11,7 @@ import { count, share, time, unknown } from './units'
 
 const signed = (v: number | null) => v == null ? unknown : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
 const what = (c: any) => c.kind === 'wait' ? 'waiting' : 'own time'
-const where = (c: any) => `${c.operation || '(outside MPI)'} in ${place(c)}`
+const where = (c: any) => (at => at === unknown ? c.operation : `${c.operation || '(outside MPI)'} in ${at}`)(place(c))
 
 // verdict says in a sentence how long both runs take.
 function verdict(c: any): string {

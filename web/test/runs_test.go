@@ -61,6 +61,22 @@ func TestTwoRunsInBrowser(t *testing.T) {
 	looks(t, "testdata/page-runs.png", shot)
 }
 
+// TestFoldersInBrowser: folders of the files of ranks are runs beside one another, each of which its page is about when it is chosen.
+func TestFoldersInBrowser(t *testing.T) {
+	job := "generate training --dp 2 --pp 2 --micro-batches 4 --iterations 12 --profiles --slow-worker 3=%s -o %s"
+	dir := made(t, fmt.Sprintf(job, "1.1", "a"), fmt.Sprintf(job, "1.5", "b"), "report a b -o ab.html")
+	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
+	b.until(`document.querySelector("h1").innerText + ", " + document.querySelectorAll("canvas").length`, "2 runs, 2")
+	b.until(`[...document.querySelectorAll("header [role=radiogroup] label")].map(e => e.innerText.includes("rank0.pt.trace.json and 3 more")).join()`, "true,true")
+	b.until(`/waiting|own time/.test(document.querySelector("[aria-label='What changed'] li").innerText)`, "true")
+	b.until(`/ in [(-]/.test(document.querySelector("[aria-label='What changed']").innerText)`, "false") // no place is without a name
+	for k, longer := range []string{"9.", "49."} { // % that rank 3 computes longer, about
+		b.run(chromedp.Click(fmt.Sprintf("[role=radiogroup] label:nth-child(%d) input", k+1)))
+		b.until(`document.querySelector("[aria-label=Diagnosis] li").innerText.includes("Rank 3 is always slow")`, "true")
+		b.until(`document.querySelector("[aria-label=Evidence]").innerText.includes("It computes `+longer+`")`, "true")
+	}
+}
+
 // TestRebuiltInBrowser: a trace that was rebuilt from formulae stands beside the one they were
 // learnt from.
 func TestRebuiltInBrowser(t *testing.T) {
