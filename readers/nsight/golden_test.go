@@ -2,6 +2,7 @@ package nsight
 
 import (
 	"bytes"
+	"encoding/binary"
 	"flag"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/stats/analysis"
 	"tracekit/stats/statstest"
+	"tracekit/trace/tracetest"
 )
 
 var (
@@ -95,6 +97,44 @@ func TestNotATrace(t *testing.T) {
 		}
 		if Sniff(path, data) {
 			t.Errorf("%d bytes are recognised", len(data))
+		}
+	}
+}
+
+// TestSkewedHosts states that a host whose clock is wrong changes nothing: messages and collectives tell by how much, unasked.
+func TestSkewedHosts(t *testing.T) {
+	const start = 1_700_000_000_000_005_000 // of report1.sqlite
+	analysisOf := func(skew int64) *analysis.Result {
+		dir := t.TempDir()
+		for _, name := range []string{"report0.sqlite", "report1.sqlite"} {
+			export := tracetest.ReadFile(t, filepath.Join(run, name))
+			if name == "report1.sqlite" {
+				wrong := bytes.ReplaceAll(export, binary.BigEndian.AppendUint64(nil, start), binary.BigEndian.AppendUint64(nil, uint64(start+skew)))
+				if skew != 0 && bytes.Equal(wrong, export) {
+					t.Fatal("the export has no such start")
+				}
+				export = wrong
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), export, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr, a := statstest.Analyzed(t, opener.Open(t, recording.Options{}, dir), merge.Options{}, analysis.Options{})
+		if skewed := tr.Clock.Alignment != nil; skewed != (skew != 0) {
+			t.Errorf("skew %d ns, aligned: %t", skew, skewed)
+		}
+		return a
+	}
+	want := analysisOf(0)
+	for _, skew := range []int64{5_000_000, -3_000_000_000} {
+		got := analysisOf(skew)
+		for k, w := range want.WaitStates.All {
+			if g := got.WaitStates[k]; g.Count != w.Count || g.TimeNs != w.TimeNs {
+				t.Errorf("skew %d ns: %s %d times, %d ns; want %d, %d", skew, k.Info().Key, g.Count, g.TimeNs, w.Count, w.TimeNs)
+			}
+		}
+		if got.Trace.DurationNs != want.Trace.DurationNs {
+			t.Errorf("skew %d ns: the run takes %d ns, want %d", skew, got.Trace.DurationNs, want.Trace.DurationNs)
 		}
 	}
 }
