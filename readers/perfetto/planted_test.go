@@ -326,6 +326,7 @@ func TestDamage(t *testing.T) {
 		"new field": {bytes.Join([][]byte{part(0, 5), message(7, "new", 9, 3), part(5, 10)}, nil), all, ""},
 		"no packet": {bytes.Join([][]byte{part(0, 5), {0x08, 0x0D}, part(5, 10)}, nil), all, "corrupt"},
 		"group":     {bytes.Join([][]byte{part(0, 5), {0x43, 0x0C}, part(5, 10)}, nil), all, "corrupt"},
+		"number":    {bytes.Join([][]byte{part(0, 5), {0xfa, 0xb7, 0xc4, 0x90, 0x8e, 0x87, 0x08, 0x00}, part(5, 10)}, nil), all, "corrupt"},
 		"large":     {bytes.Join([][]byte{part(0, 10), message(1, make([]byte, packetLimit+1)), part(5, 10)[:0]}, nil), all, "limit_exceeded"},
 		"huge":      {append(part(0, 10), 0x0A, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F), all, "corrupt"},
 		"zip cut":   {tracetest.Gzip(part(0, 100_000))[:60_000], all, "truncated"},

@@ -160,7 +160,7 @@ func (j *judgement) explain(ctx context.Context, m mutant) (outcome, string) {
 		if err == nil && whole == found {
 			return valued, ""
 		}
-		if err == nil && whole.events == found.events && j.plan.sample.format == "otf2" && filepath.Ext(name) == ".evt" {
+		if err == nil && whole.events == found.events && filepath.Ext(name) == ".evt" {
 			return natural, "OTF2"
 		}
 		if why := byNature(name, m.data, j.plan.mend); why != "" {

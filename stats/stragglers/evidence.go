@@ -35,35 +35,52 @@ func (r *replayer) computing() [][]float64 {
 	return out
 }
 
-// peers returns the workers that do the same as a worker: those of its stage, or, if it is alone there, all others.
-func (r *replayer) peers(w int) (out []int) {
-	for k := range r.ranks {
-		if k != w && (r.dps == 1 || k%r.stages == w%r.stages) {
-			out = append(out, k)
+// excesses returns by worker and step by how much longer it computes than the median of its peers, as a share of their time. Peers are the
+// other workers of its stage or, if it is alone there, all others.
+func (r *replayer) excesses() [][]float64 {
+	times := r.computing()
+	out := make([][]float64, len(times))
+	alike := make([][]int, r.stages) // workers that are each other's peers
+	for w := range times {
+		out[w] = make([]float64, len(r.steps))
+		if r.dps > 1 {
+			alike[w%r.stages] = append(alike[w%r.stages], w)
+		} else {
+			alike[0] = append(alike[0], w)
+		}
+	}
+	var sorted []float64
+	for _, workers := range alike {
+		for s := range r.steps {
+			sorted = sorted[:0]
+			for _, w := range workers {
+				sorted = append(sorted, times[w][s])
+			}
+			slices.Sort(sorted)
+			for _, w := range workers {
+				if m := medianWithout(sorted, times[w][s]); m > 0 {
+					out[w][s] = times[w][s]/m - 1
+				}
+			}
 		}
 	}
 	return out
 }
 
-// excesses returns by worker and step by how much longer it computes than the median of its peers, as a share of their time.
-func (r *replayer) excesses() [][]float64 {
-	times := r.computing()
-	out := make([][]float64, len(times))
-	var theirs []float64
-	for w := range times {
-		peers := r.peers(w)
-		out[w] = make([]float64, len(r.steps))
-		for s := range r.steps {
-			theirs = theirs[:0]
-			for _, k := range peers {
-				theirs = append(theirs, times[k][s])
-			}
-			if m := median(theirs); m > 0 {
-				out[w][s] = times[w][s]/m - 1
-			}
-		}
+// medianWithout returns the median of all of some sorted values but one of value x.
+func medianWithout(sorted []float64, x float64) float64 {
+	n := len(sorted) - 1
+	if n < 1 {
+		return 0
 	}
-	return out
+	at, _ := slices.BinarySearch(sorted, x)
+	value := func(k int) float64 {
+		if k >= at {
+			k++
+		}
+		return sorted[k]
+	}
+	return (value((n-1)/2) + value(n/2)) / 2
 }
 
 // judge finds which workers are slow, and since when.

@@ -27,7 +27,9 @@ type replayer struct {
 
 	slower struct{ latency, perByte float64 }
 
-	excess [][]float64 // by worker and step, once Find has asked for them
+	excess   [][]float64 // by worker and step, once Find has asked for them
+	pair     *pair       // nil: not asked for yet, or there is none
+	unpaired bool
 }
 
 func newReplayer(j *job) (*replayer, error) {
@@ -35,24 +37,8 @@ func newReplayer(j *job) (*replayer, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(j.template) * j.dps
-	r := &replayer{job: j, graph: g, ends: make([]float64, n), kind: make([]kind, n), by: make([]int32, n), joint: make([]bool, n)}
-	for i := range n {
-		r.kind[i], r.by[i] = j.template[i%len(j.template)].kind, int32(j.worker(i))
-		if r.kind[i] == optimizer {
-			r.final = append(r.final, i)
-		}
-	}
-	if len(r.final) == 0 { // a job without one ends with what ends last
-		for i := range n {
-			r.final = append(r.final, i)
-		}
-	}
-	for _, unit := range g.units {
-		for _, i := range unit {
-			r.joint[i] = len(unit) > 1 && !r.kind[i].computes()
-		}
-	}
+	r := framed(j, g)
+	n := len(r.kind)
 	r.took = make([][]float64, len(j.steps))
 	for s := range j.steps {
 		r.took[s] = make([]float64, n)
@@ -77,6 +63,29 @@ func newReplayer(j *job) (*replayer, error) {
 	}
 	r.equalize()
 	return r, nil
+}
+
+// framed returns a replayer that does not know yet what nodes take.
+func framed(j *job, g *graph) *replayer {
+	n := len(j.template) * j.dps
+	r := &replayer{job: j, graph: g, ends: make([]float64, n), kind: make([]kind, n), by: make([]int32, n), joint: make([]bool, n)}
+	for i := range n {
+		r.kind[i], r.by[i] = j.template[i%len(j.template)].kind, int32(j.worker(i))
+		if r.kind[i] == optimizer {
+			r.final = append(r.final, i)
+		}
+	}
+	if len(r.final) == 0 { // a job without one ends with what ends last
+		for i := range n {
+			r.final = append(r.final, i)
+		}
+	}
+	for _, unit := range g.units {
+		for _, i := range unit {
+			r.joint[i] = len(unit) > 1 && !r.kind[i].computes()
+		}
+	}
+	return r
 }
 
 // equalize finds what operations take where all are equal: computations the mean of their kind, communications the median.

@@ -34,17 +34,16 @@ func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	whole := mean(recorded)
 	doc.StepNs, doc.EqualNs, doc.Slowdown = int64(math.Round(whole)), int64(math.Round(ideal)), ratio(whole, ideal)
 	slowdown := func(keep func(n int) bool) float64 { return ratio(mean(r.lengths(keep)), ideal) }
-	groups := func(numbers []int, of func(worker int) int) (rows []document.GroupSlow) {
-		for _, number := range numbers {
-			rows = append(rows, document.GroupSlow{Number: number, Slowdown: slowdown(func(n int) bool { return of(int(r.by[n])) == number })})
+	rows := func(groups []group) (out []document.GroupSlow) {
+		for _, g := range groups {
+			out = append(out, document.GroupSlow{Number: g.number, Slowdown: ratio(mean(r.lengthsOf(g)), ideal)})
 		}
-		return rows
+		return out
 	}
-	doc.ByDP = groups(j.numbers(j.dpOf), j.dpOf)
+	doc.ByDP, doc.ByStage = rows(r.groups(byDP)), rows(r.groups(byStage))
 	if j.lanes > 1 {
-		doc.TPRanks, doc.ByTP = j.lanes, groups(j.numbers(j.laneOf), j.laneOf)
+		doc.TPRanks, doc.ByTP = j.lanes, rows(r.groups(byLane))
 	}
-	doc.ByStage = groups(j.numbers(j.stageOf), j.stageOf)
 	doc.ByType = r.types(slowdown)
 	r.excess = r.excesses()
 	order := r.workers(doc)
@@ -114,12 +113,38 @@ func (j *job) dpOf(w int) int    { return int(j.dpNumbers[w/j.stages]) / j.lanes
 func (j *job) laneOf(w int) int  { return int(j.dpNumbers[w/j.stages]) % j.lanes }
 func (j *job) stageOf(w int) int { return int(j.stageNumber[w%j.stages]) }
 
-// numbers returns the different numbers of workers, ascending.
-func (j *job) numbers(of func(worker int) int) (out []int) {
-	for w := range j.ranks {
-		out = append(out, of(w))
+// by says what workers have in common that are slow together.
+type by uint8
+
+const (
+	byDP by = iota
+	byLane
+	byStage
+)
+
+// A group are the workers of one number.
+type group struct {
+	by
+	number int
+}
+
+// numberOf returns the number of a worker.
+func (j *job) numberOf(what by, w int) int {
+	switch what {
+	case byDP:
+		return j.dpOf(w)
+	case byLane:
+		return j.laneOf(w)
 	}
-	slices.Sort(out)
+	return j.stageOf(w)
+}
+
+// groups returns the groups of all workers, by number.
+func (j *job) groups(what by) (out []group) {
+	for w := range j.ranks {
+		out = append(out, group{what, j.numberOf(what, w)})
+	}
+	slices.SortFunc(out, func(a, b group) int { return cmp.Compare(a.number, b.number) })
 	return slices.Compact(out)
 }
 

@@ -56,18 +56,16 @@ func (m *Model) Predict(c Change) int64 {
 // slowest returns the n slowest workers.
 func (r *replayer) slowest(n int) []int {
 	estimates := slices.Repeat([]float64{math.Inf(1)}, len(r.ranks))
-	groupings := []func(int) int{r.dpOf, r.stageOf}
-	if r.lanes > 1 {
-		groupings = append(groupings, r.laneOf)
-	}
-	for _, of := range groupings {
-		for _, number := range r.numbers(of) {
-			slow := mean(r.lengths(func(n int) bool { return of(int(r.by[n])) == number }))
-			for w := range estimates {
-				if of(w) == number {
-					estimates[w] = min(estimates[w], slow)
-				}
-			}
+	for _, by := range [...]by{byDP, byStage, byLane} {
+		if by == byLane && r.lanes == 1 {
+			continue
+		}
+		slow := make(map[int]float64)
+		for _, g := range r.groups(by) {
+			slow[g.number] = mean(r.lengthsOf(g))
+		}
+		for w := range estimates {
+			estimates[w] = min(estimates[w], slow[r.numberOf(by, w)])
 		}
 	}
 	workers := make([]int, len(r.ranks))

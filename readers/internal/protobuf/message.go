@@ -61,7 +61,7 @@ func (m *Message) any() bool {
 	for m.at < len(m.all) {
 		b := m.all[m.at:]
 		tag, n := protowire.ConsumeVarint(b)
-		if n < 0 || tag>>3 == 0 || tag>>3 > math.MaxInt32 {
+		if n < 0 || tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
 			return m.fail()
 		}
 		m.Number, m.Type, m.Value, m.Data = int(tag>>3), protowire.Type(tag&7), 0, nil
