@@ -571,10 +571,9 @@ func (m *Maker) members() arrowdir.Table {
 		}
 		return int(m.t.Collectives.Ptr(i).First)
 	}
-	last := 0
-	of := func(member int) int { // its collective, mostly the one of the member before
+	of := func(member, last int) int { // its collective, mostly that of the member before
 		if member < first(last) || member >= first(last+1) {
-			last = sort.Search(m.t.Collectives.Len(), func(i int) bool { return first(i) > member }) - 1
+			return sort.Search(m.t.Collectives.Len(), func(i int) bool { return first(i) > member }) - 1
 		}
 		return last
 	}
@@ -594,11 +593,15 @@ func (m *Maker) members() arrowdir.Table {
 					return 0, 0, false
 				}
 				return first(s.first+from) - begin, first(s.first+to) - begin, true
-			}, Fill: arrowdir.ByRow(func(r *arrowdir.Rows, i int) {
-				p := m.t.Members.At(begin + i)
-				r.Int(int64(of(begin + i))).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
-				r.Int(int64(p.Sent)).Int(int64(p.Received))
-			})})
+			}, Fill: func(b *arrowdir.Block, at int) {
+				c := s.first
+				arrowdir.ByRow(func(r *arrowdir.Rows, i int) {
+					p := m.t.Members.At(begin + i)
+					c = of(begin+i, c)
+					r.Int(int64(c)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
+					r.Int(int64(p.Sent)).Int(int64(p.Received))
+				})(b, at)
+			}})
 		}
 		return parts
 	}}

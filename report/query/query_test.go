@@ -302,7 +302,7 @@ func TestWholeTables(t *testing.T) {
 		var b bytes.Buffer
 		a, err := d.Answer(t.Context(), q)
 		if err == nil {
-			err = a.WriteArrow(&b, true)
+			err = a.WriteArrow(&b)
 		}
 		if err != nil || !slices.Equal(a.Columns, columns) {
 			t.Errorf("%s: Arrow has columns %v, SQLite %v: %v", q, a.Columns, columns, err)

@@ -304,7 +304,7 @@ func BenchmarkCalls(b *testing.B) {
 	for b.Loop() {
 		answer, err := d.Answer(b.Context(), "select * from calls")
 		if err == nil {
-			err = answer.WriteArrow(io.Discard, true)
+			err = answer.WriteArrow(io.Discard)
 		}
 		if err != nil {
 			b.Fatal(err)
