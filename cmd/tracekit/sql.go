@@ -145,9 +145,9 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 			return nil, err
 		}
 		if doc.Columns = a.Columns; file == "" {
-			return doc, a.WriteArrow(cli.Heedful{Context: ctx, Writer: io.Bytes}, true)
+			return doc, a.WriteArrow(cli.Heedful{Context: ctx, Writer: io.Bytes})
 		}
-		return doc, cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error { return a.WriteArrow(w, false) })
+		return doc, cli.WriteFileAtomically(file, o.Force, func(f *os.File) error { return a.WriteArrowFile(ctx, f, o.Jobs) })
 	}
 	err := db.Query(ctx, statement, func(columns []string) error {
 		doc.Columns = columns

@@ -175,6 +175,15 @@ class Frames(unittest.TestCase):
         self.assertEqual(str(frame.time_ns.dtype), "int64")
         got = frame.astype(object).where(frame.notna(), None).to_dict("records")
         self.assertEqual(got, self.rows)
+        frame.loc[0, "time_ns"] = -1  # a frame may be changed, which changes neither the answer nor another frame
+        frame["start_ns"] += 1
+        self.assertEqual(self.analysis.calls.to_pandas().time_ns[0], self.rows[0]["time_ns"])
+        self.assertEqual((frame.time_ns[0], frame.start_ns[0]), (-1, self.rows[0]["start_ns"] + 1))
+        table = self.analysis.sql("select rank, time_ns from calls")
+        one, other = table.to_pandas(), table.to_pandas()
+        one.loc[0, "rank"] = 77
+        self.assertEqual(other["rank"][0], self.rows[0]["rank"])
+        self.assertEqual(list(self.analysis.sql("select rank, rank from calls where rank > 99").to_pandas().columns), ["rank", "rank"])
 
     @needs("polars")
     def test_polars(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import weakref
 from typing import TYPE_CHECKING, Any, Iterator, Optional
@@ -54,18 +55,18 @@ class Table:
             return pyarrow.ipc.open_file(source).read_all()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Returns the rows as a frame of pandas: names as categories, integers that may be missing as Int64."""
+        """Returns the rows as a frame of pandas: names as categories, integers that may be missing as Int64. Integers and numbers are not
+        copied but mapped from the file, which stays as it is when the frame is changed."""
         try:
             import pandas
             import pyarrow
         except ImportError as error:
             raise _needs("pandas", error) from None
-        table = self.to_arrow()
-        missing = [i for i, c in enumerate(table.columns) if c.null_count and pyarrow.types.is_integer(c.type)]
-        frame: pandas.DataFrame = table.select([i for i in range(table.num_columns) if i not in missing]).to_pandas()
-        for i in missing:
-            whole = table.column(i).to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
-            frame.insert(i, table.column_names[i], whole, allow_duplicates=True)
+        with open(self._file(), "rb") as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        table = pyarrow.ipc.open_file(pyarrow.py_buffer(content)).read_all()
+        frame = pandas.DataFrame({i: _values(c, content) for i, c in enumerate(table.columns)}, range(table.num_rows), copy=False)
+        frame.columns = pandas.Index(table.column_names)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
@@ -101,6 +102,22 @@ class Table:
         )
         more = f"<p>The first {SHOWN} rows.</p>" if len(answer["rows"]) > SHOWN else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+
+
+def _values(column: pyarrow.ChunkedArray, content: mmap.mmap) -> Any:
+    """Returns what a frame has of a column of a mapped file."""
+    import pandas
+    import pyarrow
+
+    if column.null_count and pyarrow.types.is_integer(column.type):
+        return column.to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
+    if column.num_chunks != 1 or len(column) == 0 or column.null_count or pyarrow.types.is_dictionary(column.type):
+        return column.to_pandas()
+    import numpy
+
+    chunk = column.chunk(0)
+    start = chunk.buffers()[1].address - pyarrow.py_buffer(content).address
+    return numpy.frombuffer(content, numpy.dtype(column.type.to_pandas_dtype()), len(chunk), start)
 
 
 def _remove(path: str) -> None:

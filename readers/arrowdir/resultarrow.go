@@ -25,7 +25,7 @@ func (t Table) WriteArrow(w io.Writer, stream bool, wanted []int) error {
 	if stream {
 		out = ipc.NewWriter(w, ipc.WithSchema(schema))
 	} else {
-		file, err := ipc.NewFileWriter(&counter{w: w}, ipc.WithSchema(schema))
+		file, err := ipc.NewFileWriter(&shell{file: &serial{w}}, ipc.WithSchema(schema))
 		if err != nil {
 			return err
 		}
@@ -41,21 +41,7 @@ func (t Table) WriteArrow(w io.Writer, stream bool, wanted []int) error {
 	return errors.Join(err, out.Close())
 }
 
-// A counter tells the writer of a file, which goes nowhere else, where it is.
-type counter struct {
-	w  io.Writer
-	at int64
-}
+// A serial writer is written from its begin on.
+type serial struct{ io.Writer }
 
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.at += int64(n)
-	return n, err
-}
-
-func (c *counter) Seek(offset int64, whence int) (int64, error) {
-	if offset != 0 || whence != io.SeekCurrent {
-		return 0, errors.ErrUnsupported
-	}
-	return c.at, nil
-}
+func (s *serial) WriteAt(p []byte, _ int64) (int, error) { return s.Write(p) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"path/filepath"
 	"slices"
@@ -25,20 +26,35 @@ type Table struct {
 	// Fill appends all rows. It returns early when Rows.End says that writing failed.
 	Fill func(*Rows)
 
-	// Parts, of a table without Fill, are all rows piece by piece.
-	Parts []Part
+	// Parts, of a table without Fill, returns all rows piece by piece.
+	Parts func() []Part
 }
 
-// A Part is rows of a table of which any, and any column, can be had without the others.
+// A Part is rows of a table that can be had without those of other parts.
 type Part struct {
-	Rows int
+	Rows int // with Append: about how many
 
-	// Fill sets the columns that a block wants of its rows, the first of which is row first of the part.
+	// Fill sets the columns that a block wants of its rows, the first of which is row first of the part. So any rows can be had alone.
 	Fill func(block *Block, first int)
 
+	// Append, of a part without Fill, appends all rows, one after the other. It passes over those that are not wanted (Rows.Skip), and
+	// returns early when Rows.End says that no more are.
+	Append func(*Rows)
+
 	// Within returns the rows, from first up to end, outside of which a column has no value from least to greatest. It looks at few rows.
-	// ok is false where that is not known.
+	// ok is false where that is not known. Of a part with Append their number counts alone; it may be an estimate unless it is 0.
 	Within func(column int, least, greatest int64) (first, end int, ok bool)
+}
+
+// ByRow returns a Part.Fill that appends rows one by one, of which append appends row i of the part.
+func ByRow(append func(r *Rows, i int)) func(*Block, int) {
+	return func(b *Block, first int) {
+		r := &Rows{group: &resultGroup{columns: b.columns}, wanted: b.wanted}
+		for i := range b.Rows {
+			append(r, first+i)
+			r.next = 0
+		}
+	}
 }
 
 // A Block is rows of a table that are filled by column.
@@ -166,12 +182,35 @@ type resultGroup struct {
 
 // Rows takes the rows of a table, value by value in the order of the columns.
 type Rows struct {
-	line  *output.Line[*resultGroup] // nil: take takes groups
-	take  func([]resultColumn, int) error
-	group *resultGroup // that is being filled
-	next  int          // column of the next value
-	err   error
+	line   *output.Line[*resultGroup] // nil: take takes groups
+	take   func([]resultColumn, int) error
+	group  *resultGroup // that is being filled
+	next   int          // column of the next value
+	wanted []bool       // columns; nil: all
+	other  resultColumn // takes what is not wanted
+	err    error
+
+	part *partRows // nil: all rows are wanted
 }
+
+// partRows are what is wanted of the rows of a part.
+type partRows struct {
+	least, greatest []int64 // by column
+	most            int     // rows of a chunk
+	number          int     // of the next row
+	numbers         []int   // of the rows of the chunk
+}
+
+// Within returns the least and the greatest value that rows which are wanted have in a column of integers.
+func (r *Rows) Within(column int) (least, greatest int64) {
+	if r.part == nil {
+		return math.MinInt64, math.MaxInt64
+	}
+	return r.part.least[column], r.part.greatest[column]
+}
+
+// Skip passes over a row that is not wanted, since its value in a column is not within Within.
+func (r *Rows) Skip() { r.part.number++ }
 
 // Int appends an integer.
 func (r *Rows) Int(v int64) *Rows {
@@ -219,6 +258,10 @@ func (r *Rows) Missing() *Rows {
 // column returns the column of the next value, and notes whether there is one.
 func (r *Rows) column(there bool) *resultColumn {
 	c := &r.group.columns[r.next]
+	if r.wanted != nil && !r.wanted[r.next] {
+		c = &r.other
+		c.empty()
+	}
 	r.next++
 	if c.rows%8 == 0 {
 		c.valid = append(c.valid, 0)
@@ -239,12 +282,20 @@ func (r *Rows) End() bool {
 	}
 	r.next = 0
 	r.group.rows++
+	if p := r.part; p != nil {
+		p.numbers = append(p.numbers, p.number)
+		p.number++
+	}
 	return r.more()
 }
 
 // more hands the group on if it is full, and reports whether more rows are wanted.
 func (r *Rows) more() bool {
-	if r.group.rows == MaxGroupRows {
+	most := MaxGroupRows
+	if r.part != nil {
+		most = r.part.most
+	}
+	if r.group.rows == most {
 		t := r.group.table
 		r.end()
 		r.begin(t)
@@ -254,10 +305,12 @@ func (r *Rows) more() bool {
 
 // fill appends all rows of a table. Of parts it fills the columns that are wanted.
 func (r *Rows) fill(t Table, wanted []bool) {
-	if t.Fill != nil {
-		t.Fill(r)
-	}
-	for _, p := range t.Parts {
+	r.wanted = wanted
+	for _, p := range t.parts() {
+		if p.Append != nil && r.err == nil {
+			p.Append(r)
+			continue
+		}
 		for first := 0; first < p.Rows && r.err == nil; {
 			b := Block{min(p.Rows-first, MaxGroupRows-r.group.rows), r.group.columns, wanted}
 			p.Fill(&b, first)
@@ -266,6 +319,14 @@ func (r *Rows) fill(t Table, wanted []bool) {
 			r.more()
 		}
 	}
+}
+
+// parts returns all rows piece by piece.
+func (t Table) parts() []Part {
+	if t.Fill != nil {
+		return []Part{{Append: t.Fill}}
+	}
+	return t.Parts()
 }
 
 // begin takes a group for rows of a table.
@@ -293,30 +354,83 @@ func (r *Rows) end() {
 
 // A PartReader reads rows of parts of a table.
 type PartReader struct {
-	columns []resultColumn
-	wanted  []bool
-	out     []Column
+	rows    Rows
+	columns []Column
 }
 
-// NewPartReader returns one that reads the columns that are wanted, by their indices.
-func (t Table) NewPartReader(wanted []int) *PartReader {
-	r := &PartReader{t.plainColumns(), make([]bool, len(t.Columns)), make([]Column, len(t.Columns))}
-	for _, i := range wanted {
-		r.wanted[i] = true
+// A Chunk is rows of a part, valid until the next one.
+type Chunk struct {
+	Columns []Column // as far as they are wanted
+	Rows    int
+	first   int
+	numbers []int // of the rows in the part; nil: they are those from first on
+}
+
+// Number returns the number of row i of the chunk in the part.
+func (c *Chunk) Number(i int) int {
+	if c.numbers != nil {
+		return c.numbers[i]
 	}
+	return c.first + i
+}
+
+// NewPartReader returns one that reads the columns that are wanted, by their indices, at most so many rows at a time. Of parts with Append it
+// leaves out rows whose values do not lie from least to greatest, by column.
+func (t Table) NewPartReader(wanted []int, most int, least, greatest []int64) *PartReader {
+	r := &PartReader{columns: make([]Column, len(t.Columns))}
+	r.rows.wanted = make([]bool, len(t.Columns))
+	for _, i := range wanted {
+		r.rows.wanted[i] = true
+	}
+	r.rows.group = &resultGroup{columns: t.plainColumns()}
+	r.rows.part = &partRows{least: least, greatest: greatest, most: most}
 	return r
 }
 
-// Read returns rows of a part, from row first on, valid until the next call.
-func (r *PartReader) Read(p Part, first, rows int) []Column {
-	for i := range r.columns {
-		r.columns[i].empty()
+// errEnough ends the rows of a part of which no more are wanted.
+var errEnough = errors.New("no more rows are wanted")
+
+// Read returns the rows of a part from first up to end, of one with Append all.
+func (r *PartReader) Read(p Part, first, end int) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		rows, at := &r.rows, r.rows.part
+		rows.err, at.number, at.numbers = nil, 0, at.numbers[:0]
+		of := &resultTable{columns: rows.group.columns}
+		give := func(n, first int, numbers []int) bool {
+			for i := range rows.group.columns {
+				r.columns[i] = rows.group.columns[i].column()
+			}
+			return yield(Chunk{r.columns, n, first, numbers}, nil)
+		}
+		if p.Append == nil {
+			for n := 0; first < end; first += n {
+				rows.group.table = of
+				rows.begin(of)
+				n = min(at.most, end-first)
+				p.Fill(&Block{n, rows.group.columns, rows.wanted}, first)
+				if !give(n, first, nil) {
+					return
+				}
+			}
+			return
+		}
+		rows.take = func(_ []resultColumn, n int) error {
+			if n > 0 && !give(n, 0, at.numbers) {
+				return errEnough
+			}
+			at.numbers = at.numbers[:0]
+			return nil
+		}
+		rows.group.table = of
+		rows.begin(of)
+		p.Append(rows)
+		if rows.err == nil {
+			rows.end()
+		}
+		if rows.err != nil && rows.err != errEnough {
+			yield(Chunk{}, rows.err)
+		}
 	}
-	p.Fill(&Block{rows, r.columns, r.wanted}, first)
-	for i := range r.columns {
-		r.out[i] = r.columns[i].column()
-	}
-	return r.out
 }
 
 // plainColumns returns columns that no Arrow array is made of.
@@ -334,18 +448,6 @@ type Column struct {
 	Values []int64
 	Index  []uint32
 	Valid  []byte
-}
-
-// Groups calls take with the rows of a table, group by group, each valid until take returns, and returns its first error. Columns that
-// are not wanted, by their indices, may be empty.
-func (t Table) Groups(wanted []int, take func(group []Column, rows int) error) error {
-	columns := make([]Column, len(t.Columns))
-	return t.groups(t.plainColumns(), wanted, func(group []resultColumn, rows int) error {
-		for i := range group {
-			columns[i] = group[i].column()
-		}
-		return take(columns, rows)
-	})
 }
 
 // groups calls take with rows in columns such as these, group by group.

@@ -2,6 +2,8 @@ package arrowdir
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -84,6 +86,69 @@ func TestArrowRows(t *testing.T) {
 			}
 			if got != rows {
 				t.Errorf("stream %t: %d rows, want %d", stream, got, rows)
+			}
+		}
+	}
+}
+
+// TestArrowFile states that a file whose rows are written by several goroutines has the values of one that is written row by row, and that its
+// columns lie in one piece and say how many values they miss.
+func TestArrowFile(t *testing.T) {
+	columns := []TableColumn{{Name: "i"}, {Name: "n", Names: []string{"a", "b"}}, {Name: "all"}, {Name: "none", Names: []string{}}}
+	row := func(r *Rows, i int) {
+		name := uint32(i % 3)
+		if name == 2 {
+			name = trace.None
+		}
+		if i%5 == 1 {
+			r.Missing()
+		} else {
+			r.Int(int64(i))
+		}
+		r.Name(name).Int(int64(-i)).Name(trace.None)
+	}
+	for _, sizes := range [][]int{{0}, {3}, {0, pieceRows - 1, 0, 1, 2*pieceRows + 3, 0}} {
+		table, rows := Table{Columns: columns}, 0
+		var parts []Part
+		for _, n := range sizes {
+			first := rows
+			parts = append(parts, Part{Rows: n, Fill: ByRow(func(r *Rows, i int) { row(r, first+i) })})
+			rows += n
+		}
+		table.Parts = func() []Part { return parts }
+		for _, wanted := range [][]int{{0, 1, 2, 3}, {2}, {1, 1, 0}} {
+			f, err := os.CreateTemp(t.TempDir(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plain bytes.Buffer
+			if err := errors.Join(table.WriteArrowFile(t.Context(), f, 3, wanted), table.WriteArrow(&plain, false, wanted)); err != nil {
+				t.Fatal(err)
+			}
+			read := func(r ipc.ReadAtSeeker) arrow.Table {
+				in, err := ipc.NewFileReader(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var records []arrow.Record
+				for i := range in.NumRecords() {
+					r, err := in.RecordAt(i)
+					if err != nil {
+						t.Fatal(err)
+					}
+					records = append(records, r)
+				}
+				return array.NewTableFromRecords(in.Schema(), records)
+			}
+			got, want := read(f), read(bytes.NewReader(plain.Bytes()))
+			if got.NumRows() != int64(rows) || want.NumRows() != int64(rows) {
+				t.Fatalf("%d and %d rows, want %d", got.NumRows(), want.NumRows(), rows)
+			}
+			for i := range wanted {
+				a, b := got.Column(i).Data(), want.Column(i).Data()
+				if !array.ChunkedEqual(a, b) || a.NullN() != b.NullN() || len(a.Chunks()) != 1 {
+					t.Errorf("%v, column %d of %v: %d values are missing, want %d, in %d pieces", sizes, i, wanted, a.NullN(), b.NullN(), len(a.Chunks()))
+				}
 			}
 		}
 	}

@@ -80,14 +80,20 @@ func (m *Maker) Counters(ctx context.Context) arrowdir.Table {
 	columns := append(integers("location", "rank"), arrowdir.TableColumn{Name: "counter", Names: names.names},
 		arrowdir.TableColumn{Name: "unit", Names: units.names}, arrowdir.TableColumn{Name: "time_ns"},
 		arrowdir.TableColumn{Name: "value", Real: true})
-	return arrowdir.Table{Name: "counters", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for l, span := range m.t.Span {
-			if span.Events == 0 || len(d.MetricMembers) == 0 {
-				continue
+	const time = 4
+	return arrowdir.Table{Name: "counters", Columns: columns, Parts: m.byLocation(func(l trace.LocationID) arrowdir.Part {
+		span, rows := m.t.Span[l], 0
+		if len(d.MetricMembers) > 0 {
+			rows = int(span.Events)
+		}
+		return arrowdir.Part{Rows: rows, Within: m.recorded(l, rows, time), Append: func(r *arrowdir.Rows) {
+			if rows == 0 {
+				return
 			}
+			least, greatest := r.Within(time)
 			last := span.First
 			var times []int64
-			for b, err := range m.t.Source.Events(ctx, trace.LocationID(l)) {
+			for b, err := range m.events(ctx, l) {
 				if err != nil {
 					r.Fail(err)
 					return
@@ -100,6 +106,13 @@ func (m *Maker) Counters(ctx context.Context) arrowdir.Table {
 					if !ok {
 						continue
 					}
+					switch at := m.instant(t); {
+					case at > greatest: // later ones are, too
+						return
+					case at < least:
+						r.Skip()
+						continue
+					}
 					c := &d.MetricMembers[id]
 					r.Int(int64(l)).ID(m.t.Rank[l]).Name(names.of(d.String(c.Name))).Name(units.of(d.String(c.Unit)))
 					if !r.Int(m.instant(t)).Real(x.Type[i].Number(x.Value[i]) * c.Scale()).End() {
@@ -107,6 +120,6 @@ func (m *Maker) Counters(ctx context.Context) arrowdir.Table {
 					}
 				}
 			}
-		}
-	}}
+		}}
+	})}
 }

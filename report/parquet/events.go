@@ -143,11 +143,46 @@ func (m *Maker) calls() arrowdir.Table {
 	columns = append(columns, integers("callpath", "start_ns", "time_ns", "wait_ns")...)
 	columns = append(columns, arrowdir.TableColumn{Name: "wait_state", Names: waitNames()})
 	columns = append(columns, integers("overhead_ns", "bytes_sent", "bytes_received")...)
-	t := arrowdir.Table{Name: "calls", Columns: columns}
-	for l := range m.t.Calls {
-		t.Parts = append(t.Parts, m.callsOf(trace.LocationID(l)))
+	return arrowdir.Table{Name: "calls", Columns: columns, Parts: m.byLocation(m.callsOf)}
+}
+
+// byLocation returns the parts of a table that has one for each location.
+func (m *Maker) byLocation(of func(trace.LocationID) arrowdir.Part) func() []arrowdir.Part {
+	return func() (parts []arrowdir.Part) {
+		for l := range m.t.Calls {
+			parts = append(parts, of(trace.LocationID(l)))
+		}
+		return parts
 	}
-	return t
+}
+
+// bounds are the least and the greatest value that are wanted of a column, and the part of a table that they are asked of.
+type bounds struct {
+	least, greatest int64
+	rows            int
+}
+
+// here returns all rows if the one value that they have is wanted, else none; trace.None is missing.
+func (b bounds) here(v uint32) (first, end int, ok bool) {
+	if v == trace.None || int64(v) < b.least || int64(v) > b.greatest {
+		return 0, 0, true
+	}
+	return 0, b.rows, true
+}
+
+// among returns the rows that are wanted by a value that never falls from row to row.
+func (b bounds) among(value func(int) int64) (first, end int, ok bool) {
+	first = sort.Search(b.rows, func(i int) bool { return value(i) >= b.least })
+	return first, first + sort.Search(b.rows-first, func(i int) bool { return value(first+i) > b.greatest }), true
+}
+
+// during returns about how many rows lie in a time that is wanted, of rows that are spread from an instant to another one.
+func (b bounds) during(from, to int64) (first, end int, ok bool) {
+	if b.least > to || b.greatest < from {
+		return 0, 0, true
+	}
+	share := (float64(min(b.greatest, to)-max(b.least, from)) + 1) / (float64(to-from) + 1)
+	return 0, min(b.rows, 1+int(share*float64(b.rows))), true
 }
 
 // waitNames are the names of wait states by kind.
@@ -192,21 +227,14 @@ func (m *Maker) callsOf(l trace.LocationID) arrowdir.Part {
 	calls := m.t.Calls[l]
 	thread := m.text["location"].of(m.t.Defs.String(m.t.Defs.Locations[l].Name))
 	within := func(column int, least, greatest int64) (first, end int, ok bool) {
-		here := func(v uint32) (int, int, bool) {
-			if v == trace.None || int64(v) < least || int64(v) > greatest {
-				return 0, 0, true
-			}
-			return 0, calls.Len(), true
-		}
-		start := func(i int) int64 { return m.instant(calls.Ptr(i).Enter) }
+		b := bounds{least, greatest, calls.Len()}
 		switch column {
 		case callLocation:
-			return here(uint32(l))
+			return b.here(uint32(l))
 		case callRank:
-			return here(m.t.Rank[l])
+			return b.here(m.t.Rank[l])
 		case callStart: // calls are in order of their Enter
-			first = sort.Search(calls.Len(), func(i int) bool { return start(i) >= least })
-			return first, first + sort.Search(calls.Len()-first, func(i int) bool { return start(first+i) > greatest }), true
+			return b.among(func(i int) int64 { return m.instant(calls.Ptr(i).Enter) })
 		}
 		return 0, 0, false
 	}
@@ -317,8 +345,20 @@ func (m *Maker) Messages() arrowdir.Table {
 			m.names(side+"region", "region"), m.names(side+"file", "file"))
 		columns = append(append(columns, integers(side+"line")...), m.names(side+"line_of", "line_of"))
 	}
-	return arrowdir.Table{Name: "messages", Columns: columns, Fill: m.fillMessages}
+	return arrowdir.Table{Name: "messages", Columns: columns, Parts: func() []arrowdir.Part {
+		return slices.Concat(m.byLocation(m.sendsOf)(), m.byLocation(m.lonelyOf)())
+	}}
 }
+
+// Columns of messages.
+const (
+	messageFrom            = 0
+	messageTo              = 1
+	messageSend            = 6
+	messageReceive         = 7
+	messageSendLocation    = 9
+	messageReceiveLocation = 16
+)
 
 func (m *Maker) communicator(c trace.CommID) uint32 {
 	if int(c) >= len(m.t.Defs.Comms) {
@@ -327,31 +367,54 @@ func (m *Maker) communicator(c trace.CommID) uint32 {
 	return m.text["communicator"].of(m.t.Defs.String(m.t.Defs.Comms[c].Name))
 }
 
-// fillMessages writes the sends with their receives, then the receives without a send.
-func (m *Maker) fillMessages(r *arrowdir.Rows) {
-	t := m.t
-	for l, sends := range t.Sends {
-		for i := range sends.Len() {
-			if !m.Message(r, trace.LocationID(l), i).End() {
-				return
-			}
+// sendsOf are the messages that a location sends.
+func (m *Maker) sendsOf(l trace.LocationID) arrowdir.Part {
+	sends := m.t.Sends[l]
+	within := func(column int, least, greatest int64) (first, end int, ok bool) {
+		b := bounds{least, greatest, sends.Len()}
+		switch column {
+		case messageFrom:
+			return b.here(m.t.Rank[l])
+		case messageSendLocation:
+			return b.here(uint32(l))
+		case messageSend: // sends are in order of their records
+			return b.among(func(i int) int64 { return m.instant(sends.Ptr(i).Time) })
+		}
+		return 0, 0, false
+	}
+	return arrowdir.Part{Rows: sends.Len(), Within: within, Fill: arrowdir.ByRow(func(r *arrowdir.Rows, i int) { m.Message(r, l, i) })}
+}
+
+// lonelyOf are the messages that a location receives and of which no send is known.
+func (m *Maker) lonelyOf(l trace.LocationID) arrowdir.Part {
+	recvs := m.t.Recvs[l]
+	var lonely []int
+	for i := range recvs.Len() {
+		if recvs.Ptr(i).State != trace.Matched {
+			lonely = append(lonely, i)
 		}
 	}
-	for l, recvs := range t.Recvs {
-		for i := range recvs.Len() {
-			s := recvs.At(i)
-			if s.State == trace.Matched {
-				continue
-			}
-			r.ID(s.From).ID(t.Rank[l]).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State))
-			r.Missing().Int(m.instant(s.Time)).Missing()
-			m.end(r, trace.None, trace.None)
-			m.end(r, trace.LocationID(l), s.Call)
-			if !r.End() {
-				return
-			}
+	within := func(column int, least, greatest int64) (first, end int, ok bool) {
+		b := bounds{least, greatest, len(lonely)}
+		switch column {
+		case messageTo:
+			return b.here(m.t.Rank[l])
+		case messageReceiveLocation:
+			return b.here(uint32(l))
+		case messageSend, messageSendLocation:
+			return b.here(trace.None)
+		case messageReceive: // receives are in order of their records
+			return b.among(func(i int) int64 { return m.instant(recvs.Ptr(lonely[i]).Time) })
 		}
+		return 0, 0, false
 	}
+	return arrowdir.Part{Rows: len(lonely), Within: within, Fill: arrowdir.ByRow(func(r *arrowdir.Rows, i int) {
+		s := recvs.At(lonely[i])
+		r.ID(s.From).ID(m.t.Rank[l]).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State))
+		r.Missing().Int(m.instant(s.Time)).Missing()
+		m.end(r, trace.None, trace.None)
+		m.end(r, l, s.Call)
+	})}
 }
 
 // Message writes a send with its receive.
@@ -388,66 +451,159 @@ func (m *Maker) end(r *arrowdir.Rows, l trace.LocationID, call uint32) {
 	r.ID(uint32(l)).ID(call).Name(x.operation).Name(x.region).Name(x.file).ID(x.line).Name(x.of)
 }
 
+// A meeting is when the members of a collective begin and end their parts.
+type meeting struct{ start, last, end int64 }
+
+// A sequence is collectives of one communicator, one after the other, which lie together: from first up to end.
+type sequence struct {
+	first, end int
+	blocks     [][meetingTimes]extent // of some collectives each; nil: not looked at yet
+}
+
+const (
+	meetingBlock = 64
+	meetingTimes = 3 // start, last, end
+)
+
+// An extent is the least and the greatest of some values.
+type extent struct{ least, greatest int64 }
+
+// sequences returns all collectives.
+func (m *Maker) sequences() (out []*sequence) {
+	var of trace.CommID
+	for i := range m.t.Collectives.Len() {
+		if c := m.t.Collectives.Ptr(i).Comm; i == 0 || c != of {
+			out, of = append(out, &sequence{first: i}), c
+		}
+		out[len(out)-1].end = i + 1
+	}
+	return out
+}
+
+// during returns the collectives, counted from the first one, outside of which none has a time (0: start, 1: last, 2: end) as wanted.
+func (s *sequence) during(m *Maker, time int, least, greatest int64) (first, end int) {
+	if s.blocks == nil {
+		for i := s.first; i < s.end; i++ {
+			if (i-s.first)%meetingBlock == 0 {
+				none := extent{math.MaxInt64, math.MinInt64}
+				s.blocks = append(s.blocks, [meetingTimes]extent{none, none, none})
+			}
+			x := m.meeting(m.t.Collectives.At(i))
+			for k, tick := range [meetingTimes]int64{x.start, x.last, x.end} {
+				e := &s.blocks[len(s.blocks)-1][k]
+				e.least, e.greatest = min(e.least, m.instant(tick)), max(e.greatest, m.instant(tick))
+			}
+		}
+	}
+	first, end = s.end, s.first
+	for k, b := range s.blocks {
+		if b[time].least <= greatest && b[time].greatest >= least {
+			first, end = min(first, s.first+k*meetingBlock), min(s.end, s.first+(k+1)*meetingBlock)
+		}
+	}
+	return min(first, end) - s.first, end - s.first
+}
+
 // collectives has a row for each instance of a collective operation.
 func (m *Maker) collectives() arrowdir.Table {
 	columns := append(integers("collective"), m.names("operation", "operation"), m.names("communicator", "communicator"))
 	columns = append(columns, integers("size", "members", "root", "bytes_sent", "bytes_received", "start_ns", "last_ns", "end_ns")...)
-	return arrowdir.Table{Name: "collectives", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for i := range m.t.Collectives.Len() {
-			c := m.t.Collectives.At(i)
-			operation := uint32(trace.None)
-			if c.Count > 0 { // what the first member calls it
-				p := m.t.Members.Ptr(int(c.First))
-				operation = m.line(m.t.Calls[p.Location].At(int(p.Call)).Path).operation
-			}
-			r.Int(int64(i)).Name(operation).Name(m.communicator(c.Comm)).Int(int64(c.Size)).Int(int64(c.Count))
-			if c.Root >= c.Size {
-				r.Missing()
-			} else {
-				r.Int(int64(c.Root))
-			}
-			if !m.instance(r, c).End() {
-				return
-			}
+	const collective, start, end = 0, 8, 10
+	return arrowdir.Table{Name: "collectives", Columns: columns, Parts: func() (parts []arrowdir.Part) {
+		for _, s := range m.sequences() {
+			parts = append(parts, arrowdir.Part{Rows: s.end - s.first, Within: func(column int, least, greatest int64) (int, int, bool) {
+				switch {
+				case column == collective:
+					return bounds{least, greatest, s.end - s.first}.among(func(i int) int64 { return int64(s.first + i) })
+				case column >= start && column <= end:
+					from, to := s.during(m, column-start, least, greatest)
+					return from, to, true
+				}
+				return 0, 0, false
+			}, Fill: arrowdir.ByRow(func(r *arrowdir.Rows, i int) { m.collective(r, s.first+i) })})
 		}
+		return parts
 	}}
 }
 
-// instance writes what the members of a collective do together: bytes, when the first and
-// the last one begin their parts, and when the last one ends its part.
-func (m *Maker) instance(r *arrowdir.Rows, c trace.Collective) *arrowdir.Rows {
+// collective writes what the members of a collective do together.
+func (m *Maker) collective(r *arrowdir.Rows, i int) {
+	c := m.t.Collectives.At(i)
+	operation := uint32(trace.None)
+	if c.Count > 0 { // what the first member calls it
+		p := m.t.Members.Ptr(int(c.First))
+		operation = m.line(m.t.Calls[p.Location].At(int(p.Call)).Path).operation
+	}
+	r.Int(int64(i)).Name(operation).Name(m.communicator(c.Comm)).Int(int64(c.Size)).Int(int64(c.Count))
+	if c.Root >= c.Size {
+		r.Missing()
+	} else {
+		r.Int(int64(c.Root))
+	}
 	var sent, received uint64
-	var first, last, end int64
 	for k := range c.Count {
 		p := m.t.Members.Ptr(int(c.First + k))
 		sent, received = sent+p.Sent, received+p.Received
-		if k == 0 || p.Begin < first {
-			first = p.Begin
-		}
-		if k == 0 || p.Begin > last {
-			last = p.Begin
-		}
-		if k == 0 || p.End > end {
-			end = p.End
-		}
 	}
-	return r.Int(int64(sent)).Int(int64(received)).Int(m.instant(first)).Int(m.instant(last)).Int(m.instant(end))
+	x := m.meeting(c)
+	r.Int(int64(sent)).Int(int64(received)).Int(m.instant(x.start)).Int(m.instant(x.last)).Int(m.instant(x.end))
+}
+
+// meeting returns when the first and the last member of a collective begin their parts, and when the last one ends its part.
+func (m *Maker) meeting(c trace.Collective) (x meeting) {
+	for k := range c.Count {
+		p := m.t.Members.Ptr(int(c.First + k))
+		if k == 0 {
+			x = meeting{p.Begin, p.Begin, p.End}
+		}
+		x.start, x.last, x.end = min(x.start, p.Begin), max(x.last, p.Begin), max(x.end, p.End)
+	}
+	return x
 }
 
 // members has a row for each rank's part in a collective.
 func (m *Maker) members() arrowdir.Table {
 	columns := integers("collective", "rank", "location", "call", "done_call", "start_ns", "time_ns", "bytes_sent", "bytes_received")
-	return arrowdir.Table{Name: "members", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for i := range m.t.Collectives.Len() {
-			c := m.t.Collectives.At(i)
-			for k := range c.Count {
-				p := m.t.Members.At(int(c.First + k))
-				r.Int(int64(i)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
-				if !r.Int(int64(p.Sent)).Int(int64(p.Received)).End() {
-					return
-				}
-			}
+	const collective, start = 0, 5
+	first := func(i int) int { // member of a collective
+		if i >= m.t.Collectives.Len() {
+			return m.t.Members.Len()
 		}
+		return int(m.t.Collectives.Ptr(i).First)
+	}
+	of := func(member, last int) int { // its collective, mostly that of the member before
+		if member < first(last) || member >= first(last+1) {
+			return sort.Search(m.t.Collectives.Len(), func(i int) bool { return first(i) > member }) - 1
+		}
+		return last
+	}
+	return arrowdir.Table{Name: "members", Columns: columns, Parts: func() (parts []arrowdir.Part) {
+		for _, s := range m.sequences() {
+			begin := first(s.first)
+			parts = append(parts, arrowdir.Part{Rows: first(s.end) - begin, Within: func(column int, least, greatest int64) (int, int, bool) {
+				var from, to int // collectives of the sequence
+				switch column {
+				case collective:
+					from, to, _ = bounds{least, greatest, s.end - s.first}.among(func(i int) int64 { return int64(s.first + i) })
+				case start: // from the first one that is not over before it up to the last one that begins before it ends
+					from, _ = s.during(m, 1, least, math.MaxInt64)
+					_, to = s.during(m, 0, math.MinInt64, greatest)
+					to = max(from, to)
+				default:
+					return 0, 0, false
+				}
+				return first(s.first+from) - begin, first(s.first+to) - begin, true
+			}, Fill: func(b *arrowdir.Block, at int) {
+				c := s.first
+				arrowdir.ByRow(func(r *arrowdir.Rows, i int) {
+					p := m.t.Members.At(begin + i)
+					c = of(begin+i, c)
+					r.Int(int64(c)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
+					r.Int(int64(p.Sent)).Int(int64(p.Received))
+				})(b, at)
+			}})
+		}
+		return parts
 	}}
 }
 

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"context"
+	"iter"
 
 	"tracekit/document/words"
 	"tracekit/readers/arrowdir"
@@ -29,13 +30,11 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 	columns := append(integers("location", "rank"), arrowdir.TableColumn{Name: "region", Names: regions.names},
 		arrowdir.TableColumn{Name: "paradigm", Names: kinds.names}, arrowdir.TableColumn{Name: "kernel_class", Names: classes.names})
 	columns = append(columns, integers("depth", "start_ns", "time_ns", "self_ns")...)
-	return arrowdir.Table{Name: "visits", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for l, span := range m.t.Span {
-			if span.Events == 0 {
-				continue
-			}
-			location := trace.LocationID(l)
-			onDevice := d.Locations[l].Kind == trace.LocationGPU
+	const start = 6
+	return arrowdir.Table{Name: "visits", Columns: columns, Parts: m.byLocation(func(l trace.LocationID) arrowdir.Part {
+		span, onDevice := m.t.Span[l], d.Locations[l].Kind == trace.LocationGPU
+		return arrowdir.Part{Rows: int(span.Events / 2), Within: m.recorded(l, int(span.Events/2), start), Append: func(r *arrowdir.Rows) {
+			least, greatest := r.Within(start)
 			var stack trace.CallStack[visit]
 			leave := func(t int64) bool {
 				depth := stack.Len() - 1
@@ -43,6 +42,10 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 				v := stack.Pop()
 				if outer := stack.Top(); outer != nil {
 					outer.inside += t - v.enter
+				}
+				if at := m.instant(v.enter); at < least || at > greatest {
+					r.Skip()
+					return true
 				}
 				x := about{trace.None, trace.None, trace.None}
 				if int(region) < len(of) {
@@ -56,7 +59,7 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 			}
 			last := span.First
 			var times []int64
-			for b, err := range m.t.Source.Events(ctx, location) {
+			for b, err := range m.events(ctx, l) {
 				if err != nil {
 					r.Fail(err)
 					return
@@ -64,6 +67,9 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 				times = append(times[:0], b.Flow.Time...)
 				last = m.t.Clock.Maps[l].Correct(times, last)
 				for i, t := range times {
+					if stack.Len() == 0 && m.instant(t) > greatest { // all that follow begin later
+						return
+					}
 					region := b.Flow.Region[i]
 					if b.Flow.Kind[i].Enters() {
 						if stack.Full() && !leave(t) {
@@ -84,6 +90,30 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 					return
 				}
 			}
+		}}
+	})}
+}
+
+// recorded returns a Part.Within of rows of a location's events: column 0 has the location, 1 its rank, time the time of an event.
+func (m *Maker) recorded(l trace.LocationID, rows, time int) func(column int, least, greatest int64) (first, end int, ok bool) {
+	return func(column int, least, greatest int64) (first, end int, ok bool) {
+		b, span := bounds{least, greatest, rows}, m.t.Span[l]
+		switch column {
+		case 0:
+			return b.here(uint32(l))
+		case 1:
+			return b.here(m.t.Rank[l])
+		case time:
+			return b.during(m.instant(span.First), m.instant(span.Last))
 		}
-	}}
+		return 0, 0, false
+	}
+}
+
+// events returns the events of a location; the source is not asked of one that has none.
+func (m *Maker) events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	if m.t.Span[l].Events == 0 {
+		return func(func(*trace.Batch, error) bool) {}
+	}
+	return m.t.Source.Events(ctx, l)
 }

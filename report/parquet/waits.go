@@ -16,17 +16,48 @@ func (m *Maker) Waits() arrowdir.Table {
 		columns = append(columns, m.names(side+"operation", "operation"), m.names(side+"region", "region"), m.names(side+"file", "file"))
 		columns = append(columns, integers(side+"line")...)
 	}
-	return arrowdir.Table{Name: "waits", Columns: columns, Fill: func(r *arrowdir.Rows) {
-		for l, calls := range m.t.Calls {
-			for i := range calls.Len() {
-				w := m.a.Waits[l].At(i)
-				late := w.SenderTime // of a late receiver behind a late sender
-				if late > 0 && !m.wait(r, trace.LocationID(l), i, waitstate.LateSender, w.From, late, w.Location, trace.None) {
-					return
-				}
-				if w.Time > late && !m.wait(r, trace.LocationID(l), i, w.Kind, w.From+late, w.Time-late, w.Location, w.Call) {
-					return
-				}
+	return arrowdir.Table{Name: "waits", Columns: columns, Parts: m.byLocation(m.waitsOf)}
+}
+
+// Columns of waits.
+const (
+	waitLocation = 0
+	waitRank     = 2
+	waitStart    = 8
+)
+
+// waitsOf are the waits of one location.
+func (m *Maker) waitsOf(l trace.LocationID) arrowdir.Part {
+	calls, span := m.t.Calls[l], m.t.Span[l]
+	within := func(column int, least, greatest int64) (first, end int, ok bool) {
+		b := bounds{least, greatest, calls.Len()}
+		switch column {
+		case waitLocation:
+			return b.here(uint32(l))
+		case waitRank:
+			return b.here(m.t.Rank[l])
+		case waitStart:
+			return b.during(m.instant(span.First), m.instant(span.Last))
+		}
+		return 0, 0, false
+	}
+	return arrowdir.Part{Rows: calls.Len(), Within: within, Append: func(r *arrowdir.Rows) {
+		least, greatest := r.Within(waitStart)
+		wait := func(i int, kind waitstate.Kind, from, time int64, by trace.LocationID, call uint32) bool {
+			if at := m.instant(from); at < least || at > greatest {
+				r.Skip()
+				return true
+			}
+			return m.wait(r, l, i, kind, from, time, by, call)
+		}
+		for i := range calls.Len() {
+			w := m.a.Waits[l].At(i)
+			late := w.SenderTime // of a late receiver behind a late sender
+			if late > 0 && !wait(i, waitstate.LateSender, w.From, late, w.Location, trace.None) {
+				return
+			}
+			if w.Time > late && !wait(i, w.Kind, w.From+late, w.Time-late, w.Location, w.Call) {
+				return
 			}
 		}
 	}}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -88,15 +89,24 @@ type cursor struct {
 	step       int // 1, or -1: from end to begin
 	row        int
 	cells      []spill.Cursor[int64] // by column
-	selection  *selection            // nil: cells have the values
+	selection  *selection            // nil: cells have the values. Else place and row are those of its chunk, and end is -1 up to the end
+	err        error
 }
 
 // value returns that of a column in the row.
 func (c *cursor) value(column int) int64 {
 	if s := c.selection; s != nil {
-		return s.values[column][c.row-s.first]
+		return s.values[column][c.row]
 	}
 	return *c.cells[column].Ptr(c.row)
+}
+
+// id returns the number of the row.
+func (c *cursor) id() int64 {
+	if s := c.selection; s != nil {
+		return rowID(s.part, s.chunk.Number(c.row))
+	}
+	return c.table.id(c.row)
 }
 
 // A condition is what a column must hold.
@@ -127,8 +137,8 @@ func (c *cursor) filter(number int, values []any) error {
 		condition.column = x.column
 		c.conditions = append(c.conditions, condition)
 	}
-	c.selection = nil
-	if p.selects {
+	c.close()
+	if c.err = nil; p.selects {
 		c.begin()
 	} else if p.by >= 0 {
 		by := &t.columns[p.by]
@@ -144,7 +154,7 @@ func (c *cursor) filter(number int, values []any) error {
 		c.place, c.end, c.step = c.end-1, c.place-1, -1
 	}
 	c.find()
-	return t.store.Err()
+	return cmp.Or(c.err, t.store.Err())
 }
 
 // condition returns what a comparison demands of a column; ok is false if it is left to SQLite.
@@ -206,10 +216,14 @@ func (c *column) named(text string) (out condition, ok bool) {
 // find goes on from the place to the next row that holds what is demanded.
 func (c *cursor) find() {
 	for ; c.place != c.end; c.place += c.step {
+		if c.selection != nil && c.place == c.selection.chunk.Rows {
+			if c.read(); c.end == 0 {
+				return
+			}
+		}
 		c.row = c.place
 		if c.selection != nil {
-			c.read()
-			c.row = c.place
+			// its spans have left out what can be
 		} else if c.plan.by >= 0 {
 			c.row = c.table.columns[c.plan.by].at(c.place)
 		} else if c.place%blockRows == 0 && c.skips() {
@@ -247,7 +261,7 @@ func (c *cursor) next() error {
 	c.place += c.step
 	c.find()
 	if c.place%blockRows == 0 || c.place == c.end {
-		return c.table.store.Err()
+		return cmp.Or(c.err, c.table.store.Err())
 	}
 	return nil
 }

@@ -167,7 +167,9 @@ func open(tls *libc.TLS, of, out uintptr) int32 {
 }
 
 func closeCursor(tls *libc.TLS, c uintptr) int32 {
-	cursors.drop(at[cCursor](c).of)
+	of := at[cCursor](c).of
+	cursors.of(of).close()
+	cursors.drop(of)
 	sqlite3.Xsqlite3_free(tls, c)
 	return sqlite3.SQLITE_OK
 }
@@ -228,7 +230,7 @@ func cell(tls *libc.TLS, c, out uintptr, i int32) int32 {
 }
 
 func rowid(_ *libc.TLS, c, out uintptr) int32 {
-	*at[int64](out) = int64(cursors.of(at[cCursor](c).of).row)
+	*at[int64](out) = cursors.of(at[cCursor](c).of).id()
 	return sqlite3.SQLITE_OK
 }
 

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"iter"
+
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -12,7 +14,7 @@ import (
 // few is which share of the rows a query may want, at most, to read those alone: one of so many.
 const few = 4
 
-// A span is rows of a part, by their numbers in the table, from first up to end.
+// A span is rows of a part, by their numbers in it, from first up to end.
 type span struct {
 	part       int
 	first, end int
@@ -20,16 +22,16 @@ type span struct {
 
 // A selection is the rows that a cursor reads.
 type selection struct {
-	spans  []span // the first one is being read
-	reader *arrowdir.PartReader
-	first  int       // row of the chunk
-	rows   int       // of the chunk
+	next   func() (arrowdir.Chunk, error, bool)
+	stop   func()
+	part   int // of the chunk
+	chunk  arrowdir.Chunk
 	values [][]int64 // of the chunk, by column
 }
 
 // spans returns the rows outside of which no row holds the conditions, and how many they are.
 func (t *table) spans(conditions []condition) (out []span, rows int) {
-	for i, p := range t.Parts {
+	for i, p := range t.parts {
 		first, end := 0, p.Rows
 		for _, x := range conditions {
 			if c := t.Columns[x.column]; c.Names != nil || c.Real || p.Within == nil {
@@ -40,7 +42,7 @@ func (t *table) spans(conditions []condition) (out []span, rows int) {
 			}
 		}
 		if first < end {
-			out, rows = append(out, span{i, t.starts[i] + first, t.starts[i] + end}), rows+end-first
+			out, rows = append(out, span{i, first, end}), rows+end-first
 		}
 	}
 	return out, rows
@@ -51,6 +53,7 @@ func (t *table) selects(tls *libc.TLS, p *plan, info uintptr) (rows int, ok bool
 	if t.Parts == nil || len(t.missing(p.columns)) == 0 {
 		return 0, false, nil
 	}
+	t.look()
 	var known []condition
 	value := sqlite3.Xsqlite3_malloc(tls, 8)
 	if value == 0 {
@@ -78,33 +81,51 @@ func (t *table) selects(tls *libc.TLS, p *plan, info uintptr) (rows int, ok bool
 	return rows, true, t.spell(tls, p.wanted)
 }
 
-// begin goes to the first row of a selection.
+// begin begins to read a selection.
 func (c *cursor) begin() {
-	spans, _ := c.table.spans(c.conditions)
-	c.selection = &selection{spans: spans, reader: c.table.NewPartReader(c.plan.wanted), values: make([][]int64, len(c.table.columns))}
-	c.place, c.end = 0, 0
-	if len(spans) > 0 {
-		c.place, c.end = spans[0].first, spans[len(spans)-1].end
+	t := c.table
+	spans, _ := t.spans(c.conditions)
+	within := t.every()
+	for _, x := range c.conditions {
+		within.least[x.column] = max(within.least[x.column], x.within.least)
+		within.greatest[x.column] = min(within.greatest[x.column], x.within.greatest)
+	}
+	s := &selection{values: make([][]int64, len(t.columns))}
+	s.next, s.stop = iter.Pull2(func(yield func(arrowdir.Chunk, error) bool) {
+		reader := t.NewPartReader(c.plan.wanted, blockRows, within.least, within.greatest)
+		for _, x := range spans {
+			s.part = x.part
+			for chunk, err := range reader.Read(t.parts[x.part], x.first, x.end) {
+				if !yield(chunk, err) {
+					return
+				}
+			}
+		}
+	})
+	c.selection, c.place, c.end = s, 0, -1
+}
+
+// read goes to the next chunk of a selection. Behind the last one the cursor is at its end.
+func (c *cursor) read() {
+	s := c.selection
+	chunk, err, ok := s.next()
+	c.place, s.chunk = 0, chunk
+	if !ok || err != nil {
+		c.err, c.end = err, 0
+		return
+	}
+	for _, i := range c.plan.wanted {
+		s.values[i] = s.values[i][:0]
+		for k := range chunk.Rows {
+			s.values[i] = append(s.values[i], c.table.columns[i].value(&chunk.Columns[i], k))
+		}
 	}
 }
 
-// read makes sure that the chunk has the row at the place, which is behind the rows read so far. It goes to the next span behind one.
-func (c *cursor) read() {
-	s := c.selection
-	if s.spans[0].end == c.place {
-		s.spans = s.spans[1:]
-		c.place = s.spans[0].first
-	}
-	if c.place < s.first+s.rows {
-		return
-	}
-	now := s.spans[0]
-	s.first, s.rows = c.place, min(now.end-c.place, blockRows)
-	group := s.reader.Read(c.table.Parts[now.part], s.first-c.table.starts[now.part], s.rows)
-	for _, i := range c.plan.wanted {
-		s.values[i] = s.values[i][:0]
-		for k := range s.rows {
-			s.values[i] = append(s.values[i], c.table.columns[i].value(&group[i], k))
-		}
+// close ends what the cursor reads.
+func (c *cursor) close() {
+	if c.selection != nil {
+		c.selection.stop()
+		c.selection = nil
 	}
 }

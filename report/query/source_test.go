@@ -1,11 +1,12 @@
 package query
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,38 +71,131 @@ func TestTablesAreTheAnalysis(t *testing.T) {
 	}
 }
 
-// TestSelectedCalls states that queries for calls of a rank or of a time decode these alone, whatever block they lie in, and that their
-// answers are those of queries that read all.
-func TestSelectedCalls(t *testing.T) {
-	tr, a := statstest.Analyzed(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 60, Threads: 1, Seed: 1}),
-		merge.Options{Clock: merge.ClockAuto}, analysis.Options{})
-	source := SourceOf(t.Context(), tr, a)
-	calls := &source.Tables[slices.IndexFunc(source.Tables, func(t arrowdir.Table) bool { return t.Name == "calls" })]
-	filled, all := 0, 0
-	for i, p := range calls.Parts {
-		all += p.Rows
-		calls.Parts[i].Fill = func(b *arrowdir.Block, first int) {
-			filled += b.Rows
-			p.Fill(b, first)
+// counting counts the events that are read, and whose they are.
+type counting struct {
+	trace.Source
+	events map[trace.LocationID]int
+}
+
+func (c *counting) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trace.Batch, error] {
+	return func(yield func(*trace.Batch, error) bool) {
+		for b, err := range c.Source.Events(ctx, l) {
+			if b != nil {
+				c.events[l] += b.Len()
+			}
+			if !yield(b, err) {
+				return
+			}
 		}
 	}
-	const sums = "select count(*), sum(call), sum(wait_ns), sum(overhead_ns), sum(bytes_sent), sum(bytes_received), min(operation), max(wait_state) from calls"
+}
+
+// TestSelectedRows states that queries for a rank or a time read the rows of these alone, or those of the blocks they lie in, or the events
+// of the rank's locations, and that their answers are those of queries that read all.
+func TestSelectedRows(t *testing.T) {
+	tr, a := statstest.Analyzed(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 60, Threads: 1, Seed: 1,
+		Plant: samples.Plant{LateSender: 5000, Lost: 20}}), merge.Options{Clock: merge.ClockAuto}, analysis.Options{})
+	read := counting{tr.Source, make(map[trace.LocationID]int)}
+	tr.Source = &read
+	source := SourceOf(t.Context(), tr, a)
+	filled := 0
+	for k, of := range source.Tables {
+		if of.Parts == nil {
+			continue
+		}
+		source.Tables[k].Parts = func() []arrowdir.Part {
+			parts := of.Parts()
+			for i, p := range parts {
+				if p.Fill != nil {
+					parts[i].Fill = func(b *arrowdir.Block, first int) {
+						filled += b.Rows
+						p.Fill(b, first)
+					}
+				}
+			}
+			return parts
+		}
+	}
 	every := opened(t, source)
 	one := func(d *Database, q string) string { return strings.Join(answers(t, d, q), ";") }
+	begin, length := answerOf(t, every, "select min(start_ns) from calls"), tr.Span[0].Last-tr.Span[0].First
 	g := rand.New(rand.NewPCG(1, 1))
-	for range 40 {
-		from := g.Int64N(tr.Span[0].Last - tr.Span[0].First)
-		low := fmt.Sprint(from + answerOf(t, every, "select min(start_ns) from calls"))
-		high := fmt.Sprint(answerOf(t, every, "select min(start_ns) from calls") + from + 100_000)
-		rank := fmt.Sprint(g.IntN(7))
-		filled = 0
-		got := one(opened(t, source), sums+" where rank = "+rank+" and start_ns >= "+low+" and start_ns < "+high)
-		read := filled
-		if want := one(every, sums+" where +rank = "+rank+" and +start_ns >= "+low+" and +start_ns < "+high); got != want {
-			t.Errorf("rank %s from %s to %s: %s, want %s", rank, low, high, got, want)
+	const block = 2 * 64 // collectives at most beside those that are selected
+	for _, x := range []struct {
+		table, rank, time, sums string
+		beside                  int // rows; -1: they are not counted
+	}{
+		{"calls", "rank", "start_ns", "sum(call), sum(wait_ns), sum(overhead_ns), sum(bytes_sent), sum(bytes_received), min(operation), max(wait_state)", 0},
+		{"messages", `"from"`, "send_ns", "sum(bytes), sum(receive_ns), sum(latency_ns), min(send_operation), max(receive_line), sum(rowid)", 0},
+		{"messages", `"to"`, "receive_ns", "sum(bytes), sum(send_ns), sum(latency_ns), min(send_operation), max(receive_line), sum(rowid)", -1},
+		{"collectives", "", "start_ns", "sum(collective), sum(members), sum(bytes_sent), max(operation), sum(end_ns), sum(rowid)", block},
+		{"collectives", "", "last_ns", "sum(collective), sum(members), sum(bytes_sent), max(operation), sum(end_ns)", block},
+		{"members", "", "start_ns", "sum(call), sum(time_ns), sum(bytes_sent), sum(collective), sum(rowid)", 6 * block},
+		{"waits", "rank", "start_ns", "sum(call), sum(time_ns), min(wait_state), max(caused_by_operation), sum(caused_by_rank), sum(rowid)", -1},
+		{"visits", "rank", "start_ns", "sum(time_ns), sum(self_ns), min(region), max(depth), sum(rowid)", -1},
+	} {
+		if answerOf(t, every, "select count(*) from "+x.table) == 0 {
+			t.Errorf("%s has no rows", x.table)
 		}
-		if want := answerOf(t, every, "select count(*) from calls where +rank = "+rank+" and +start_ns >= "+low+" and +start_ns < "+high); int64(read) != want {
-			t.Errorf("rank %s from %s to %s: %d of %d calls are read, %d wanted", rank, low, high, read, all, want)
+		for range 20 {
+			from := begin + g.Int64N(length)
+			rank := g.IntN(6)
+			where := fmt.Sprintf(" where %[1]s >= %[2]d and %[1]s < %[3]d", x.time, from, from+length/20)
+			if x.rank != "" {
+				where += fmt.Sprintf(" and %s = %d", x.rank, rank)
+			}
+			sums := "select count(*), " + x.sums + " from " + x.table
+			all := strings.ReplaceAll(strings.ReplaceAll(where, "where ", "where +"), "and ", "and +")
+			want := one(every, sums+all)
+			filled = 0
+			clear(read.events)
+			if got := one(opened(t, source), sums+where); got != want {
+				t.Errorf("%s%s: %s, want %s", x.table, where, got, want)
+			}
+			filled := filled
+			if want := answerOf(t, every, "select count(*) from "+x.table+all); x.beside >= 0 && int64(filled) > want+int64(x.beside) {
+				t.Errorf("%s%s: %d rows are read, %d wanted", x.table, where, filled, want)
+			}
+			for l := range read.events {
+				if x.rank == "rank" && tr.Rank[l] != uint32(rank) {
+					t.Errorf("%s%s: events of rank %d are read", x.table, where, tr.Rank[l])
+				}
+			}
+			if x.rank != "" { // SQLite joins both sides by the numbers of rows
+				either := fmt.Sprintf(" where %s = %d or %s between %d and %d", x.rank, rank, x.time, from, from+length/20)
+				if got, want := one(opened(t, source), sums+either), one(every, sums+strings.NewReplacer("where ", "where +", "or ", "or +").Replace(either)); got != want {
+					t.Errorf("%s%s: %s, want %s", x.table, either, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestSelectedCounters states the same of counters: those of a rank are read from its locations alone, those of a time up to its end.
+func TestSelectedCounters(t *testing.T) {
+	var text strings.Builder
+	fmt.Fprint(&text, "member 0 cycles\nmetric 0 members=0\n")
+	for l := range 3 {
+		fmt.Fprintf(&text, "location %d rank=%d\n  0 Enter main", l, l)
+		for i := range 1000 {
+			fmt.Fprintf(&text, " ; %d Metric 0 uint64:%d", 10*i+l, i*(l+1))
+		}
+		fmt.Fprintln(&text, " ; 20000 Leave main")
+	}
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text.String()), merge.Options{}, analysis.Options{})
+	read := counting{tr.Source, make(map[trace.LocationID]int)}
+	tr.Source = &read
+	for q, want := range map[string]string{
+		"select sum(value), min(time_ns), count(*) from counters where rank = 1 and time_ns between 101 and 200": "290|101|10",
+		"select sum(value), count(*) from counters where rank = 2 and time_ns < 20":                              "3|2",
+		"select count(*) from counters where rank = 7":                                                           "0",
+	} {
+		clear(read.events)
+		if got := strings.Join(answers(t, opened(t, SourceOf(t.Context(), tr, a)), q), ";"); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+		if read.events[0] > 0 {
+			t.Errorf("%s: %d events of rank 0 are read", q, read.events[0])
 		}
 	}
 }
@@ -210,7 +304,7 @@ func BenchmarkCalls(b *testing.B) {
 	for b.Loop() {
 		answer, err := d.Answer(b.Context(), "select * from calls")
 		if err == nil {
-			err = answer.WriteArrow(io.Discard, true)
+			err = answer.WriteArrow(io.Discard)
 		}
 		if err != nil {
 			b.Fatal(err)

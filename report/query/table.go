@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -23,8 +24,9 @@ type table struct {
 	arrowdir.Table
 	store   *spill.Store
 	columns []column
-	starts  []int // of parts, the rows before them
-	rows    int
+	parts   []arrowdir.Part // nil: not looked at yet
+	starts  []int           // of parts, the rows before them
+	rows    int             // about how many until they are counted
 	counted bool
 	plans   []*plan // of all queries so far
 }
@@ -50,14 +52,39 @@ var nothing = extent{math.MaxInt64, math.MinInt64}
 func (e *extent) add(v int64) { e.least, e.greatest = min(e.least, v), max(e.greatest, v) }
 
 func newTable(of arrowdir.Table, store *spill.Store) *table {
-	t := &table{Table: of, store: store, columns: make([]column, len(of.Columns)), counted: of.Parts != nil}
+	t := &table{Table: of, store: store, columns: make([]column, len(of.Columns))}
 	for i, c := range of.Columns {
 		t.columns[i].real = c.Real
 	}
-	for _, p := range of.Parts {
-		t.starts, t.rows = append(t.starts, t.rows), t.rows+p.Rows
-	}
 	return t
+}
+
+// look learns of what parts the table consists.
+func (t *table) look() {
+	if t.parts != nil {
+		return
+	}
+	if t.Parts == nil {
+		t.parts = []arrowdir.Part{{Append: t.Fill}}
+	} else {
+		t.parts = append(make([]arrowdir.Part, 0, 1), t.Parts()...)
+	}
+	t.counted = true
+	for _, p := range t.parts {
+		t.starts, t.rows = append(t.starts, t.rows), t.rows+p.Rows
+		t.counted = t.counted && p.Append == nil
+	}
+}
+
+// A row of a part has a number for SQLite, whatever has been read of the table.
+const partBits = 40
+
+func rowID(part, row int) int64 { return int64(part)<<partBits | int64(row) }
+
+// id returns the number of a row of columns that are filled.
+func (t *table) id(row int) int64 {
+	part := search(len(t.starts), func(i int) bool { return t.starts[i] > row }) - 1
+	return rowID(part, row-t.starts[part])
 }
 
 // close gives the C memory back.
@@ -87,6 +114,7 @@ func (t *table) schema() string {
 
 // load fills those columns, by their bits, that are not filled yet, and counts the rows.
 func (t *table) load(tls *libc.TLS, wanted uint64) error {
+	t.look()
 	fill := t.missing(wanted)
 	if len(fill) == 0 && t.counted {
 		return nil
@@ -98,19 +126,39 @@ func (t *table) load(tls *libc.TLS, wanted uint64) error {
 		c := &t.columns[i]
 		c.values, c.blocks, c.sorted = spill.NewTable[int64](t.store), nil, true
 	}
-	rows := 0
-	err := t.Groups(fill, func(group []arrowdir.Column, n int) error {
-		for _, i := range fill {
-			c := &t.columns[i]
-			for k := range n {
-				c.append(c.value(&group[i], k))
+	every := t.every()
+	reader := t.NewPartReader(fill, blockRows, every.least, every.greatest)
+	t.rows = 0
+	for k, p := range t.parts {
+		t.starts[k] = t.rows
+		for chunk, err := range reader.Read(p, 0, p.Rows) {
+			if err = cmp.Or(err, t.store.Err()); err != nil {
+				t.counted = false
+				for _, i := range fill {
+					t.columns[i].values = nil // SQLite may ask again
+				}
+				return err
 			}
+			for _, i := range fill {
+				c := &t.columns[i]
+				for k := range chunk.Rows {
+					c.append(c.value(&chunk.Columns[i], k))
+				}
+			}
+			t.rows += chunk.Rows
 		}
-		rows += n
-		return t.store.Err()
-	})
-	t.rows, t.counted = rows, err == nil
-	return err
+	}
+	t.counted = true
+	return nil
+}
+
+// A window is the least and the greatest value that rows which are wanted have, by column.
+type window struct{ least, greatest []int64 }
+
+// every returns the window of all rows.
+func (t *table) every() window {
+	n := len(t.columns)
+	return window{slices.Repeat([]int64{math.MinInt64}, n), slices.Repeat([]int64{math.MaxInt64}, n)}
 }
 
 // missing returns the columns, of those wanted by their bits, that are not filled yet.

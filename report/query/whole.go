@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,9 +44,12 @@ func (d *Database) Answer(ctx context.Context, statement string) (*Answer, error
 	return a, err
 }
 
-// WriteArrow writes the rows in Arrow IPC, as a file or as a stream.
-func (a *Answer) WriteArrow(w io.Writer, stream bool) error {
-	return a.table.WriteArrow(w, stream, a.wanted)
+// WriteArrow writes the rows as a stream of Arrow IPC.
+func (a *Answer) WriteArrow(w io.Writer) error { return a.table.WriteArrow(w, true, a.wanted) }
+
+// WriteArrowFile writes the rows as a file of Arrow IPC, with so many goroutines.
+func (a *Answer) WriteArrowFile(ctx context.Context, f *os.File, jobs int) error {
+	return a.table.WriteArrowFile(ctx, f, jobs, a.wanted)
 }
 
 // wholeForm is a query for columns of a whole table.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,14 @@ import (
 // name beside its own and renamed when write has returned without error. Writing ends when
 // the context does.
 func WriteAtomically(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+	return WriteFileAtomically(path, force, func(f *os.File) error {
+		w := bufio.NewWriterSize(Heedful{ctx, f}, 1<<16)
+		return cmp.Or(write(w), w.Flush())
+	})
+}
+
+// WriteFileAtomically does the same where the file itself is wanted.
+func WriteFileAtomically(path string, force bool, write func(*os.File) error) error {
 	if err := refuseExisting(path, force); err != nil {
 		return err
 	}
@@ -36,11 +45,7 @@ func WriteAtomically(ctx context.Context, path string, force bool, write func(io
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	defer os.Remove(f.Name()) // fails once the file has its name
-	w := bufio.NewWriterSize(Heedful{ctx, f}, 1<<16)
-	if err = write(w); err == nil {
-		err = w.Flush()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = errors.Join(write(f), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
