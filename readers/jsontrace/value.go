@@ -116,19 +116,23 @@ func skipValue(b []byte, i int, eof bool) int {
 
 // skipWord returns the index behind the number or word that starts at b[i].
 func skipWord(b []byte, i int, eof bool) int {
-	for i < len(b) {
-		if n := notANumber(b[i:]); n > 0 {
-			i += n
-		} else if classes[b[i]] == plain {
+	for {
+		for i < len(b) && classes[b[i]] == plain {
 			i++
-		} else {
+		}
+		n := 0
+		if i < len(b) {
+			n = notANumber(b[i:])
+		}
+		switch {
+		case n > 0:
+			i += n
+		case i == len(b) && !eof:
+			return short
+		default:
 			return i
 		}
 	}
-	if !eof {
-		return short
-	}
-	return i
 }
 
 // notANumber returns how much of a text is what a C library of Windows writes into a word for a
@@ -165,6 +169,13 @@ func skipNested(b []byte, i int) int {
 		case plain:
 			if last == quote || last == shut {
 				return broken
+			}
+			for i+1 < len(b) && classes[b[i+1]] == plain {
+				i++
+			}
+		case delimiter:
+			for i+1 < len(b) && classes[b[i+1]] == delimiter {
+				i++
 			}
 		case open:
 			if last == quote || last == plain {

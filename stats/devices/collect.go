@@ -88,6 +88,7 @@ type collector struct {
 	steps       []bool
 	recomputes  []bool
 	runtime     []bool // calls of an accelerator's runtime
+	marked      []bool // regions of which more is noted than when they are entered and left
 	correlation trace.AttributeID
 	flows       bool // flows link, since there are no correlations
 	out, in     [3]trace.AttributeID
@@ -97,13 +98,14 @@ type collector struct {
 func newCollector(t *trace.Trace, kinds []kind, opts Options) *collector {
 	d := t.Defs
 	c := &collector{t: t, opts: opts, kinds: kinds, works: d.DeviceWorks(), waits: d.DeviceWaits(), sleeps: d.Sleeps(), loads: d.LoadsData(),
-		steps: make([]bool, len(d.Regions)), recomputes: make([]bool, len(d.Regions)), runtime: make([]bool, len(d.Regions)),
+		steps: make([]bool, len(d.Regions)), recomputes: make([]bool, len(d.Regions)), runtime: make([]bool, len(d.Regions)), marked: make([]bool, len(d.Regions)),
 		correlation: d.AttributeByName(trace.AttributeCorrelation)}
 	for i := range d.Regions {
 		name := d.RegionName(trace.RegionID(i))
 		c.steps[i] = strings.HasPrefix(name, "ProfilerStep#")
 		c.recomputes[i] = strings.HasSuffix(name, ": recompute_fn")
 		c.runtime[i] = d.IsDeviceCall(trace.RegionID(i))
+		c.marked[i] = c.waits[i] || c.loads[i] || c.steps[i] || c.recomputes[i]
 	}
 	c.flows = c.correlation == trace.None
 	c.out = [3]trace.AttributeID{d.AttributeByName(trace.AttributeFlowOut), trace.None, trace.None}
@@ -125,13 +127,21 @@ func (c *collector) wants(l trace.LocationID) bool {
 
 // A visit is a region that is entered and not left.
 type visit struct {
-	enter    int64
-	row      int            // of its kernel or launch, from 1; 0: it is none
-	step     int            // number of its step, from 1
-	operator trace.RegionID // the innermost region around it that is no call of an accelerator's runtime
-	again    bool           // recomputation encloses it
-	loader   trace.RegionID // the outermost that loads data, of it and those around it; None: none does
+	enter  int64
+	row    int // of its kernel or launch, from 1; 0: it is none
+	step   int // number of its step, from 1
+	around     // of what is entered in it
 }
+
+// An around is what a region is entered in.
+type around struct {
+	operator trace.RegionID // the innermost region that is no call of an accelerator's runtime
+	loader   trace.RegionID // the outermost that loads data; None: none does
+	again    bool           // it is a recomputation
+}
+
+// outermost is that of a region in no other one.
+var outermost = around{operator: trace.None, loader: trace.None}
 
 // A reading follows the call stack of one location.
 type reading struct {
@@ -178,24 +188,39 @@ func (r *reading) flow(b *trace.Batch) {
 	r.times = append(r.times[:0], b.Flow.Time...)
 	r.last = r.clock.Correct(r.times, r.last)
 	f, attrs, other := &b.Flow, 0, 0
-	for i, kind := range f.Kind {
-		for ; r.c.flows && other < len(b.Other.Seq) && b.Other.Seq[other] < f.Seq[i]; other++ {
+	n := len(r.times)
+	seqs, kinds, regions := f.Seq[:n], f.Kind[:n], f.Region[:n]
+	for i := 0; i < n; i++ {
+		for ; r.c.flows && other < len(b.Other.Seq) && b.Other.Seq[other] < seqs[i]; other++ {
 			r.instant(b, other)
 		}
-		if !kind.Enters() {
-			r.leave(f.Region[i], r.times[i])
+		region := regions[i]
+		if !kinds[i].Enters() {
+			r.leave(region, r.times[i])
 			continue
 		}
 		id := uint64(0)
-		for attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] < f.Seq[i] {
+		for attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] < seqs[i] {
 			attrs++
 		}
-		for ; attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] == f.Seq[i]; attrs++ {
+		for ; attrs < len(b.Attrs.Seq) && b.Attrs.Seq[attrs] == seqs[i]; attrs++ {
 			if r.links(b.Attrs.Attribute[attrs]) {
 				id = b.Attrs.Value[attrs]
 			}
 		}
-		r.enter(f.Region[i], r.times[i], id)
+		if r.pending != 0 {
+			if id == 0 && r.times[i]-r.since <= r.c.slack {
+				id = r.pending
+			}
+			r.pending = 0
+		}
+		if k := i + 1; k < n && regions[k] == region && !kinds[k].Enters() && r.plain(region) &&
+			!(r.c.flows && other < len(b.Other.Seq) && b.Other.Seq[other] < seqs[k]) {
+			r.visit(region, r.times[i], r.times[k], id)
+			i = k
+			continue
+		}
+		r.enter(region, r.times[i], id)
 	}
 	for ; r.c.flows && other < len(b.Other.Seq); other++ {
 		r.instant(b, other)
@@ -260,15 +285,17 @@ func (r *reading) bind(v *visit, region trace.RegionID, id uint64) bool {
 	if v.row != 0 {
 		return false
 	}
-	r.launch(v, region, id)
+	in := r.within(1)
+	in.again = v.again
+	r.launch(v, region, id, in)
 	return true
 }
 
 // launch notes a call that starts something. Calls enclose each other, and a flow may come late,
 // so that a row may be older than the one before it.
-func (r *reading) launch(v *visit, region trace.RegionID, id uint64) {
+func (r *reading) launch(v *visit, region trace.RegionID, id uint64, in around) {
 	x := r.p.launches.Next()
-	*x = launch{id: id, enter: v.enter, leave: v.enter, call: region, operator: v.operator, recompute: v.again}
+	*x = launch{id: id, enter: v.enter, leave: v.enter, call: region, operator: in.operator, recompute: in.again}
 	v.row = r.p.launches.Len()
 }
 
@@ -276,24 +303,47 @@ func (c *collector) is(list []bool, region trace.RegionID) bool {
 	return int(region) < len(list) && list[region]
 }
 
-func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
-	v := visit{enter: t, operator: trace.None, loader: trace.None}
-	if r.pending != 0 && id == 0 && t-r.since <= r.c.slack {
-		id = r.pending
+// within returns what the region at a height on the stack, counted from its top, is entered in; 0: one that is entered next.
+func (r *reading) within(height int) around {
+	if i := r.stack.Len() - 1 - height; i >= 0 {
+		return r.stack.At(i).around
 	}
-	r.pending = 0
+	return outermost
+}
+
+// plain reports whether visit may take a region that is left by the event after its Enter.
+func (r *reading) plain(region trace.RegionID) bool {
+	return int(region) < len(r.c.marked) && !r.c.marked[region] && !r.stack.Full()
+}
+
+// visit is enter and leave of a region in which nothing happens: most are of that kind.
+func (r *reading) visit(region trace.RegionID, from, to int64, id uint64) {
+	if r.kind == stream {
+		if r.c.works[region] != trace.DeviceIdle {
+			r.p.kernels.Append(kernel{start: from, end: to, id: id, region: region, queue: uint32(r.p.location)})
+		}
+		return
+	}
+	in := r.within(0)
+	if id != 0 {
+		r.p.launches.Append(launch{id: id, enter: from, leave: to, call: region, operator: in.operator, recompute: in.again})
+	}
+	r.put(act{at: from, region: region, loader: in.loader})
+	r.act(to)
+}
+
+func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 	if r.stack.Full() {
 		r.close(t, true)
 	}
-	if up := r.stack.Top(); up != nil {
-		v.again, v.loader, v.operator = up.again, up.loader, up.operator
-		if region := r.stack.Region(r.stack.Len() - 1); !r.c.is(r.c.runtime, region) {
-			v.operator = region
-		}
+	v := visit{enter: t, around: r.within(0)}
+	if !r.c.is(r.c.runtime, region) {
+		v.operator = region
 	}
 	if v.loader == trace.None && r.c.is(r.c.loads, region) {
 		v.loader = region
 	}
+	v.again = v.again || r.c.is(r.c.recomputes, region)
 	r.stack.Enter(region, v)
 	top := r.stack.Top()
 	switch {
@@ -304,10 +354,9 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 		}
 		return
 	case id != 0:
-		r.launch(top, region, id)
+		r.launch(top, region, id, r.within(1))
 	}
 	r.act(t)
-	top.again = top.again || r.c.is(r.c.recomputes, region)
 	if r.c.is(r.c.steps, region) && r.p.space() {
 		r.p.steps = append(r.p.steps, step{region: region, from: t, to: t, cut: true})
 		top.step = len(r.p.steps)
@@ -340,7 +389,12 @@ func (r *reading) act(t int64) {
 	if n := r.stack.Len(); n > 0 {
 		x.region, x.loader = r.stack.Region(n-1), r.stack.Top().loader
 	}
-	if r.latest == nil || r.latest.at != t {
+	r.put(x)
+}
+
+// put puts an act behind the others; it replaces one at the same time.
+func (r *reading) put(x act) {
+	if r.latest == nil || r.latest.at != x.at {
 		r.latest = r.p.acts.Next()
 	}
 	*r.latest = x

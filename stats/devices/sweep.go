@@ -9,11 +9,12 @@ import (
 // A sweep merges intervals that come in order of their begin and measures what they cover.
 //
 //	sums hold up to now
-//	ends[w] is the latest end of an interval of work w so far
+//	ends[w] is the latest end of an interval of work w so far; idle is the latest of all
 type sweep struct {
 	begun      bool
 	first, now int64
 	ends       [works]int64
+	idle       int64
 	last       int64 // the latest end
 	sums       coverage
 	gap        func(from, to int64) // is told of the times within the span in which nothing is done; may be nil
@@ -41,7 +42,7 @@ func (c coverage) minus(o coverage) coverage {
 // add takes an interval; none begins before the one before it.
 func (s *sweep) add(start, end int64, work trace.DeviceWork) {
 	if !s.begun {
-		s.begun, s.first, s.now, s.last = true, start, start, start
+		s.begun, s.first, s.now, s.last, s.idle = true, start, start, start, start
 		for i := range s.ends {
 			s.ends[i] = start
 		}
@@ -50,7 +51,7 @@ func (s *sweep) add(start, end int64, work trace.DeviceWork) {
 	if start > s.last && s.gap != nil && work != waiting {
 		s.gap(s.last, start)
 	}
-	s.ends[work] = max(s.ends[work], end)
+	s.ends[work], s.idle = max(s.ends[work], end), max(s.idle, end)
 	if work != waiting {
 		s.last = max(s.last, end)
 	}
@@ -58,8 +59,11 @@ func (s *sweep) add(start, end int64, work trace.DeviceWork) {
 
 // advance measures up to a time.
 func (s *sweep) advance(to int64) {
-	for s.begun && s.now < to {
-		next := to
+	if !s.begun || s.now >= to {
+		return
+	}
+	for stop := min(to, s.idle); s.now < stop; {
+		next := stop
 		for _, e := range s.ends {
 			if e > s.now && e < next {
 				next = e
@@ -86,12 +90,9 @@ func (s *sweep) advance(to int64) {
 				s.sums.exposedMemory += d
 			}
 		}
-		if !compute && !comm && !memory && !wait {
-			s.now = to
-			return
-		}
 		s.now = next
 	}
+	s.now = to
 }
 
 // finish measures to the end of the last interval and returns the times.

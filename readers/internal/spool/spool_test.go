@@ -104,7 +104,7 @@ func TestEventsAreSorted(t *testing.T) {
 		sizes = sizes[:3]
 	}
 	for _, events := range sizes {
-		for _, spread := range []int64{0, 1, 40, 1 << 40} {
+		for _, spread := range []int64{0, 1, 40, 1 << 40, 1 << 62} {
 			t.Run(fmt.Sprintf("events=%d/spread=%d", events, spread), func(t *testing.T) {
 				check(t, events, spread, false)
 				check(t, events, spread, true)

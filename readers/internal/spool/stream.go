@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"slices"
 
 	"tracekit/spill"
@@ -55,6 +56,10 @@ func (s *Stream) mark(at int) {
 
 // A key is what records are sorted by, before the order of adding.
 type key struct{ time, tie int64 }
+
+func (k key) compare(o key) int {
+	return cmp.Or(cmp.Compare(k.time, o.time), cmp.Compare(k.tie, o.tie))
+}
 
 func (k key) less(o key) bool { return k.time < o.time || k.time == o.time && k.tie < o.tie }
 
