@@ -168,7 +168,7 @@ func (c *choice) direct(x *compressor, ranks *formulae.RankMap) (size int64) {
 
 // open gives the locations that are exact their sequences.
 func (c *choice) open(x *compressor, ranks *formulae.RankMap) {
-	all := &sequences{tables: x.tables, ranks: ranks, directory: c.directory}
+	all := &sequences{tables: x.tables, version: versionValues, ranks: ranks, directory: c.directory}
 	bare := make(map[*formulae.Tree]*formulae.Tree) // trees are shared as those that were learned
 	for l, p := range c.parts {
 		if p == nil {

@@ -121,15 +121,11 @@ func membersOf(locations int, part func(l int) *coded) (out [][]trace.LocationID
 
 // begin writes the head and what is about the trace.
 func (c *compressor) begin(w io.Writer, h *head, a *about) (*sectionWriter, error) {
-	version := byte(versionFormulae)
-	if h.Mode == uint64(Statistics) {
-		version = versionSequences
-	}
-	s, err := newSectionWriter(w, version)
+	s, err := newSectionWriter(w)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout())); err != nil {
+	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout(versionValues))); err != nil {
 		return nil, err
 	}
 	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, a, aboutLayout()))

@@ -24,7 +24,7 @@ type locationDecoder struct {
 	structure *structureDecoder
 	times     *timeModel
 	timeCoder coder.Coder
-	values    *valueModel
+	values    valueCoder
 	valCoder  coder.Coder
 	clock     roundedClock
 	batch     *trace.Batch
@@ -86,16 +86,16 @@ func (s *source) begin(l trace.LocationID) (*locationDecoder, error) {
 	if d := s.leading.Swap(nil); d != nil {
 		return d, nil
 	}
-	return s.decoder(l, newTimeModel(s.tables, s.head.Fine))
+	return s.decoder(l, newTimeModel(s.tables, s.head.Fine, s.head.Grain))
 }
 
 // learn decodes the leader's first learnedEvents events and learns from them.
 func (s *source) learn() error {
-	s.models.tables, s.models.fine = s.tables, s.head.Fine
+	s.models.tables, s.models.fine, s.models.grain = s.tables, s.head.Fine, s.head.Grain
 	if s.head.Leader == trace.None {
 		return nil
 	}
-	d, err := s.decoder(trace.LocationID(s.head.Leader), newTimeModel(s.tables, s.head.Fine))
+	d, err := s.decoder(trace.LocationID(s.head.Leader), newTimeModel(s.tables, s.head.Fine, s.head.Grain))
 	for err == nil && !d.ended && d.count < learnedEvents {
 		if err = d.fill(int(min(batchEvents, learnedEvents-d.count))); d.batch.Len() > 0 {
 			d.ahead = append(d.ahead, d.batch)
@@ -199,7 +199,7 @@ func (d *locationDecoder) event() (more bool, err error) {
 	p := d.structure.predictor
 	code := d.times.code(&d.timeCoder, 0, d.table.Hash(id), p.step())
 	p.setStep(code)
-	if err := d.readValues(id); err != nil {
+	if err := d.readValues(id, code); err != nil {
 		return false, err
 	}
 	if d.timeCoder.Overrun() || !d.rows.Write(d.batch, id, d.clock.decode(code)) {
@@ -210,7 +210,7 @@ func (d *locationDecoder) event() (more bool, err error) {
 }
 
 // readValues decodes the values that follow a symbol. Their number is not believed.
-func (d *locationDecoder) readValues(id uint32) error {
+func (d *locationDecoder) readValues(id uint32, step uint64) error {
 	n := d.rows.Count(id)
 	if n == 0 {
 		d.rows.Values = d.rows.Values[:0]
@@ -224,9 +224,9 @@ func (d *locationDecoder) readValues(id uint32) error {
 	}
 	d.rows.Values = d.rows.Values[:n]
 	if d.values == nil {
-		d.values = newValueModel(d.src.tables)
+		d.values = newValueCoder(d.src.tables, d.src.version)
 	}
-	d.values.code(&d.valCoder, id, d.rows.Values)
+	d.values.code(&d.valCoder, valueContext{id, d.structure.predictor.rolling, step}, d.rows.Values)
 	if d.valCoder.Overrun() {
 		return pack.ErrDamaged
 	}

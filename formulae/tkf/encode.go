@@ -71,10 +71,11 @@ type locationEncoder struct {
 	structure *structureEncoder
 	times     *timeModel // its event hashes are those of the symbols
 	timeCoder coder.Coder
-	values    *valueModel
+	values    valueCoder
 	valCoder  coder.Coder
 	digest    sequenceDigest
-	inBlock   int // events in the block that is being made
+	inBlock   int    // events in the block that is being made
+	common    uint64 // greatest common divisor of the steps behind the first one, while it is asked for
 }
 
 // newEncoder returns an encoder for a location.
@@ -117,19 +118,27 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 }
 
 // prepare learns from the beginning of a location how times are best coded: whether the clock is
-// granular, and, if others are to start from it, the model. The lower bits are worth their time
+// granular, in multiples or otherwise, and, if others are to start from it, the model. The lower bits are worth their time
 // if they save a hundredth.
 func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
-	probe := s.newEncoder(newTimeModel(s.tables, true))
-	probe.times.steps.Weigh = true
-	if err := probe.first(events(), weighedEvents); err != nil {
-		return err
+	s.models.tables, s.models.fine = s.tables, true
+	for {
+		probe := s.newEncoder(s.models.get())
+		probe.times.steps.Weigh = true
+		if err := probe.first(events(), weighedEvents); err != nil {
+			return err
+		}
+		if g := probe.common; g > 1 && s.models.grain == 0 {
+			s.models.grain = g
+			continue
+		}
+		s.models.fine = probe.times.steps.Saved > float64(probe.out.count)/16
+		break
 	}
-	s.models.tables, s.models.fine = s.tables, probe.times.steps.Saved > float64(probe.out.count)/16
 	if s.leader == trace.None {
 		return nil
 	}
-	s.begun = s.newEncoder(newTimeModel(s.tables, s.models.fine))
+	s.begun = s.newEncoder(newTimeModel(s.tables, s.models.fine, s.models.grain))
 	if err := s.begun.first(events(), learnedEvents); err != nil {
 		return err
 	}
@@ -169,14 +178,17 @@ func (e *locationEncoder) batch(b *trace.Batch, end uint64) {
 func (e *locationEncoder) event(id uint32, t int64) {
 	e.structure.add(id)
 	code := e.out.clock.encode(t)
+	if e.out.count > 0 && e.times.steps.Weigh {
+		e.common = divisor(e.common, code)
+	}
 	p := e.structure.predictor
 	e.times.code(&e.timeCoder, code, e.out.table.Hash(id), p.step())
 	p.setStep(code)
 	if len(e.rows.Values) > 0 {
 		if e.values == nil {
-			e.values = newValueModel(e.stage.tables)
+			e.values = newValueCoder(e.stage.tables, versionValues)
 		}
-		e.values.code(&e.valCoder, id, e.rows.Values)
+		e.values.code(&e.valCoder, valueContext{id, p.rolling, code}, e.rows.Values)
 	}
 	e.out.count++
 	if e.inBlock++; e.inBlock == blockEvents {

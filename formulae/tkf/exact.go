@@ -17,7 +17,7 @@ type sequenceEncoder struct {
 	rows      symbols.Rows
 	structure *structureEncoder
 	digest    sequenceDigest
-	values    *valueModel // nil: no event has any so far
+	values    valueCoder // nil: no event has any so far
 	valCoder  coder.Coder
 	inBlock   int
 	unfit     bool // an event has more values than can be left out
@@ -57,9 +57,9 @@ func (e *sequenceEncoder) add(b *trace.Batch) {
 			continue
 		}
 		if e.values == nil {
-			e.values = newValueModel(e.tables)
+			e.values = newValueCoder(e.tables, versionValues)
 		}
-		e.values.code(&e.valCoder, id, e.rows.Values)
+		e.values.code(&e.valCoder, valueContext{symbol: id, recent: e.structure.predictor.rolling}, e.rows.Values)
 		if e.inBlock++; e.inBlock == blockEvents {
 			e.valueBlock()
 		}
@@ -92,9 +92,10 @@ func (e *sequenceEncoder) end() *exact {
 // symbols and values are there.
 type sequenceDecoder struct {
 	tables    *coder.Tables
+	version   byte
 	rows      symbols.Rows
 	structure *structureDecoder
-	values    *valueModel
+	values    valueCoder
 	valCoder  coder.Coder
 	nextBlock func() ([]byte, error) // of values
 	inBlock   int
@@ -153,9 +154,9 @@ func (d *sequenceDecoder) read(id uint32) error {
 	}
 	d.rows.Values = append(d.rows.Values, make([]uint64, n)...)
 	if d.values == nil {
-		d.values = newValueModel(d.tables)
+		d.values = newValueCoder(d.tables, d.version)
 	}
-	d.values.code(&d.valCoder, id, d.rows.Values)
+	d.values.code(&d.valCoder, valueContext{symbol: id, recent: d.structure.predictor.rolling}, d.rows.Values)
 	if d.valCoder.Overrun() {
 		return pack.ErrDamaged
 	}
@@ -164,20 +165,21 @@ func (d *sequenceDecoder) read(id uint32) error {
 
 // Sequences are those that a file keeps exactly: what the symbols of its locations mean.
 type sequences struct {
-	tables *coder.Tables
-	ranks  *formulae.RankMap
+	tables  *coder.Tables
+	version byte
+	ranks   *formulae.RankMap
 	directory
 }
 
 // of returns what opens the events of a location: blocks are those of structure and of values, from the first on.
 func (d *sequences) of(l trace.LocationID, events uint64, structure, values func() func() ([]byte, error)) formulae.Sequence {
 	return func() func() (*trace.Batch, error) {
-		t := d.tables
+		t, version := d.tables, d.version
 		table, ok := d.dict.Table(d.ranks, &d.classes[d.class[l]], int(d.position[l]))
 		if !ok {
 			return func() (*trace.Batch, error) { return nil, pack.ErrDamaged }
 		}
-		d := &sequenceDecoder{tables: t, rows: symbols.Rows{Table: table, Unmetered: true}, nextBlock: values(), location: l,
+		d := &sequenceDecoder{tables: t, version: version, rows: symbols.Rows{Table: table, Unmetered: true}, nextBlock: values(), location: l,
 			events: events}
 		next := structure()
 		d.structure = newStructureDecoder(t, func() (uint64, []byte, error) {

@@ -23,10 +23,17 @@ type head struct {
 	Terms uint64
 	Paper bool
 	Laws  bool
+
+	Grain uint64 // steps of time are multiples of it; 0: of nothing (since version 7)
 }
 
-func headLayout() pack.Column[head] {
-	return pack.Record(9,
+// headLayout is that of a version of the format: before version 7 there is no grain.
+func headLayout(version byte) pack.Column[head] {
+	base := 10
+	if version < versionValues {
+		base = 9
+	}
+	return pack.Record(base,
 		pack.Number(func(h *head) *uint64 { return &h.Mode }, codec.Below("mode", int(Statistics)+1)),
 		pack.Number(func(h *head) *uint64 { return &h.Unit }),
 		pack.Number(func(h *head) *uint64 { return &h.Keep }),
@@ -36,6 +43,7 @@ func headLayout() pack.Column[head] {
 		pack.Number(func(h *head) *uint64 { return &h.Terms }),
 		pack.Flag(func(h *head) *bool { return &h.Paper }),
 		pack.Flag(func(h *head) *bool { return &h.Laws }),
+		pack.Number(func(h *head) *uint64 { return &h.Grain }),
 	)
 }
 

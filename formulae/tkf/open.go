@@ -174,7 +174,7 @@ func (f *file) readHead(at section) error {
 	if err != nil {
 		return err
 	}
-	if err := pack.Unpack(f.tables, block, &f.head, headLayout()); err != nil {
+	if err := pack.Unpack(f.tables, block, &f.head, headLayout(f.version)); err != nil {
 		return f.damaged(at, err)
 	}
 	q := quantiser{unit: f.head.Unit, keep: uint(min(f.head.Keep, 64))}

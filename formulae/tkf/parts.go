@@ -55,7 +55,7 @@ func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID,
 		if err := stage.prepare(func() iter.Seq2[*trace.Batch, error] { return src.Events(ctx, model) }); err != nil {
 			return nil, err
 		}
-		p.head.Fine = stage.models.fine
+		p.head.Fine, p.head.Grain = stage.models.fine, stage.models.grain
 	}
 	p.Of, err = engine.Each(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Only: locations},
 		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
@@ -137,7 +137,7 @@ func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 // reading the trace.
 func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 	h := &p.head
-	for _, n := range []*uint64{&h.Mode, &h.Unit, &h.Keep, &h.Leader} {
+	for _, n := range []*uint64{&h.Mode, &h.Unit, &h.Keep, &h.Leader, &h.Grain} {
 		codec.Number(c, n)
 	}
 	codec.Flag(c, &h.Fine)

@@ -15,10 +15,11 @@ import (
 // magic begins every file; the version of the format follows.
 const magic = "TKF"
 
-// The versions that are read. The second one has, in stat mode, sequences and outliers; all else is in the first.
+// The versions that are read, of which the last one is written.
 const (
 	versionFormulae  = 5
-	versionSequences = 6
+	versionSequences = 6 // stat mode: sequences and outliers
+	versionValues    = 7 // values are guessed in several contexts
 )
 
 // A sectionKind says what a section holds. See docs/internals/TKF.md.
@@ -55,8 +56,8 @@ type sectionWriter struct {
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-func newSectionWriter(w io.Writer, version byte) (*sectionWriter, error) {
-	begin := magic + string(rune(version))
+func newSectionWriter(w io.Writer) (*sectionWriter, error) {
+	begin := magic + string(rune(versionValues))
 	_, err := io.WriteString(w, begin)
 	return &sectionWriter{w: w, total: int64(len(begin))}, err
 }
@@ -121,7 +122,7 @@ func scanSections(r io.ReaderAt, size int64, name string) (out []section, versio
 	if _, err := r.ReadAt(head, 0); err != nil || !Is(head) {
 		return nil, 0, syntaxError(name, 0, "", errNotTKF)
 	}
-	if version = head[len(magic)]; version != versionFormulae && version != versionSequences {
+	if version = head[len(magic)]; version < versionFormulae || version > versionValues {
 		return nil, 0, syntaxError(name, int64(len(magic)), "", &versionError{version})
 	}
 	for at := int64(len(head)); ; {
@@ -145,9 +146,9 @@ func scanSections(r io.ReaderAt, size int64, name string) (out []section, versio
 type versionError struct{ version byte }
 
 func (e *versionError) Error() string {
-	return fmt.Sprintf("the file has version %d of the format, this program reads versions %d and %d: compress the trace again, or "+
+	return fmt.Sprintf("the file has version %d of the format, this program reads versions %d to %d: compress the trace again, or "+
 		"read the file with the release that wrote it",
-		e.version, versionFormulae, versionSequences)
+		e.version, versionFormulae, versionValues)
 }
 
 var (

@@ -110,7 +110,7 @@ func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations
 			p.tree = pack.PackShort(c.tables, locations[l].Tree, formulae.TreeLayout())
 		}
 		p.times = binary.AppendUvarint(nil, uint64(class[l]))
-		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout(versionSequences))...)
+		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout(versionValues))...)
 		return p, nil
 	})
 	if err == nil {
@@ -198,7 +198,7 @@ func (f *file) readStatistics(rest []section) (*statFile, error) {
 		}
 		switch {
 		case at.kind == sectionClasses && s.structure == nil:
-			s.sequences = sequences{tables: f.tables, ranks: formulae.NewRankMap(&f.about.Defs)}
+			s.sequences = sequences{tables: f.tables, version: f.version, ranks: formulae.NewRankMap(&f.about.Defs)}
 			if s.sequences.directory, err = f.readDirectory(at); err == nil {
 				s.structure = make([][]section, len(s.sequences.classes))
 			}

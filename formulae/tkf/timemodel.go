@@ -18,6 +18,9 @@ import (
 // More contexts make nothing smaller: they only know less of each.
 type timeModel struct {
 	steps  *coder.Numbers
+	grain  uint64    // steps are multiples of it; 0 or 1: of nothing
+	count  uint64    // steps so far
+	broken uint64    // of these, those that are no multiples
 	events [2]uint32 // the last events, newest first, as hashes
 	length [3]uint32 // the last steps in bits, newest first
 }
@@ -28,8 +31,8 @@ const stepSlots = 16
 
 // newTimeModel returns a model that knows nothing. Fine says whether the lower bits of short
 // steps are coded in context.
-func newTimeModel(t *coder.Tables, fine bool) *timeModel {
-	return &timeModel{steps: coder.NewNumbers(t, stepSlots, fine)}
+func newTimeModel(t *coder.Tables, fine bool, grain uint64) *timeModel {
+	return &timeModel{steps: coder.NewNumbers(t, stepSlots, fine), grain: grain}
 }
 
 // timeModels are models of locations that start from what a prior one has learned of another
@@ -38,6 +41,7 @@ func newTimeModel(t *coder.Tables, fine bool) *timeModel {
 type timeModels struct {
 	tables *coder.Tables
 	fine   bool
+	grain  uint64
 	prior  *coder.Numbers // nil: models know nothing
 	free   sync.Pool
 }
@@ -51,14 +55,14 @@ func (p *timeModels) learn(m *timeModel) {
 // get returns a model for the beginning of a location.
 func (p *timeModels) get() *timeModel {
 	if p.prior == nil {
-		return newTimeModel(p.tables, p.fine)
+		return newTimeModel(p.tables, p.fine, p.grain)
 	}
 	steps, ok := p.free.Get().(*coder.Numbers)
 	if !ok {
 		steps = &coder.Numbers{}
 	}
 	p.prior.CopyTo(steps)
-	return &timeModel{steps: steps}
+	return &timeModel{steps: steps, grain: p.grain}
 }
 
 // put gives a model back that is no longer used.
@@ -69,7 +73,7 @@ func (p *timeModels) put(m *timeModel) { p.free.Put(m.steps) }
 // predicted.
 func (m *timeModel) code(c *coder.Coder, step uint64, event, sequence uint32) uint64 {
 	l := m.length
-	step = m.steps.Code(c, step, [coder.Contexts]uint32{
+	step = m.number(c, step, [coder.Contexts]uint32{
 		coder.Hash(l[0]<<16|l[1]<<8|l[2], 1),
 		coder.Hash(coder.Hash(event, m.events[0]), m.events[1]<<8|l[0]),
 		coder.Hash(sequence, 2),
@@ -77,4 +81,27 @@ func (m *timeModel) code(c *coder.Coder, step uint64, event, sequence uint32) ui
 	m.events = [2]uint32{event, m.events[0]}
 	m.length = [3]uint32{uint32(bits.Len64(step)), l[0], l[1]}
 	return step
+}
+
+// number codes a step in contexts, in grains if there are any: one more than the multiple, or 0
+// and then the step. Where too many steps are none the grain is given up.
+func (m *timeModel) number(c *coder.Coder, step uint64, contexts [coder.Contexts]uint32) uint64 {
+	m.count++
+	if m.grain <= 1 {
+		return m.steps.Code(c, step, contexts)
+	}
+	multiple := uint64(0)
+	if step%m.grain == 0 {
+		multiple = step/m.grain + 1
+	}
+	if multiple = m.steps.Code(c, multiple, contexts); multiple > 0 {
+		return (multiple - 1) * m.grain
+	}
+	for i := range contexts {
+		contexts[i]++
+	}
+	if m.broken++; m.broken > m.count/16+256 {
+		m.grain = 0
+	}
+	return m.steps.Code(c, step, contexts)
 }

@@ -22,7 +22,7 @@ func TestCoderAgainstZstd(t *testing.T) {
 		level := []float64{90, 300, 80, 5000, 120, 700, 95}[i%7]
 		steps[i] = uint64(level * (1 + 0.1*r.ExpFloat64()))
 	}
-	m := newTimeModel(coder.NewTables(), false)
+	m := newTimeModel(coder.NewTables(), false, 0)
 	var c coder.Coder
 	c.StartEncoding()
 	var plain []byte
@@ -41,5 +41,50 @@ func TestCoderAgainstZstd(t *testing.T) {
 	t.Logf("%d steps: own coder %.2f bits each, zstd of varints %.2f", n, 8*float64(own)/n, 8*float64(out.Len())/n)
 	if own*5 > out.Len()*4 {
 		t.Errorf("own coder %d bytes, zstd %d", own, out.Len())
+	}
+}
+
+// Steps in grains of a coarse clock cost what their multiples do, others cost no exactness, and a
+// grain that holds no longer is given up.
+func TestGrain(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 20_000
+	for name, one := range map[string]struct {
+		step func(i int) uint64
+		most float64 // bits of a step
+	}{
+		"multiples": {func(int) uint64 { return 1000 * (50 + r.Uint64N(8)) }, 3.3},
+		"few others": {func(i int) uint64 {
+			if i%1000 == 7 {
+				return ^uint64(0) - uint64(i)
+			}
+			return 1000 * (50 + r.Uint64N(8))
+		}, 3.8},
+		"given up": {func(int) uint64 { return 1024 + r.Uint64N(1024) }, 11.5},
+	} {
+		steps := make([]uint64, n)
+		for i := range steps {
+			steps[i] = one.step(i)
+		}
+		m := newTimeModel(coder.NewTables(), true, 1000)
+		var c coder.Coder
+		c.StartEncoding()
+		for _, s := range steps {
+			m.code(&c, s, 1, 0)
+		}
+		block := c.Finish()
+		if bits := 8 * float64(len(block)) / n; bits > one.most {
+			t.Errorf("%s: %.2f bits a step, at most %.2f expected", name, bits, one.most)
+		}
+		if name == "given up" && m.grain != 0 {
+			t.Errorf("%s: the grain is still %d", name, m.grain)
+		}
+		m = newTimeModel(coder.NewTables(), true, 1000)
+		c.StartDecoding(block)
+		for i, s := range steps {
+			if got := m.code(&c, 0, 1, 0); got != s {
+				t.Fatalf("%s: step %d is %d, not %d", name, i, got, s)
+			}
+		}
 	}
 }

@@ -21,6 +21,8 @@ type Numbers struct {
 	mix  *Mixer   // of the length and the upper bits
 	fine []chance // by length and bits so far; empty: all lower bits count as noise
 
+	Depth uint32 // groups of three bits below the upper ones that are coded in the contexts too
+
 	Weigh bool    // whether to find out what modelling the lower bits is good for
 	Saved float64 // what it has saved, in bits
 }
@@ -30,7 +32,9 @@ const (
 	topBits     = 3  // bits below the leading one that are coded in the contexts
 	longNode    = 16 // of weights: length / 8 of long numbers, then their length mod 8
 	topNode     = longNode + 16
-	numberNodes = topNode + 65<<topBits
+	deepNode    = topNode + 65<<topBits
+	numberNodes = deepNode + mostDepth<<topBits
+	mostDepth   = 4
 	fineLength  = 11              // longest number whose lower bits are modelled
 	fineChances = 1 << fineLength // bits so far of a number are fewer than its length
 )
@@ -41,6 +45,7 @@ const (
 	partShort = iota
 	partLong
 	partTop
+	partDeep = 0xFF
 )
 
 // NewNumbers makes a model with up to 1<<size chances for each context. Fine says whether the
@@ -123,6 +128,14 @@ func (n *Numbers) below(c *Coder, v uint64, length uint32, base *[Contexts]uint3
 		rest--
 		b := n.mix.Bit(c, &at, half+top, node+top, uint32(v>>rest&1))
 		top, out = top<<1|b, out<<1|uint64(b)
+	}
+	for deep := range n.Depth {
+		at := n.mix.Seek(base, Hash(uint32(out), length<<8|partDeep))
+		for top := uint32(1); rest > 0 && top < 1<<topBits; {
+			rest--
+			b := n.mix.Bit(c, &at, top, deepNode+deep<<topBits+top, uint32(v>>rest&1))
+			top, out = top<<1|b, out<<1|uint64(b)
+		}
 	}
 	if length > fineLength || len(n.fine) == 0 {
 		return out<<rest | c.raw(v, uint(rest))

@@ -1,0 +1,50 @@
+package tkf
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"tracekit/formulae/internal/coder"
+)
+
+// Values come back as they were, in every version, and what a rule makes of them costs little.
+func TestValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const n = 4000
+	for name, one := range map[string]struct {
+		value func(i int) uint64
+		most  float64 // bits of a value
+	}{
+		"grows":       {func(i int) uint64 { return 5e9 + 37*uint64(i) }, 0.2},
+		"by symbols":  {func(i int) uint64 { return []uint64{139920685232876, 93984374240960, 7}[i%3] }, 0.3},
+		"grains":      {func(int) uint64 { return 1e6 * (300 + r.Uint64N(16)) }, 6},
+		"alternating": {func(i int) uint64 { return uint64(i%2) << 62 }, 0.4},
+		"noise":       {func(int) uint64 { return r.Uint64() }, 68},
+		"extremes":    {func(int) uint64 { return []uint64{0, 1, 1 << 63, ^uint64(0), 1 << 62}[r.IntN(5)] }, 14},
+	} {
+		values, recent := make([]uint64, n), make([][2]uint32, n)
+		for i := range values {
+			values[i], recent[i] = one.value(i), [2]uint32{uint32(i % 3), uint32(i % 3)}
+		}
+		for version := byte(versionFormulae); version <= versionValues; version++ {
+			m := newValueCoder(coder.NewTables(), version)
+			var c coder.Coder
+			c.StartEncoding()
+			for i, v := range values {
+				m.code(&c, valueContext{1, recent[i], 100}, []uint64{v, v})
+			}
+			block := c.Finish()
+			if bits := 4 * float64(len(block)) / n; version == versionValues && bits > one.most {
+				t.Errorf("%s: %.2f bits a value, at most %.2f expected", name, bits, one.most)
+			}
+			m = newValueCoder(coder.NewTables(), version)
+			c.StartDecoding(block)
+			for i, v := range values {
+				got := []uint64{0, 0}
+				if m.code(&c, valueContext{1, recent[i], 100}, got); got[0] != v || got[1] != v {
+					t.Fatalf("%s, version %d: value %d is %d, not %d", name, version, i, got, v)
+				}
+			}
+		}
+	}
+}
