@@ -60,13 +60,7 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	for _, r := range f.a.CriticalPath.Regions[:min(levers, len(f.a.CriticalPath.Regions))] {
 		add(field.Site{SourceLine: r.SourceLine, Operation: r.Operation})
 	}
-	gains, err := engine.Map(ctx, jobs, len(places), func(ctx context.Context, i int) (int64, error) {
-		p, err := m.Predict(ctx, whatif.Scale(f.site(places[i]), 0.5))
-		if err != nil {
-			return 0, ctx.Err()
-		}
-		return p.Gain(), nil
-	})
+	gains, err := f.halved(ctx, m, places, jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -100,4 +94,32 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		c.Change = shorter("If it took half the time", gains[best], share)
 	}
 	return []cause.Cause{c}, nil
+}
+
+// halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.
+func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Site, jobs int) ([]int64, error) {
+	const half = 0.5
+	gains, bounds, path := make([]int64, len(places)), make([]int64, len(places)), m.Bound()
+	var order []int // what may gain most first
+	for i := range places {
+		bounds[i], order = path.Scale(f.site(places[i]), half), append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(bounds[b], bounds[a]) })
+	try := func(some []int) error {
+		_, err := engine.Map(ctx, jobs, len(some), func(ctx context.Context, k int) (struct{}, error) {
+			p, err := m.Predict(ctx, whatif.Scale(f.site(places[some[k]]), half))
+			if err == nil {
+				gains[some[k]] = p.Gain()
+			}
+			return struct{}{}, ctx.Err()
+		})
+		return err
+	}
+	if len(order) == 0 {
+		return nil, nil
+	}
+	if err := try(order[:1]); err != nil {
+		return nil, err
+	}
+	return gains, try(slices.DeleteFunc(order[1:], func(i int) bool { return bounds[i] < gains[order[0]] }))
 }

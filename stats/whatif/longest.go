@@ -119,45 +119,53 @@ func (x *tracer) add(f *flight) {
 	}
 }
 
-// cause returns the call for which a row waited until met.
+// cause returns the call for which a row waits until met.
 func (x *tracer) cause(loc *location, r, after row, met int64) (l trace.LocationID, call uint32) {
-	l, latest, flight := trace.LocationID(trace.None), int64(math.MinInt64), uint32(0)
+	l, call, _, flight := x.latest(loc, r, after, met, x.in.flights, x.schedule.At)
+	x.lag(flight)
+	return l, call
+}
+
+// latest returns the call that a row needs latest, when that need is met, and its flight. The times of entering calls are given. What
+// is met later than the row waits is not looked for.
+func (m *Model) latest(loc *location, r, after row, met int64, flights []flight, enter func(trace.LocationID, uint32) int64) (l trace.LocationID,
+	call uint32, latest int64, flight uint32) {
+	l, latest = trace.None, math.MinInt64
 	for k := r.needs; k < after.needs && latest < met; k++ {
 		n := loc.needs.Ptr(int(k))
-		if at := x.schedule.At(n.location, n.call) + x.in.flights[n.flight].lag; at > latest {
+		if at := enter(n.location, n.call) + flights[n.flight].lag; at > latest {
 			l, call, latest, flight = n.location, n.call, at, n.flight
 		}
 	}
 	if !r.before {
 		for k := r.parts; k < after.parts && latest < met; k++ {
 			p := loc.parts.Ptr(int(k))
-			from, begin, at := x.last(p)
-			if at += x.in.flights[p.flight].lag - p.head; from != trace.None && at > latest {
+			from, begin, at := m.lastOf(p, enter)
+			if at += flights[p.flight].lag - p.head; from != trace.None && at > latest {
 				l, call, latest, flight = from, begin, at, p.flight
 			}
 		}
 	}
-	x.lag(flight)
-	return l, call
+	return l, call, latest, flight
 }
 
-// last returns the call by which the last one arrives for whom a part of a collective waits, and when.
-func (x *tracer) last(p *part) (l trace.LocationID, call uint32, at int64) {
+// lastOf returns the call by which the last one arrives for whom a part of a collective waits, and when.
+func (m *Model) lastOf(p *part, enter func(trace.LocationID, uint32) int64) (l trace.LocationID, call uint32, at int64) {
 	l, at = trace.None, math.MinInt64
 	see := func(other trace.LocationID, c uint32, head int64) {
-		if t := x.schedule.At(other, c) + head; t > at {
+		if t := enter(other, c) + head; t > at {
 			l, call, at = other, c, t
 		}
 	}
-	if k := int(p.instance) - x.t.Collectives.Len(); k >= 0 { // nothing but a call on each location says who takes part
-		for other := range x.locations {
-			if i := startup(x.t.Calls[other], startups[k]); i >= 0 {
+	if k := int(p.instance) - m.t.Collectives.Len(); k >= 0 { // nothing but a call on each location says who takes part
+		for other := range m.locations {
+			if i := startup(m.t.Calls[other], startups[k]); i >= 0 {
 				see(trace.LocationID(other), uint32(i), 0)
 			}
 		}
 		return l, call, at
 	}
-	c := x.t.Collectives.Ptr(int(p.instance))
+	c := m.t.Collectives.Ptr(int(p.instance))
 	end := c.First + c.Count
 	if p.does&awaits == 0 {
 		if end = c.First; p.does&follows != 0 {
@@ -165,7 +173,7 @@ func (x *tracer) last(p *part) (l trace.LocationID, call uint32, at int64) {
 		}
 	}
 	for k := c.First; k < end; k++ {
-		if m, ok := x.arriving(k); ok {
+		if m, ok := m.arriving(k); ok {
 			see(m.Location, m.Call, m.Head)
 		}
 	}

@@ -212,10 +212,10 @@ func (r *replay) met(l trace.LocationID, n *need) (at int64, ok bool) {
 }
 
 // arriving returns the member of a scan for whom others wait.
-func (r *replay) arriving(row uint32) (causal.Member, bool) {
-	m := r.t.Members.Ptr(int(row))
-	if r.members.At(int(row))&arrives == 0 {
+func (m *Model) arriving(row uint32) (causal.Member, bool) {
+	x := m.t.Members.Ptr(int(row))
+	if m.members.At(int(row))&arrives == 0 {
 		return causal.Member{}, false
 	}
-	return causal.Member{Location: m.Location, Call: m.Call, Head: m.Begin - r.t.Calls[m.Location].Ptr(int(m.Call)).Enter}, true
+	return causal.Member{Location: x.Location, Call: x.Call, Head: x.Begin - m.t.Calls[x.Location].Ptr(int(x.Call)).Enter}, true
 }
