@@ -30,8 +30,8 @@ const (
 	pieceRows  = 1 << 13 // that a goroutine fills at a time: a multiple of 8, a divisor of recordRows
 )
 
-// WriteArrowFile writes columns of the table, by their indices, as a file of Arrow IPC, with so many goroutines if any rows can be had
-// alone. Names are dictionaries. It fails once the context has ended.
+// WriteArrowFile writes columns of the table, by their indices, as a file of Arrow IPC. Names are dictionaries. Jobs goroutines write it if
+// any rows can be had alone. It fails once the context has ended.
 func (t Table) WriteArrowFile(ctx context.Context, f *os.File, jobs int, wanted []int) error {
 	w := &arrowFile{shell: shell{file: f}, table: t, parts: t.parts(), wanted: wanted}
 	rows := 0
@@ -68,6 +68,9 @@ type fileRecord struct {
 	columns [][]gap // validity and values, by place in wanted
 	missing []atomic.Int64
 }
+
+// errInPlace says that the library writes records otherwise than this file expects.
+var errInPlace = errors.New("columns cannot be written in place")
 
 // A gap is bytes of a file that are written later.
 type gap struct{ at, size int64 }
@@ -137,7 +140,7 @@ func (w *arrowFile) layOut(rows int) error {
 		}
 		r.meta = w.last
 		if len(w.gaps) != 2*len(columns) {
-			return errors.New("arrowdir: the library does not write columns as they are")
+			return errInPlace
 		}
 		r.columns = slices.Collect(slices.Chunk(slices.Clone(w.gaps), 2))
 		w.records = append(w.records, r)
@@ -232,7 +235,7 @@ func (w *arrowFile) count() error {
 		}
 		at := bytes.Index(meta, said)
 		if at < 0 {
-			return errors.New("arrowdir: the library does not describe columns as it did")
+			return errInPlace
 		}
 		if _, err := w.file.WriteAt(is, r.meta.at+int64(at)); err != nil {
 			return err
