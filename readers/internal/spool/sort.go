@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -93,13 +94,14 @@ func (s *sorter) sortByTime(span int) {
 
 // sortTies puts entries with equal times in order of their ties.
 func (s *sorter) sortTies() {
+	tie := func(entry uint64) int64 { return int64(s.record(entry)[2]) }
 	for i := 0; i < len(s.order); {
 		j, tied := i+1, true
 		for ; j < len(s.order) && s.order[j]>>s.shift == s.order[i]>>s.shift; j++ {
-			tied = tied && !s.key(s.order[j]).less(s.key(s.order[j-1]))
+			tied = tied && tie(s.order[j-1]) <= tie(s.order[j])
 		}
 		if !tied {
-			slices.SortStableFunc(s.order[i:j], func(a, b uint64) int { return s.key(a).compare(s.key(b)) })
+			slices.SortStableFunc(s.order[i:j], func(a, b uint64) int { return cmp.Compare(tie(a), tie(b)) })
 		}
 		i = j
 	}
