@@ -116,23 +116,19 @@ func skipValue(b []byte, i int, eof bool) int {
 
 // skipWord returns the index behind the number or word that starts at b[i].
 func skipWord(b []byte, i int, eof bool) int {
-	for {
-		for i < len(b) && classes[b[i]] == plain {
-			i++
-		}
-		n := 0
-		if i < len(b) {
-			n = notANumber(b[i:])
-		}
-		switch {
-		case n > 0:
+	for i < len(b) {
+		if n := notANumber(b[i:]); n > 0 {
 			i += n
-		case i == len(b) && !eof:
-			return short
-		default:
+		} else if classes[b[i]] == plain {
+			i++
+		} else {
 			return i
 		}
 	}
+	if !eof {
+		return short
+	}
+	return i
 }
 
 // notANumber returns how much of a text is what a C library of Windows writes into a word for a
@@ -169,13 +165,6 @@ func skipNested(b []byte, i int) int {
 		case plain:
 			if last == quote || last == shut {
 				return broken
-			}
-			for i+1 < len(b) && classes[b[i+1]] == plain {
-				i++
-			}
-		case delimiter:
-			for i+1 < len(b) && classes[b[i+1]] == delimiter {
-				i++
 			}
 		case open:
 			if last == quote || last == plain {
