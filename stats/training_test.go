@@ -93,7 +93,7 @@ func TestSlowWorkersLead(t *testing.T) {
 // TestLateWorkerGains: where a few steps do not tell that a worker is slow for itself, that it comes late has what steps gain without it. In the
 // run rank 1 sleeps 20 ms in each of four steps.
 func TestLateWorkerGains(t *testing.T) {
-	src, err := readers.Open(t.Context(), tracetest.Shared(t, "traces/json/gloo"), readers.OpenOptions{})
+	src, err := readers.Open(t.Context(), tracetest.Shared(t, "json/gloo"), readers.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

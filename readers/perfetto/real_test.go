@@ -48,7 +48,7 @@ var rankName = regexp.MustCompile(`rank (\d)(?:: GPU \d)?/`)
 // TestShared compares traces with what is known of them.
 func TestShared(t *testing.T) {
 	var all map[string]json.RawMessage
-	data, err := os.ReadFile(tracetest.Shared(t, "traces", "recorders", "perfetto", "expected.json"))
+	data, err := os.ReadFile(tracetest.Shared(t, "recorders", "perfetto", "expected.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}
@@ -61,7 +61,7 @@ func TestShared(t *testing.T) {
 	}
 	for _, name := range []string{"rocprof-like.pftrace", "rocprof-like.z.pftrace", "rocprof-like.pftrace.gz"} {
 		t.Run(name, func(t *testing.T) {
-			compareTruths(t, tracetest.Shared(t, "traces", "recorders", "perfetto", name), want)
+			compareTruths(t, tracetest.Shared(t, "recorders", "perfetto", name), want)
 		})
 	}
 }
@@ -161,7 +161,7 @@ func compareTruths(t *testing.T, path string, want truths) {
 
 // TestSharedClocks compares the trace of several clocks, and of lost packets, with what is known of it.
 func TestSharedClocks(t *testing.T) {
-	src, err := Open(t.Context(), []string{tracetest.Shared(t, "traces", "recorders", "perfetto", "clocks.pftrace")}, recording.Options{})
+	src, err := Open(t.Context(), []string{tracetest.Shared(t, "recorders", "perfetto", "clocks.pftrace")}, recording.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

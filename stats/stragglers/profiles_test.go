@@ -267,7 +267,7 @@ func TestUnlikeRanks(t *testing.T) {
 
 // TestGlooProfiles states that rank 1 of a real run, which sleeps 20 ms in each step, is slow, and how much a step would be shorter.
 func TestGlooProfiles(t *testing.T) {
-	dir := tracetest.Shared(t, "traces/json/gloo")
+	dir := tracetest.Shared(t, "json/gloo")
 	doc, err := ofProfiles(t, filepath.Join(dir, "rank0.pt.trace.json.gz"), filepath.Join(dir, "rank1.pt.trace.json.gz"))
 	if err != nil {
 		t.Fatal(err)

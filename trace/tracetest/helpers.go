@@ -113,6 +113,9 @@ func SharedFolder() string {
 // Shared returns a path below the folder of further real traces, and skips the test if it is not there.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
+	if first, _, _ := strings.Cut(filepath.ToSlash(filepath.Join(path...)), "/"); first == "traces" {
+		t.Fatalf("%q is below traces already", path)
+	}
 	full := filepath.Join(append([]string{SharedFolder()}, path...)...)
 	if _, err := os.Stat(full); err != nil {
 		Need(t, moreTraces)
