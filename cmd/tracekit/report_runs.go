@@ -50,8 +50,8 @@ const mostRuns = 16
 
 // runs returns the paths of each run.
 func (o *runsOptions) runs() ([][]string, error) {
-	folder := func(path string) bool { i, err := os.Stat(path); return err == nil && i.IsDir() }
-	apart := o.apart || len(o.Paths) > 1 && !slices.ContainsFunc(o.Paths, func(p string) bool { return !folder(p) })
+	noFolder := func(path string) bool { i, err := os.Stat(path); return err != nil || !i.IsDir() }
+	apart := o.apart || len(o.Paths) > 1 && !slices.ContainsFunc(o.Paths, noFolder)
 	if parts, err := readers.Parts(o.Paths); err != nil || parts && !apart {
 		return [][]string{o.Paths}, nil // the error is that of opening them
 	}

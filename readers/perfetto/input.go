@@ -81,7 +81,8 @@ func (in *input) next() ([]byte, found) {
 		}
 		const packets = uint64(packetTag >> 3)
 		kind := protowire.Type(tag & 7)
-		if tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) || tag>>3 == packets && tag != uint64(packetTag) || kind == protowire.StartGroupType { // no trace has groups
+		if tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) || tag>>3 == packets && tag != uint64(packetTag) ||
+			kind == protowire.StartGroupType { // no trace has groups
 			return nil, foundBroken
 		}
 		if kind != protowire.BytesType { // a field that is newer than this program

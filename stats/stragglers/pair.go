@@ -56,11 +56,7 @@ func (r *replayer) newPair() *pair {
 
 // lengthsOf returns the length of each step in which the workers of a group alone take what is recorded.
 func (r *replayer) lengthsOf(g group) []float64 {
-	if r.pair == nil && !r.unpaired {
-		r.pair = r.newPair()
-		r.unpaired = r.pair == nil
-	}
-	if g.by != byDP || r.unpaired {
+	if g.by != byDP || r.pair == nil {
 		return r.lengths(func(n int) bool { return r.numberOf(g.by, int(r.by[n])) == g.number })
 	}
 	n, took := len(r.template), make([]float64, len(r.pair.kind))

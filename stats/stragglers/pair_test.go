@@ -33,8 +33,8 @@ func TestPair(t *testing.T) {
 				t.Errorf("%+v, dp rank %d: %v, want %v", o, g.number, got, want)
 			}
 		}
-		if r.unpaired != (o.DP == 1) {
-			t.Errorf("%+v: unpaired %t", o, r.unpaired)
+		if unpaired := r.pair == nil; unpaired != (o.DP == 1) {
+			t.Errorf("%+v: unpaired %t", o, unpaired)
 		}
 	}
 }

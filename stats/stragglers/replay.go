@@ -27,9 +27,8 @@ type replayer struct {
 
 	slower struct{ latency, perByte float64 }
 
-	excess   [][]float64 // by worker and step, once Find has asked for them
-	pair     *pair       // nil: not asked for yet, or there is none
-	unpaired bool
+	excess [][]float64 // by worker and step, once Find has asked for them
+	pair   *pair       // nil: there is none
 }
 
 func newReplayer(j *job) (*replayer, error) {
@@ -62,6 +61,7 @@ func newReplayer(j *job) (*replayer, error) {
 		}
 	}
 	r.equalize()
+	r.pair = r.newPair()
 	return r, nil
 }
 

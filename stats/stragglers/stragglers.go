@@ -49,10 +49,10 @@ func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	order := r.workers(doc)
 	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
 	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(order[:len(doc.Slowest)]))))
-	doc.MendedNs = int64(math.Round(r.whenMended(order[:len(doc.Slowest)])))
+	doc.MendedNs = r.whenMended(order[:len(doc.Slowest)])
 	for i, mended := 0, 0; i < len(order) && mended < mostMended; i++ {
 		if w := &doc.ByWorker[i]; w.Pattern != "" {
-			gain := int64(math.Round(whole - r.whenMended(order[i:i+1])))
+			gain := doc.StepNs - r.whenMended(order[i:i+1])
 			w.GainNs, mended = &gain, mended+1
 		}
 	}

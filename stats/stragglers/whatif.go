@@ -107,11 +107,11 @@ func (r *replayer) mended(workers []int) [][]float64 {
 	return out
 }
 
-// whenMended returns the mean length of a step if some workers compute as long as their peers.
-func (r *replayer) whenMended(workers []int) float64 {
+// whenMended returns the mean length of a step, in ns, if some workers compute as long as their peers.
+func (r *replayer) whenMended(workers []int) int64 {
 	with := *r
 	with.took = r.mended(workers)
-	return mean(with.lengths(func(int) bool { return true }))
+	return int64(math.Round(mean(with.lengths(func(int) bool { return true }))))
 }
 
 // rebalance scales computations, so that those of a type take equally long in the mean on all stages.

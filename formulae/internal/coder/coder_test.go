@@ -61,6 +61,7 @@ func FuzzNumbers(f *testing.F) {
 		}
 		run := func(c *Coder) []uint64 {
 			m := NewNumbers(tables, 12, fine)
+			m.Depth = uint32(len(data) % (mostDepth + 1))
 			var out []uint64
 			for i, v := range values {
 				if c.decoding {

@@ -7,53 +7,17 @@ What says names, clocks and tracks is written once; flows get numbers of their o
 
 usage: python3 grow.py FROM TO COPIES
 """
+import pathlib
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "internal/protobuf/testdata"))
+from wire import fields, holder, varint  # noqa: E402
 
 TIMESTAMP, SEQUENCE, TRACK_EVENT, INTERNED, CLEARED = 8, 10, 11, 12, 13
 KIND, TRACK = 9, 11       # of an event
 BEGIN, END = 1, 2
 FLOWS = (36, 47, 42, 48)  # their fields in an event, varint and fixed
 IDS = 1 << 20             # numbers of flows of a copy
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def number(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """Yields number, wire type, value and the bytes of each field."""
-    at = 0
-    while at < len(data):
-        start = at
-        tag, at = number(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = number(data, at)
-        else:
-            size = {1: 8, 5: 4}.get(kind)
-            if size is None:
-                size, at = number(data, at)
-            value, at = data[at:at + size], at + size
-        yield tag >> 3, kind, value, data[start:at]
-
-
-def holder(n, data):
-    return varint(n << 3 | 2) + varint(len(data)) + data
 
 
 def moved(event, by):

@@ -7,7 +7,11 @@ Correlations get numbers of their own.
 
 usage: python3 grow.py FROM TO COPIES
 """
+import pathlib
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "internal/protobuf/testdata"))
+from wire import fields, holder, varint  # noqa: E402
 
 LINES, STATS = 3, 5          # fields of a plane
 TIMESTAMP, EVENTS = 3, 4     # of a line
@@ -15,49 +19,8 @@ OFFSET, LENGTH, STAT = 2, 3, 4  # of an event
 IDS = 1 << 24                # correlations of a copy
 
 
-def varint(value):
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def number(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """Yields number, wire type, value and the bytes of each field."""
-    at = 0
-    while at < len(data):
-        start = at
-        tag, at = number(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = number(data, at)
-        else:
-            size = {1: 8, 5: 4}.get(kind)
-            if size is None:
-                size, at = number(data, at)
-            value, at = data[at:at + size], at + size
-        yield tag >> 3, kind, value, data[start:at]
-
-
 def first(data, field, default=0):
     return next((v for n, _, v, _ in fields(data) if n == field), default)
-
-
-def holder(n, data):
-    return varint(n << 3 | 2) + varint(len(data)) + bytes(data)
 
 
 def correlation(plane):
