@@ -43,7 +43,7 @@ func (r *Sections) devicePath() {
 			"hosts that wait for a device are not on it, and in collectives it is with who comes last. "+
 			"Launch: from the call that launches a kernel to the kernel's begin, with nothing before it on the device; "+
 			"gap: from the end of one kernel to the begin of the next; loading: what loads input, and what it calls; "+
-			"startup: hosts before the first work of their devices."))
+			"startup, ending: hosts before the first and after the last work of their devices."))
 }
 
 // A Kernel is what all devices together execute under one name.

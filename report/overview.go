@@ -324,7 +324,7 @@ func (o *Overview) where(c *cause.Cause, shown string) string {
 	if name == "" || c.Kind == cause.DeviceIdle && c.Region != "" {
 		name, place = string(c.Region), words.Sentence(c.SourceLine)
 	}
-	if c.Kind == cause.DeviceIdle {
+	if _, ending := c.Evidence["after_last_work_ns"]; c.Kind == cause.DeviceIdle && !ending {
 		place = "before work launched by " + words.Brief(name)
 	}
 	if c.Line > 0 && c.LineOf == "" {

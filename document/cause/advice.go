@@ -119,6 +119,8 @@ func (c *Cause) advice() string {
 			return "launch less often: larger batches, fused kernels, CUDA or HIP graphs."
 		case has("host_bound_ns"):
 			return "launch the next work before the device has finished the last one."
+		case has("after_last_work_ns"):
+			return "if this is no part of the program that you tune, leave it out with --to."
 		}
 	}
 	return ""

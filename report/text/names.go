@@ -108,9 +108,15 @@ func (n *shownNames) display(name string, width int) string {
 // somewhere is a source line that is only where its region begins.
 var somewhere = regexp.MustCompile(`\+ \([^()]+\)( #[0-9]+)?$`)
 
+// longestNote is the width from which on a footnote leaves the middle of a name out: names of C++ templates have thousands of characters.
+const longestNote = 300
+
 // footnotes lists the numbered names, and explains the plus behind a region.
 func (n *shownNames) footnotes(w io.Writer, rows [][]string, width int) {
 	for k, name := range n.full {
+		if r := []rune(name); len(r) > longestNote {
+			name = string(r[:longestNote*2/3]) + " … " + string(r[len(r)-longestNote/3:])
+		}
 		fmt.Fprintf(w, "#%d %s\n", k+1, Wrap(name, width-3, 3))
 	}
 	for _, row := range rows {

@@ -39,8 +39,10 @@ type path struct {
 type pathHost struct {
 	*host
 	threads []*threadCursor
-	driving []int // those that the path may lead through
-	begins  int64 // of the first work of any device
+	all     []int
+	driving []int // those that the path leads through while they have records
+	begins  int64 // of the first work of any device; the largest time without any
+	ends    int64 // of the last, likewise
 	heaps   map[*device]*queueHeap
 }
 
@@ -74,6 +76,7 @@ const (
 	onHost
 	inLoading // on a host, which loads data
 	inStartup // on a host, before any of its devices has worked
+	inEnding  // on a host, when all its devices have
 	inLaunch
 	inGap
 	unknown
@@ -95,9 +98,10 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
 	for _, h := range hosts {
-		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap), begins: math.MaxInt64}
+		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap), begins: math.MaxInt64, ends: math.MaxInt64}
 		helpers := slices.ContainsFunc(h.threads, c.drives)
 		for i, t := range h.threads {
+			x.all = append(x.all, i)
 			if x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()}); !helpers || c.drives(t) {
 				x.driving = append(x.driving, i)
 			}
@@ -113,6 +117,9 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 				p.queues[s.location] = l
 			}
 			x.heaps[d] = heap
+		}
+		if l, k := x.latest(math.MaxInt64-1, c.opts.From); l != nil {
+			x.ends = l.part.kernels.Ptr(k).end
 		}
 		p.hosts = append(p.hosts, x)
 	}
@@ -176,18 +183,21 @@ func (p *path) end(t *int64) (best stand, ok bool) {
 	return best, ok
 }
 
-// charge moves back to a time, and adds what passes to a key.
+// charge moves back to a time, and adds what passes to a key. What passes on a host is divided at the first and the last work of its devices.
 func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 	to = max(to, p.from)
+	if k.kind == onHost {
+		p.add(h, pathKey{inEnding, k.region}, t, max(to, h.ends))
+		p.add(h, k, t, max(to, h.begins))
+		k.kind = inStartup
+	}
+	p.add(h, k, t, to)
+}
+
+// add is charge for what is of one kind.
+func (p *path) add(h *pathHost, k pathKey, t *int64, to int64) {
 	if to >= *t {
 		return
-	}
-	if k.kind == onHost && to < h.begins {
-		p.charge(h, k, t, h.begins)
-		k.kind = inStartup
-		if to >= *t {
-			return
-		}
 	}
 	at := &p.sums[k.kind][min(int(k.region), len(p.c.works))]
 	if *at == nil {
@@ -245,12 +255,21 @@ func (x *threadCursor) before(t int64) (a act, ok bool) {
 }
 
 // otherThread goes from a thread that does nothing, or sleeps, to the first one of its host that does something. While there is none,
-// the time is that of who sleeps, first on the thread itself, or of nobody.
+// the time is that of who sleeps, first on the thread itself, or of nobody. Before all their records it goes to helpers.
 func (p *path) otherThread(at stand, t *int64) (stand, bool) {
+	next, ok := p.among(at.host.driving, at, t)
+	if !ok {
+		next, ok = p.among(at.host.all, at, t)
+	}
+	return next, ok
+}
+
+// among is otherThread among some threads.
+func (p *path) among(threads []int, at stand, t *int64) (stand, bool) {
 	latest := int64(0)
 	asleep, some := act{region: trace.None, loader: trace.None}, false
 	next := at
-	for _, i := range at.host.driving {
+	for _, i := range threads {
 		a, ok := at.host.threads[i].before(*t)
 		if !ok {
 			continue
@@ -417,7 +436,7 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inLaunch: "launch", inGap: "gap",
+var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inEnding: "ending", inLaunch: "launch", inGap: "gap",
 	unknown: "unknown"}
 
 // result makes the block of the document.
@@ -433,7 +452,7 @@ func (p *path) result() *accelerator.Path {
 		switch {
 		case s.kind == onKernel:
 			row.Kind = c.works[s.region].String()
-		case (s.kind == onHost || s.kind == inStartup) && s.region == trace.None:
+		case (s.kind == onHost || s.kind == inStartup || s.kind == inEnding) && s.region == trace.None:
 			row.Name = field.OutsideRegions
 		case s.kind == unknown:
 			row.Name = field.NotRecorded

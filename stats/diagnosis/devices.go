@@ -22,7 +22,7 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 	if f.run == 0 { // less than a nanosecond
 		return []cause.Cause{}
 	}
-	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.gaps(), f.lateRanks(),
+	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.ending(), f.gaps(), f.lateRanks(),
 		f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
 			f.communication-f.causes.CollectiveWaitNs),
 		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory)), nil)
@@ -34,7 +34,6 @@ type deviceFinder struct {
 	run     int64
 	start   int64 // of the run, or of the part that is analyzed
 	whole   int64 // run time of all devices
-	after   int64 // of it, after their last work
 	causes  accelerator.IdleCauses
 	kernels uint64
 	work    int64 // of single kernels
@@ -54,7 +53,6 @@ func newDeviceFinder(a *analysis.Result) *deviceFinder {
 	f.whole, f.spare, f.known = f.run*int64(len(a.Devices)), f.run, f.run
 	for i := range a.Devices {
 		d := &a.Devices[i]
-		f.after += f.start + f.run - d.StartNs - d.SpanNs
 		f.communication += d.ExposedCommunicationNs
 		f.memory += d.ExposedMemoryNs
 		f.causes.HostBoundNs += d.IdleCauses.HostBoundNs
@@ -227,20 +225,24 @@ func (f *deviceFinder) turns() []cause.Cause {
 
 // hosts judges that devices have nothing to do since hosts launch late.
 func (f *deviceFinder) hosts() []cause.Cause {
-	path, nothing := f.path["host"], f.after+f.causes.HostBoundNs
+	path, nothing := f.path["host"], f.causes.HostBoundNs
 	c := cause.Cause{Kind: cause.DeviceIdle,
-		Evidence: map[string]float64{"host_bound_ns": float64(f.causes.HostBoundNs), "after_ns": float64(f.after),
-			"critical_path_ns": float64(path), "kernels": float64(f.kernels), "mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
+		Evidence: map[string]float64{"host_bound_ns": float64(nothing), "critical_path_ns": float64(path), "kernels": float64(f.kernels),
+			"mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
 	c.Headline = f.verb("Hosts launch too slowly: devices idle", "The host launches too slowly: the device idles")
-	c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", f.who("have", "has"), f.of(nothing),
-		words.Time(f.work/int64(max(1, f.kernels))))
-	if 20*f.after >= nothing {
-		c.Text += fmt.Sprintf(" %s of that are after the last work.", words.Time(f.after))
+	if nothing > 0 {
+		c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", f.who("have", "has"), f.of(nothing),
+			words.Time(f.work/int64(max(1, f.kernels))))
+	} else {
+		c.Text = fmt.Sprintf("%s of the critical path pass on hosts, until they launch the next work.", words.Time(path))
 	}
 	rest := f.known - f.path["loading"] // which is a cause of its own
-	if 2*rest < f.known {
+	if f.sameHost() {                   // so that all work lies between startup and ending
+		rest -= f.path["startup"] + f.path["ending"]
+	}
+	if f.path["loading"] > f.known/2 {
 		c.Text += " Most of that is data loading."
-	} else if 20*f.causes.HostBoundNs >= nothing {
+	} else if nothing > 0 {
 		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
 		c.Region, c.Operation = site.Operator, site.Call
 		c.Text += fmt.Sprintf(" Most idle time precedes work launched by %s: %s, %s each.", launcher(site), words.Time(site.HostBoundNs),
@@ -250,6 +252,25 @@ func (f *deviceFinder) hosts() []cause.Cause {
 		c.Text += fmt.Sprintf(" Hosts spend most of it in %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
+}
+
+// sameHost reports whether all devices belong to one host.
+func (f *deviceFinder) sameHost() bool {
+	return !slices.ContainsFunc(f.a.Devices, func(d accelerator.Device) bool { return d.Rank != f.a.Devices[0].Rank })
+}
+
+// ending judges that hosts go on when their devices have done all work.
+func (f *deviceFinder) ending() []cause.Cause {
+	row := f.onPath("ending")
+	if row == nil {
+		return nil
+	}
+	path := f.path["ending"]
+	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
+		Evidence: map[string]float64{"after_last_work_ns": float64(path), "critical_path_ns": float64(path)}}
+	c.Headline = f.verb("Hosts go on after the last work of their devices", "The host goes on after the last work of the device")
+	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it in %s.", words.Time(path), words.Time(row.TimeNs), words.Brief(row.Name))
+	return f.cause(c, min(path, f.spare), "If the run ended with that work")
 }
 
 // gaps judges that what is launched does not begin though the device does nothing.

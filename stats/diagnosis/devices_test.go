@@ -48,6 +48,17 @@ startup main  gains 20 critical_path_ns 20
 device_idle op launch gains 10 kernel_gaps_ns 10`,
 		},
 		{
+			// k 10..20 is launched at 10; from 20 on, when the device has done all, the host goes on. While the device works the path
+			// is the host's, too, which nobody waits for: no cause.
+			"ending", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter main ; 10 Enter launch attr=0:4:1 ; 10 Leave launch ; 12 Enter op ; 90 Leave op ; 100 Leave main
+location 1 stream process=1 kind=2
+  10 Enter k attr=0:4:1 ; 20 Leave k
+`, `device_idle op  gains 80 after_last_work_ns 80
+startup main  gains 10 critical_path_ns 10`,
+		},
+		{
 			// Between the kernels the host loads data 10..90, of which 40 in decode; the launch is at 90. Nothing is left of the time in
 			// which the device idles for other work of the host.
 			"loading", oneDevice + `
@@ -144,7 +155,7 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 				got = append(got, fmt.Sprintf("doubt %s of rank %d by %d", d.Kind, *d.Rank, d.LateNs))
 			}
 			for _, x := range causes {
-				key := []string{"unknown_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns",
+				key := []string{"unknown_ns", "after_last_work_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns", "collective_wait_ns",
 					"critical_path_ns"}
 				for _, k := range key {
 					if v, ok := x.Evidence[k]; ok {
