@@ -170,17 +170,23 @@ func (ev *event) set(key uint64, value []byte, digits int) {
 // numberedPhases are the phases that dftracer writes as numbers since version 2.1.1.
 var numberedPhases = map[string]byte{"1": 'X', "2": 'C', "3": 'A', "4": 'M'}
 
-// phase returns the letter that a phase begins with, 0 if it is empty.
+// noPhase stands for what is longer than the letter of a phase.
+const noPhase = '?'
+
+// phase returns the letter of a phase, 0 if it is empty.
 func phase(value []byte) byte {
 	if value[0] != '"' {
 		if p, ok := numberedPhases[string(value)]; ok {
 			return p
 		}
 	}
-	if s := text(value); len(s) > 0 {
+	switch s := text(value); len(s) {
+	case 0:
+		return 0
+	case 1:
 		return s[0]
 	}
-	return 0
+	return noPhase
 }
 
 func (ev *event) number(value []byte, digits int) (int64, bool) {

@@ -240,6 +240,8 @@ func TestBadEventIsLeftOut(t *testing.T) {
 		`{"ph":"X","pid":1,"tid":1,"ts":[5],"dur":2,"name":"h"}`:           trace.CodeBadValue,
 		`{"pid":1,"tid":1,"ts":5,"dur":2,"name":"h"}`:                      trace.CodeUnknownRecord,
 		`{"ph":"Q","pid":1,"tid":1,"ts":5,"dur":2,"name":"h"}`:             trace.CodeUnknownRecord,
+		`{"ph":"MPI_Barrier","pid":1,"tid":1,"ts":5,"dur":2,"name":"h"}`:   trace.CodeUnknownRecord,
+		`{"ph":"X\u0041","pid":1,"tid":1,"ts":5,"dur":2,"name":"h"}`:       trace.CodeUnknownRecord,
 		`{"ph":"C","pid":1,"tid":1,"ts":5,"name":"h","args":{}}`:           trace.CodeBadValue, // a counter of nothing
 		`{"ph":"C","pid":1,"tid":1,"ts":5,"name":"h","args":{"x":"many"}}`: trace.CodeBadValue,
 		`{"ph":"X","pid":1,"tid":1,"ts":5,"dur":2,"name":"h]`:              trace.CodeCorrupt,
