@@ -128,9 +128,15 @@ func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
 	if !slices.ContainsFunc(doc.Efficiencies, func(e compare.Efficiency) bool { return e.Noise != nil }) {
 		t.Columns = t.Columns[:len(t.Columns)-1]
 	}
-	t.Title = "Efficiencies, whole run"
-	if !doc.Startup && slices.ContainsFunc(doc.Efficiencies, func(e compare.Efficiency) bool { return e.Name != "thread_efficiency" }) {
-		t.Title = "Efficiencies, MPI_Init to MPI_Finalize (threads: whole run)"
+	t.Title = "Efficiencies in %, "
+	ofThreads := func(e compare.Efficiency) bool { return e.Name == "thread_efficiency" }
+	switch threads := slices.ContainsFunc(doc.Efficiencies, ofThreads); {
+	case doc.Startup || threads && len(doc.Efficiencies) == 1:
+		t.Title += "whole run"
+	case threads:
+		t.Title += "MPI_Init to MPI_Finalize (threads: whole run)"
+	default:
+		t.Title += "MPI_Init to MPI_Finalize"
 	}
 	out.Table(&t, report.RowsOf(doc.Efficiencies))
 }
