@@ -21,6 +21,8 @@ type Shipped struct {
 	Splits       []*Split               `json:"splits,omitempty"`       // how ranks or threads, and devices, spend their time, without startup
 	Startup      []int                  `json:"startup,omitempty"`      // causes that are of startup, which stand last
 	Unclassified []string               `json:"unclassified,omitempty"` // what has no cause, and what to do about it
+	Nothing      string                 `json:"nothing,omitempty"`      // why no cause is listed
+	Files        []string               `json:"files,omitempty"`        // whether the program waits for files, where causes are not sought
 	Training     *ShippedTraining       `json:"training,omitempty"`
 }
 
@@ -39,6 +41,11 @@ func Ship(a *document.Analysis) Shipped {
 		if split != nil {
 			s.Splits = append(s.Splits, split)
 		}
+	}
+	if listed, startup := Listed(a.Diagnosis, false); a.Diagnosis != nil && len(listed) == 0 {
+		s.Nothing = of.nothing(len(startup) > 0)
+	} else if a.Diagnosis == nil && a.FileIO != nil {
+		s.Files = fileVerdict(a.FileIO, a.Trace)
 	}
 	for i := range a.Diagnosis {
 		if a.Diagnosis[i].Kind == cause.Startup {

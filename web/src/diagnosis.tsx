@@ -26,14 +26,15 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
   if (!causes?.length && job) return <Job {...{ doc, model, view, change }} />
   if (!causes) return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
-    <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.{doc.file_io && <Fragment> What calls on files take stands in <button onClick={() => change({ tab: 'files' })}>Files</button>.</Fragment>}</p>
+    {more(doc).files ? <p>{more(doc).files!.join(' ')} <button onClick={() => change({ tab: 'files' })}>Files</button></p>
+      : <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.</p>}
   </section>
   const place = at >= 0 ? at : view.place, shown = causes[place < 0 ? order[0] : place], all = every || order.indexOf(place) >= first
   return <section aria-label="Diagnosis" class="diagnosis">
     <div class="tools"><h2>What to fix</h2>
       {causes.length > 1 && <span class="faint">Savings overlap: do not add them.</span>}
       {causes.length > first && <button class="more" disabled={order.indexOf(place) >= first} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}</div>
-    {causes.length === 0 && <p>Nothing worth fixing was found: no single change would make the run shorter by much.</p>}
+    {more(doc).nothing && <p>{more(doc).nothing}</p>}
     <ol class={all ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} pressed={place === k} startup={startup.includes(k)} choose={() => views[k] ? change(views[k]!) : choose(place === k ? -1 : k)} />)}</ol>
     {shown && <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* always as high, so that nothing moves under the pointer */}
       {shown.try && <Fragment><span class="try">Try: {unbroken(shown.try)}</span><br /></Fragment>}{unbroken(brief(shown.text))} {unbroken(shown.change)}</p>}

@@ -1,0 +1,27 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"tracekit/document"
+	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+	"tracekit/report"
+)
+
+// TestShippedWithoutCauses: where no cause is listed, the page says the same as text: why there is none, or whether the run waits for files.
+func TestShippedWithoutCauses(t *testing.T) {
+	files := &document.Analysis{Trace: document.TraceInfo{Processes: 1, DurationNs: 1e9}, FileIO: &document.FileIO{Calls: 2, TimeNs: 1e6, MainNs: 1e6}}
+	if s := report.Ship(files); s.Nothing != "" || !strings.Contains(strings.Join(s.Files, " "), "the run does not wait for files") {
+		t.Errorf("a trace of files has %q and %q", s.Nothing, s.Files)
+	}
+	device := &document.Analysis{Devices: []accelerator.Device{{}}, Diagnosis: []cause.Cause{{Kind: cause.Startup}}}
+	if s := report.Ship(device); s.Files != nil || !strings.HasPrefix(s.Nothing, "Nothing, startup aside") {
+		t.Errorf("a device that only starts up has %q and %q", s.Nothing, s.Files)
+	}
+	device.Diagnosis = append(device.Diagnosis, cause.Cause{Kind: cause.DeviceIdle})
+	if s := report.Ship(device); s.Nothing != "" {
+		t.Errorf("a cause is listed beside %q", s.Nothing)
+	}
+}
