@@ -68,7 +68,7 @@ func (d *decoder) pair(h *attributes, typ uint32, value int64) (ok bool) {
 			h.own = &d.ownValues
 			*h.own = ownValues{}
 		}
-		h.own[i.index] = value
+		h.own.set(uint32(i.index), value)
 	case classFlush:
 		d.ops = append(d.ops, operation{class: i.class, value: value})
 		return d.main != nil

@@ -108,23 +108,49 @@ func ownType(label string) (typ uint32, ok bool) {
 }
 
 // ownValues holds the values of our own types on a line, by number.
-type ownValues [lastOwn - firstOwn + 1]int64
+type ownValues struct {
+	values [lastOwn - firstOwn + 1]int64
+	given  [2]uint64 // a bit for each that the line has
+}
+
+func (v *ownValues) set(index uint32, value int64) {
+	v.values[index] = value
+	v.given[index/64] |= 1 << (index % 64)
+}
+
+// of returns the value of a type, 0 if the line has none.
+func (v *ownValues) of(typ uint32) int64 { return v.values[typ-firstOwn] }
+
+// has reports whether the line has a value of each type.
+func (v *ownValues) has(types ...uint32) bool {
+	for _, typ := range types {
+		if i := typ - firstOwn; v.given[i/64]>>(i%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
 
 func (v *ownValues) isOffset() bool {
-	return v[ownOffsetTime-firstOwn] != 0 || v[ownOffset-firstOwn] != 0
+	return v.of(ownOffsetTime) != 0 || v.of(ownOffset) != 0
 }
 
 // event returns the kind of the event that a line tells, and whether it is sound.
 func (v *ownValues) event() (k trace.Kind, ok bool) {
-	n := v[ownArguments-firstOwn]
-	switch message, coll, other := v[ownMessage-firstOwn], v[ownColl-firstOwn], v[ownOther-firstOwn]; {
+	n := v.of(ownArguments)
+	switch message, coll, other := v.of(ownMessage), v.of(ownColl), v.of(ownOther); {
 	case message != 0:
-		return trace.Kind(message), trace.Kind(message).Table() == trace.TableP2P
+		k = trace.Kind(message)
+		return k, k.Table() == trace.TableP2P && v.has(ownPeer, ownComm, ownTag, ownBytes, ownRequest)
 	case coll != 0:
-		return trace.Kind(coll), trace.Kind(coll).Table() == trace.TableColl
+		k = trace.Kind(coll)
+		return k, k.Table() == trace.TableColl && v.has(ownOp, ownComm, ownRoot, ownSent, ownReceived, ownRequest)
 	default:
-		k = trace.Kind(other)
-		return k, other != 0 && k.Table() == trace.TableOther && k != trace.KindInstant && n >= 0 && n <= maxArguments
+		k, ok = trace.Kind(other), v.has(ownArguments) && n >= 0 && n <= maxArguments
+		for i := uint32(0); ok && i < uint32(n); i++ {
+			ok = v.has(ownArgument + i)
+		}
+		return k, ok && other != 0 && k.Table() == trace.TableOther && k != trace.KindInstant
 	}
 }
 
@@ -132,41 +158,41 @@ func (v *ownValues) event() (k trace.Kind, ok bool) {
 // nothing, and there is nothing to say of it.
 func (d *decoder) mayOwn(v *ownValues) bool {
 	_, ok := v.event()
-	return d.dialect && ok && v[ownVersion-firstOwn] == 0 && !v.isOffset()
+	return d.dialect && ok && v.of(ownVersion) == 0 && !v.isOffset()
 }
 
 // own takes a line with our own event types.
 func (d *decoder) own(l *thread, t int64, v *ownValues) {
 	k, ok := v.event()
-	switch version := v[ownVersion-firstOwn]; {
+	switch version := v.of(ownVersion); {
 	case version == dialectVersion:
 		d.dialect = true
 		d.version++
-		d.defs.Clock.GlobalOffset = v[ownZero-firstOwn]
+		d.defs.Clock.GlobalOffset = v.of(ownZero)
 	case version != 0:
 		d.find(trace.CodeUnusedRecord, "this is version %d of tracekit's event types, which is not known", version)
 	case d.dialect && v.isOffset():
 		d.offset(l, v)
 	case !d.dialect || !ok:
 		d.find(trace.CodeUnusedRecord, "tracekit's event types do not make an event here")
-	case v[ownMessage-firstOwn] != 0:
+	case v.of(ownMessage) != 0:
 		d.release(l)
-		row := trace.P2PRow{Time: t, Kind: k, Peer: uint32(v[ownPeer-firstOwn]), Comm: trace.None, Request: uint64(v[ownRequest-firstOwn]),
-			Tag: uint32(v[ownTag-firstOwn]), Bytes: uint64(v[ownBytes-firstOwn])}
+		row := trace.P2PRow{Time: t, Kind: k, Peer: uint32(v.of(ownPeer)), Comm: trace.None, Request: uint64(v.of(ownRequest)),
+			Tag: uint32(v.of(ownTag)), Bytes: uint64(v.of(ownBytes))}
 		if row.Peer != trace.None {
-			row.Comm = d.comms.find(v[ownComm-firstOwn])
+			row.Comm = d.comms.find(v.of(ownComm))
 		}
 		l.events.AddP2P(row)
-	case v[ownColl-firstOwn] != 0:
+	case v.of(ownColl) != 0:
 		d.release(l)
-		l.events.AddColl(trace.CollRow{Time: t, Kind: k, Op: trace.CollectiveOp(v[ownOp-firstOwn]),
-			Comm: d.comms.find(v[ownComm-firstOwn]), Root: uint32(v[ownRoot-firstOwn]), Sent: uint64(v[ownSent-firstOwn]),
-			Received: uint64(v[ownReceived-firstOwn]), Request: uint64(v[ownRequest-firstOwn])})
+		l.events.AddColl(trace.CollRow{Time: t, Kind: k, Op: trace.CollectiveOp(v.of(ownOp)),
+			Comm: d.comms.find(v.of(ownComm)), Root: uint32(v.of(ownRoot)), Sent: uint64(v.of(ownSent)),
+			Received: uint64(v.of(ownReceived)), Request: uint64(v.of(ownRequest))})
 	default:
 		d.release(l)
-		args := make([]uint64, v[ownArguments-firstOwn])
+		args := make([]uint64, v.of(ownArguments))
 		for i := range args {
-			args[i] = uint64(v[ownArgument-firstOwn+i])
+			args[i] = uint64(v.of(ownArgument+uint32(i)))
 		}
 		l.events.AddOther(t, k, args...)
 	}
@@ -174,8 +200,8 @@ func (d *decoder) own(l *thread, t int64, v *ownValues) {
 
 // offset adds a measured clock offset to a location, unless it is out of order.
 func (d *decoder) offset(l *thread, v *ownValues) {
-	o := trace.ClockOffset{Time: v[ownOffsetTime-firstOwn], Offset: v[ownOffset-firstOwn],
-		Deviation: math.Float64frombits(uint64(v[ownDeviation-firstOwn]))}
+	o := trace.ClockOffset{Time: v.of(ownOffsetTime), Offset: v.of(ownOffset),
+		Deviation: math.Float64frombits(uint64(v.of(ownDeviation)))}
 	list := &d.defs.Locations[l.location].ClockOffsets
 	if n := len(*list); n > 0 && o.Time <= (*list)[n-1].Time {
 		d.find(trace.CodeBadClockOffset, "a clock offset is not later than the one before")

@@ -392,3 +392,29 @@ func TestDamagedLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedFields: an event of ours that lacks one of its values is a finding and no event with a zero.
+func TestDamagedFields(t *testing.T) {
+	src := tracetest.MustParse(t, `
+location 0 rank0 rank=0
+  10 Enter MPI_Send ; 11 MpiSend to=1 tag=7 bytes=8 ; 12 Leave MPI_Send
+  20 Enter MPI_Bcast ; 20 MpiCollectiveBegin ; 30 MpiCollectiveEnd Bcast comm=WORLD root=1 sent=0 received=4 ; 30 Leave MPI_Bcast
+  40 ThreadFork 3 2
+location 1 rank1 rank=1
+  10 Enter MPI_Recv ; 13 MpiRecv from=0 tag=7 bytes=8 ; 14 Leave MPI_Recv
+  20 Enter MPI_Bcast ; 20 MpiCollectiveBegin ; 30 MpiCollectiveEnd Bcast comm=WORLD root=1 sent=4 received=0 ; 30 Leave MPI_Bcast
+`)
+	path := filepath.Join(t.TempDir(), "x.prv")
+	write(t, src, path, CreateOptions{})
+	sound := string(tracetest.ReadFile(t, path))
+	for _, field := range []uint32{ownPeer, ownComm, ownTag, ownBytes, ownRequest, ownOp, ownRoot, ownSent, ownReceived, ownArguments, ownArgument} {
+		pair := fmt.Sprintf(":%d:", field)
+		if !strings.Contains(sound, pair) {
+			t.Fatalf("%d is not written", field)
+		}
+		tracetest.WriteFile(t, path, strings.Replace(sound, pair, ":0:", 1))
+		if found := openFor(t, path).Findings(); !slices.ContainsFunc(found, func(f trace.Finding) bool { return f.Code == trace.CodeUnusedRecord }) {
+			t.Errorf("%d: %v", field, found)
+		}
+	}
+}
