@@ -33,7 +33,7 @@ func newMCP(io *cli.Streams) *cobra.Command {
 		Use:   "mcp",
 		Short: "Answer the questions of agents",
 		Long: `Mcp is a server of the Model Context Protocol on standard input and output. Its tools are info,
-analyze, explain, whatif, compare, baseline and sql. Answers have at most 5,000 bytes: a longer one
+analyze, explain, whatif, compare, baseline and sql. Answers have at most 4,000 bytes: a longer one
 has further pages, and analyze has sections. Each answer ends with what it rests on, and with what
 the trace lacks.
 
@@ -353,8 +353,8 @@ func whole(text string, most int) int {
 	return most
 }
 
-// pageBytes is how long a page is at most, in bytes.
-const pageBytes = 5000
+// pageBytes is how long a page is at most, in bytes: at most 2,000 tokens, also of numbers, which have 2.1 bytes a token.
+const pageBytes = 4000
 
 // paged returns a page of an answer, with its end behind it, and says how to get the others.
 func paged(text, end string, page int) (string, error) {
