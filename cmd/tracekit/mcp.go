@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	stdio "io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
@@ -31,7 +33,7 @@ func newMCP(io *cli.Streams) *cobra.Command {
 		Use:   "mcp",
 		Short: "Answer the questions of agents",
 		Long: `Mcp is a server of the Model Context Protocol on standard input and output. Its tools are info,
-analyze, explain, whatif, compare, baseline and sql. Answers have at most 5,000 bytes: a longer one
+analyze, explain, whatif, compare, baseline and sql. Answers have at most 4,000 bytes: a longer one
 has further pages, and analyze has sections. Each answer ends with what it rests on, and with what
 the trace lacks.
 
@@ -57,56 +59,72 @@ type unclosed struct{ stdio.Writer }
 
 func (unclosed) Close() error { return nil }
 
+// oneOrMore is a list of texts, which may come as a text alone.
+type oneOrMore []string
+
+func (l *oneOrMore) UnmarshalJSON(from []byte) error {
+	if text := ""; json.Unmarshal(from, &text) == nil {
+		*l = oneOrMore{text}
+		return nil
+	}
+	return json.Unmarshal(from, (*[]string)(l))
+}
+
+// schemas describe what JSON does not say of types.
+var schemas = map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[oneOrMore](): {Types: []string{"array", "string"}, Items: &jsonschema.Schema{Type: "string"}},
+}
+
 // What the tools take.
 type (
 	agentInfo struct {
-		Trace  []string `json:"trace" jsonschema:"paths of the files of one trace, mostly one"`
-		Counts bool     `json:"counts,omitempty" jsonschema:"also count all events by kind"`
-		Page   int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		Trace  oneOrMore `json:"trace" jsonschema:"paths of the files of one trace, mostly one"`
+		Counts bool      `json:"counts,omitempty" jsonschema:"also count all events by kind"`
+		Page   int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentAnalyze struct {
-		Trace    []string `json:"trace" jsonschema:"paths of the files of one trace, mostly one"`
-		Sections []string `json:"sections,omitempty" jsonschema:"details instead of the first screen, by the names that its DETAILS list"`
-		Ranks    string   `json:"ranks,omitempty" jsonschema:"only these ranks, such as 0-3,8"`
-		From     string   `json:"from,omitempty" jsonschema:"start of the part to analyze, such as 10% or 1.5s"`
-		To       string   `json:"to,omitempty" jsonschema:"end of the part to analyze"`
-		Page     int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		Trace    oneOrMore `json:"trace" jsonschema:"paths of the files of one trace, mostly one"`
+		Sections oneOrMore `json:"sections,omitempty" jsonschema:"details instead of the first screen, by the names that its DETAILS list"`
+		Ranks    string    `json:"ranks,omitempty" jsonschema:"only these ranks, such as 0-3,8"`
+		From     string    `json:"from,omitempty" jsonschema:"start of the part to analyze, such as 10% or 1.5s"`
+		To       string    `json:"to,omitempty" jsonschema:"end of the part to analyze"`
+		Page     int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentExplain struct {
-		Term  string   `json:"term,omitempty" jsonschema:"a word of a report; no trace is needed"`
-		Trace []string `json:"trace,omitempty" jsonschema:"paths of the files of one trace"`
-		Cause int      `json:"cause,omitempty" jsonschema:"number of a cause under WHAT TO FIX: its evidence"`
-		Wait  string   `json:"wait,omitempty" jsonschema:"a wait to follow to its origin: RANK@TIME or a place; default: the longest"`
-		Page  int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		Term  string    `json:"term,omitempty" jsonschema:"a word of a report; no trace is needed"`
+		Trace oneOrMore `json:"trace,omitempty" jsonschema:"paths of the files of one trace"`
+		Cause int       `json:"cause,omitempty" jsonschema:"number of a cause under WHAT TO FIX: its evidence"`
+		Wait  string    `json:"wait,omitempty" jsonschema:"a wait to follow to its origin: RANK@TIME or a place; default: the longest"`
+		Page  int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentWhatif struct {
-		Trace       []string `json:"trace" jsonschema:"paths of the files of one trace"`
-		Scale       []string `json:"scale,omitempty" jsonschema:"multiply the time at a place: PLACE=FACTOR[@RANKS]"`
-		Balance     []string `json:"balance,omitempty" jsonschema:"places where each rank gets the mean time; a place is a region, an operation such as MPI_Recv, or a line such as halo.c:80"`
-		Cap         []string `json:"cap,omitempty" jsonschema:"places whose calls take their necessary time at most"`
-		Network     string   `json:"network,omitempty" jsonschema:"ideal, or latency=1us,bandwidth=25GB"`
-		RankSpeed   []string `json:"rank_speed,omitempty" jsonschema:"speed of computation: RANKS=FACTOR, where 2 is twice as fast"`
-		Nonblocking []string `json:"nonblocking,omitempty" jsonschema:"places where blocking calls overlap with the work behind them"`
-		Order       []string `json:"order,omitempty" jsonschema:"places that receive in the order of arrival"`
-		Page        int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		Trace       oneOrMore `json:"trace" jsonschema:"paths of the files of one trace"`
+		Scale       []string  `json:"scale,omitempty" jsonschema:"multiply the time at a place: PLACE=FACTOR[@RANKS]"`
+		Balance     []string  `json:"balance,omitempty" jsonschema:"places where each rank gets the mean time; a place is a region, an operation such as MPI_Recv, or a line such as halo.c:80"`
+		Cap         []string  `json:"cap,omitempty" jsonschema:"places whose calls take their necessary time at most"`
+		Network     string    `json:"network,omitempty" jsonschema:"ideal, or latency=1us,bandwidth=25GB"`
+		RankSpeed   []string  `json:"rank_speed,omitempty" jsonschema:"speed of computation: RANKS=FACTOR, where 2 is twice as fast"`
+		Nonblocking []string  `json:"nonblocking,omitempty" jsonschema:"places where blocking calls overlap with the work behind them"`
+		Order       []string  `json:"order,omitempty" jsonschema:"places that receive in the order of arrival"`
+		Page        int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentCompare struct {
-		A        []string `json:"a,omitempty" jsonschema:"paths of runs before the change; a trace each"`
-		Baseline string   `json:"baseline,omitempty" jsonschema:"file of the tool baseline with the runs before the change, instead of a"`
-		B        []string `json:"b" jsonschema:"paths of runs after the change; a trace each"`
-		Page     int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		A        oneOrMore `json:"a,omitempty" jsonschema:"paths of runs before the change; a trace each"`
+		Baseline string    `json:"baseline,omitempty" jsonschema:"file of the tool baseline with the runs before the change, instead of a"`
+		B        oneOrMore `json:"b" jsonschema:"paths of runs after the change; a trace each"`
+		Page     int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentBaseline struct {
-		File    string   `json:"file" jsonschema:"path of the baseline"`
-		Runs    []string `json:"runs,omitempty" jsonschema:"paths of runs to add, a trace each; without: show what the file has"`
-		Replace bool     `json:"replace,omitempty" jsonschema:"replace the runs of the file instead of adding to them"`
-		Page    int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		File    string    `json:"file" jsonschema:"path of the baseline"`
+		Runs    oneOrMore `json:"runs,omitempty" jsonschema:"paths of runs to add, a trace each; without: show what the file has"`
+		Replace bool      `json:"replace,omitempty" jsonschema:"replace the runs of the file instead of adding to them"`
+		Page    int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 	agentSQL struct {
-		Traces []string `json:"traces" jsonschema:"paths of traces; tables of several are a.calls, b.calls, ..."`
-		One    bool     `json:"one_trace,omitempty" jsonschema:"the paths are the files of one trace"`
-		Query  string   `json:"query" jsonschema:"one SELECT in the SQL of SQLite; select name from sqlite_schema lists tables and views"`
-		Page   int      `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
+		Traces oneOrMore `json:"traces" jsonschema:"paths of traces; tables of several are a.calls, b.calls, ..."`
+		One    bool      `json:"one_trace,omitempty" jsonschema:"the paths are the files of one trace"`
+		Query  string    `json:"query" jsonschema:"one SELECT in the SQL of SQLite; select name from sqlite_schema lists tables and views"`
+		Page   int       `json:"page,omitempty" jsonschema:"page of a long answer, from 1"`
 	}
 )
 
@@ -166,7 +184,11 @@ const (
 
 func add[In any](s *mcp.Server, write bool, name, about string, call func(context.Context, In) (string, error)) {
 	closed := false
-	tool := &mcp.Tool{Name: name, Description: about,
+	schema, err := jsonschema.For[In](&jsonschema.ForOptions{TypeSchemas: schemas})
+	if err != nil {
+		panic(err) // of a type of ours
+	}
+	tool := &mcp.Tool{Name: name, Description: about, InputSchema: schema,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !write, IdempotentHint: !write, DestructiveHint: &write, OpenWorldHint: &closed}}
 	mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		text, err := call(ctx, in)
@@ -331,8 +353,8 @@ func whole(text string, most int) int {
 	return most
 }
 
-// pageBytes is how long a page is at most, in bytes.
-const pageBytes = 5000
+// pageBytes is how long a page is at most, in bytes: at most 2,000 tokens, also of numbers, which have 2.1 bytes a token.
+const pageBytes = 4000
 
 // paged returns a page of an answer, with its end behind it, and says how to get the others.
 func paged(text, end string, page int) (string, error) {

@@ -74,6 +74,10 @@ func TestAgentsTools(t *testing.T) {
 		fails     bool
 	}{
 		{"info", arguments{"trace": ring}, "4", false},
+		{"info", arguments{"trace": ring[0]}, "4", false},
+		{"compare", arguments{"a": ring[0], "b": ring[0]}, "noise", false},
+		{"sql", arguments{"traces": ring[0], "query": "select count(*) from calls"}, "count(*)", false},
+		{"info", arguments{"trace": 7}, "trace", true},
 		{"info", arguments{"trace": missing}, "missing: no such file", true},
 		{"info", arguments{"trace": ring, "counts": true}, "Leave", false},
 		{"analyze", arguments{"trace": ring, "sections": []string{"waits"}}, "late sender", false},

@@ -94,9 +94,8 @@ func (o *sqlOptions) Validate() error {
 }
 
 func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
-	var sources []query.Source
-	var traces []*trace.Trace
-	findings := []document.Finding{}
+	q := &queried{findings: []document.Finding{}}
+	defer q.close()
 	files := 1 // of a trace
 	if opts.oneTrace {
 		files = len(opts.Paths)
@@ -106,33 +105,64 @@ func runSQL(ctx context.Context, io *cli.Streams, opts *sqlOptions) error {
 		if err != nil {
 			return err
 		}
-		defer t.Source.Close()
-		a, err := cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
-			return stats.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Progress: p}, false)
-		})
-		if err != nil {
-			return err
-		}
-		traces = append(traces, t)
-		sources, findings = append(sources, query.SourceOf(ctx, t, a)), append(findings, a.Findings...)
+		q.traces = append(q.traces, t)
 	}
-	db, err := query.Open(ctx, sources)
+	if opts.requests {
+		return opts.answer(ctx, io, q)
+	}
+	db, err := q.tables(ctx, io, opts)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	switch {
-	case opts.requests:
-		return opts.answer(ctx, io, db, traces)
-	case opts.query == "":
+	if opts.query == "" {
 		return opts.converse(ctx, io, db)
 	}
 	doc, err := opts.ask(ctx, io, db, opts.query, opts.Output)
 	if err != nil {
 		return err
 	}
-	doc.Findings = findings
-	return opts.Finish(io, doc, func() { opts.print(io, doc) }, findings)
+	doc.Findings = q.findings
+	return opts.Finish(io, doc, func() { opts.print(io, doc) }, q.findings)
+}
+
+// queried are the traces of queries, and their tables once a query has wanted them.
+type queried struct {
+	traces   []*trace.Trace
+	db       *query.Database
+	findings []document.Finding // of what the tables are made of
+}
+
+// tables returns the tables of all traces, which it analyzes for the first query.
+func (q *queried) tables(ctx context.Context, io *cli.Streams, opts *sqlOptions) (*query.Database, error) {
+	if q.db != nil {
+		return q.db, nil
+	}
+	var sources []query.Source
+	findings := []document.Finding{}
+	for _, t := range q.traces {
+		a, err := cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
+			return stats.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Progress: p}, false)
+		})
+		if err != nil {
+			return nil, err
+		}
+		sources, findings = append(sources, query.SourceOf(ctx, t, a)), append(findings, a.Findings...)
+	}
+	db, err := query.Open(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	q.db, q.findings = db, findings
+	return db, nil
+}
+
+func (q *queried) close() {
+	if q.db != nil {
+		q.db.Close()
+	}
+	for _, t := range q.traces {
+		t.Source.Close()
+	}
 }
 
 // ask answers a query, into a file if it has a name, or else onto standard output if that is to be a stream of Arrow IPC.

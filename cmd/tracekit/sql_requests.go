@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
-	"tracekit/report/query"
 	"tracekit/trace"
 )
 
@@ -31,7 +30,7 @@ type sqlReply struct {
 }
 
 // answer answers requests, a line each, after an empty reply that says that the traces are read.
-func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, db *query.Database, traces []*trace.Trace) error {
+func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, q *queried) error {
 	if io.In == nil {
 		return cli.Usagef("sql --requests: there is no standard input")
 	}
@@ -42,7 +41,7 @@ func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, db *query.Data
 	for err := out.Encode(sqlReply{}); err == nil && lines.Scan(); {
 		var reply sqlReply
 		var failed error
-		if reply.Answer, failed = o.request(ctx, io, db, traces, lines.Bytes()); ctx.Err() != nil {
+		if reply.Answer, failed = o.request(ctx, io, q, lines.Bytes()); ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if failed != nil {
@@ -55,13 +54,13 @@ func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, db *query.Data
 	return scanned(lines, mostRequest)
 }
 
-func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, db *query.Database, traces []*trace.Trace, line []byte) (any, error) {
+func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, q *queried, line []byte) (any, error) {
 	var r sqlRequest
 	if json.Unmarshal(line, &r) != nil {
 		return nil, errors.New("the request is no JSON object with query, out or analysis")
 	}
 	if r.Analysis != nil {
-		return o.analysis(ctx, io, traces, r.Analysis)
+		return o.analysis(ctx, io, q.traces[0], r.Analysis)
 	}
 	if r.Query == "" {
 		return nil, errors.New("the request has neither query nor analysis")
@@ -74,6 +73,10 @@ func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, db *query.Dat
 	if err := file.Validate(); err != nil {
 		return nil, err
 	}
+	db, err := q.tables(ctx, io, o)
+	if err != nil {
+		return nil, err
+	}
 	doc, err := o.ask(ctx, io, db, r.Query, r.Out)
 	if err != nil {
 		return nil, err
@@ -81,9 +84,9 @@ func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, db *query.Dat
 	return doc, nil
 }
 
-// analysis analyses the first trace again, which is not read anew, as flags of analyze say, of which those that open a trace or write
+// analysis analyses a trace, which is not read anew, as flags of analyze say, of which those that open a trace or write
 // have no effect.
-func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, traces []*trace.Trace, flags []string) (any, error) {
+func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, t *trace.Trace, flags []string) (any, error) {
 	var with analyzeOptions
 	set := pflag.NewFlagSet("analyze", pflag.ContinueOnError)
 	set.Usage = func() {}
@@ -100,7 +103,6 @@ func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, traces []*tr
 	if err != nil {
 		return nil, err
 	}
-	t := traces[0]
 	if err := with.Choose(ctx, t, o.Jobs); err != nil {
 		return nil, err
 	}

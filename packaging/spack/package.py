@@ -20,13 +20,11 @@ class Tracekit(GoPackage):
 
     build_directory = "cmd/tracekit"
 
-    def setup_build_environment(self, env):
-        env.set("CGO_ENABLED", "0")
-
     @property
     def build_args(self):
         args = super().build_args
-        args.extend(["-mod=vendor", "-ldflags", f"-s -w -X main.release={self.version}"])
+        args.extend(["-mod=vendor", "-trimpath"])
+        args.extend(["-ldflags", f"-s -w -X main.release={self.version}"])
         return args
 
     @run_after("install")

@@ -227,6 +227,31 @@ class Documentation(unittest.TestCase):
             os.chdir(before)
 
 
+class Replacements(unittest.TestCase):
+    def test_what_replaces_calls_of_others(self) -> None:
+        """Each line that replaces a call of Pipit or HTA answers, on an MPI program or on a training job."""
+        with tempfile.TemporaryDirectory() as folder:
+            job = os.path.join(folder, "job")
+            command("generate", "training", "--profiles", "--dp", "2", "--pp", "1", "--iterations", "5", "-o", job)
+            traces = [tk.open(HALO), tk.open(job)]
+            analyses = [t.analyze() for t in traces]
+            text = (SAMPLES.parent / "docs/reference/python.md").read_text().split("## From Pipit")[1]
+            lines = re.findall(r"`((?:a\.|a = |tk\.|trace\.(?=stragglers))[^`]*)`", text.replace("a = tk", "tk"))
+            self.assertGreater(len(lines), 20)
+            for line in lines:
+                failed = []
+                for trace, a in zip(traces, analyses):
+                    try:
+                        answer = eval(line, {"tk": tk, "a": a, "trace": trace, "path": trace.paths[0], "before": trace, "after": trace})
+                        if isinstance(answer, tk.Table):
+                            answer.to_dicts()
+                    except (AttributeError, tk.TracekitError) as error:
+                        failed.append(str(error))
+                self.assertLess(len(failed), 2, f"{line}: {failed}")
+            for a in analyses:
+                a.close()
+
+
 class Notebook(unittest.TestCase):
     @needs("nbclient", "ipykernel", "pandas", "pyarrow")
     def test_notebook(self) -> None:

@@ -6,9 +6,12 @@ import json
 import os
 import threading
 import weakref
-from typing import Any, Sequence
 
 from ._command import GateError, Process, TracekitError, error_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
 
 class Session:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, Optional
 
-from ._session import Session
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import mmap
+    from typing import Any, Iterator, Optional
+
     import pandas
     import polars
     import pyarrow
+
+    from ._session import Session
 
 SHOWN = 20  # rows in a notebook
 
@@ -57,6 +59,8 @@ class Table:
     def to_pandas(self) -> pandas.DataFrame:
         """Returns the rows as a frame of pandas: names as categories, integers that may be missing as Int64. Integers and numbers are not
         copied but mapped from the file, which stays as it is when the frame is changed."""
+        import mmap
+
         try:
             import pandas
             import pyarrow

@@ -5,14 +5,23 @@ from __future__ import annotations
 import builtins
 import json
 import os
-from typing import Any, Optional, Sequence
 
-from ._command import Flag, Path, flags, run
+from ._command import flags, run
 from ._session import Session
 from ._table import Table
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence
 
-class Document(dict[str, Any]):
+    from ._command import Flag, Path
+
+    Base = dict[str, Any]
+else:
+    Base = dict
+
+
+class Document(Base):
     """A JSON document of the command; its keys are attributes, too."""
 
     def __getattr__(self, name: str) -> Any:
