@@ -192,7 +192,7 @@ func (d *decoder) own(l *thread, t int64, v *ownValues) {
 		d.release(l)
 		args := make([]uint64, v.of(ownArguments))
 		for i := range args {
-			args[i] = uint64(v.of(ownArgument+uint32(i)))
+			args[i] = uint64(v.of(ownArgument + uint32(i)))
 		}
 		l.events.AddOther(t, k, args...)
 	}
