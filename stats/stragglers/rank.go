@@ -13,12 +13,14 @@ import (
 // A call is a communication of a rank: an operation of a communicator, or a message.
 //
 //	begun is how many computations of the step had begun when it was launched
+//	number is that of the collective on its communicator in the step
 //	peer is the rank in the communicator; none: a collective
 type call struct {
 	start, end int64
 	bytes      uint64
 	step       uint64
 	begun      int32
+	number     int32
 	comm       trace.CommID
 	peer       uint32
 	within     phase // of the computation that was launched before it, of its step
@@ -37,7 +39,7 @@ type computation struct {
 	step     uint64
 	phase    phase
 	batch    uint32
-	gaps     [][2]int64
+	gaps     [2]int32 // in those of the rank
 }
 
 // A ranked is what is known of a rank: its computations and calls, in the order in which they were launched.
@@ -45,6 +47,8 @@ type ranked struct {
 	rank         uint32
 	computations []computation
 	calls        []call
+	gaps         [][2]int64
+	parts        []part
 	named        [update + 1]bool // phases that are recorded
 	marks        stepMark         // by which steps are known
 	steps        int
@@ -52,6 +56,9 @@ type ranked struct {
 	kernels      int     // that were read
 	unlinked     int     // kernels without a launch
 }
+
+// A part is the computations of a step of a rank, and its calls: where each begin and end.
+type part struct{ computations, calls [2]int32 }
 
 // A profiler reads what a profiler has recorded.
 type profiler struct {
@@ -334,8 +341,46 @@ func (r *reading) sum(rank uint32) *ranked {
 		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
 		s.step(&steps[i], r.work[first:max(first, last)])
 	}
+	out.part()
+	out.computations, out.calls, out.gaps = slices.Clone(out.computations), slices.Clone(out.calls), slices.Clone(out.gaps) // many are kept
 	return out
 }
+
+// part finds the steps of a rank, by number, and numbers their collectives.
+func (r *ranked) part() {
+	calls := 0
+	for first := 0; first < len(r.computations); {
+		step, end := r.computations[first].step, first
+		for end < len(r.computations) && r.computations[end].step == step {
+			end++
+		}
+		for calls < len(r.calls) && r.calls[calls].step != step {
+			calls++ // of a step without computations
+		}
+		from := calls
+		for calls < len(r.calls) && r.calls[calls].step == step {
+			calls++
+		}
+		r.parts = append(r.parts, part{[2]int32{int32(first), int32(end)}, [2]int32{int32(from), int32(calls)}})
+		first = end
+	}
+	slices.SortStableFunc(r.parts, func(a, b part) int { return cmp.Compare(r.stepOf(a), r.stepOf(b)) })
+	type sequence struct {
+		step uint64
+		comm trace.CommID
+	}
+	next := make(map[sequence]int32)
+	for i := range r.calls {
+		c := &r.calls[i]
+		id := sequence{c.step, c.comm}
+		if c.number = next[id]; c.peer == none {
+			next[id]++
+		}
+	}
+}
+
+// stepOf returns the step of a part.
+func (r *ranked) stepOf(p part) uint64 { return r.computations[p.computations[0]].step }
 
 // byLaunch sorts work by launch. Each stream is in order, or nearly so.
 func byLaunch(list []work) []work {
@@ -552,19 +597,20 @@ func (s *stepper) step(of *stretch, list []work) {
 func (s *stepper) finish(c *computation, members []work) {
 	slices.SortFunc(members, func(a, b work) int { return cmp.Compare(a.start, b.start) })
 	c.from, c.to = s.busy, s.busy
+	c.gaps[0] = int32(len(s.out.gaps))
 	for _, w := range members {
 		if w.start > c.to {
-			s.gap(c, c.to, w.start)
+			s.gap(c.to, w.start)
 		}
 		c.to = max(c.to, w.end)
 	}
-	s.busy = c.to
+	s.busy, c.gaps[1] = c.to, int32(len(s.out.gaps))
 }
 
 // gap notes the parts of a gap in which calls go on.
-func (s *stepper) gap(c *computation, from, to int64) {
+func (s *stepper) gap(from, to int64) {
 	for from, to := range within(s.calling, from, to) {
-		c.gaps = append(c.gaps, [2]int64{from, to})
+		s.out.gaps = append(s.out.gaps, [2]int64{from, to})
 	}
 }
 
