@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"tracekit/stats/numbers"
 	"tracekit/trace"
@@ -66,6 +67,7 @@ type profiler struct {
 	meanings    []meaning // by region
 	works       []trace.DeviceWork
 	correlation trace.AttributeID
+	unused      sync.Pool // of readings
 }
 
 func newProfiler(src trace.Source) *profiler {
@@ -122,7 +124,10 @@ type reading struct {
 
 // rank reads the locations of a rank: those of its processes, then those of its accelerators.
 func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.LocationID) (*ranked, error) {
-	r := &reading{profiler: p}
+	r, _ := p.unused.Get().(*reading)
+	if r == nil {
+		r = &reading{profiler: p}
+	}
 	d := p.src.Defs()
 	for _, device := range []bool{false, true} {
 		r.launches = numbers.SortRuns(r.launches, func(a, b *numbered) bool { return a.id < b.id })
@@ -135,7 +140,20 @@ func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.Loca
 			}
 		}
 	}
-	return r.sum(rank), nil
+	out := r.sum(rank)
+	r.reset()
+	p.unused.Put(r)
+	return out, nil
+}
+
+// reset forgets the rank, but keeps the memory for the next one.
+func (r *reading) reset() {
+	steps := r.steps
+	for i := range steps {
+		steps[i] = steps[i][:0]
+	}
+	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], steps: steps, work: r.work[:0],
+		calls: r.calls[:0], open: r.open[:0]}
 }
 
 // A frame is a region that is entered and not left.
@@ -276,7 +294,7 @@ func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 
 // outermost drops stretches within others, and sorts them.
 func outermost(list []stretch) []stretch {
-	slices.SortFunc(list, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	list = numbers.SortRuns(list, func(a, b *stretch) bool { return a.from < b.from || a.from == b.from && a.to > b.to })
 	end := int64(math.MinInt64)
 	return slices.DeleteFunc(list, func(s stretch) bool {
 		inside := s.to <= end
