@@ -389,5 +389,27 @@ func (c *clockwork) aligned(ctx context.Context, base census) (census, error) {
 		return base, err
 	}
 	t.Clock.Method, t.Clock.Maps, t.Clock.Alignment = trace.ClockTogether, maps, found
+	startAxis(t, at)
 	return left, nil
+}
+
+// startAxis lets time zero be the first event by aligned clocks if it was the first recorded one: the clock of that may be wrong by hours.
+func startAxis(t *trace.Trace, at timing) {
+	recorded, aligned := int64(math.MaxInt64), int64(math.MaxInt64)
+	for l, s := range t.Span {
+		if s.Events > 0 {
+			recorded, aligned = min(recorded, s.First), min(aligned, at(trace.LocationID(l), s.First))
+		}
+	}
+	if recorded != t.Defs.Clock.GlobalOffset || aligned == recorded {
+		return
+	}
+	d := *t.Defs
+	c := &d.Clock
+	if ns := c.Nanoseconds(aligned - recorded); c.Realtime != math.MaxUint64 {
+		c.Realtime += uint64(ns) // modulo 2^64: so an earlier time is one, too
+	}
+	end := recorded + int64(min(c.Length, math.MaxInt64))
+	c.GlobalOffset, c.Length = aligned, uint64(max(end, aligned)-aligned)
+	t.Defs = &d
 }

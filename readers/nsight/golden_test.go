@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,7 @@ func TestNotATrace(t *testing.T) {
 // TestSkewedHosts states that a host whose clock is wrong changes nothing: messages and collectives tell by how much, unasked.
 func TestSkewedHosts(t *testing.T) {
 	const start = 1_700_000_000_000_005_000 // of report1.sqlite
+	begin := make(map[int64]int64)          // by skew: when the first event happens
 	analysisOf := func(skew int64) *analysis.Result {
 		dir := t.TempDir()
 		for _, name := range []string{"report0.sqlite", "report1.sqlite"} {
@@ -123,6 +125,12 @@ func TestSkewedHosts(t *testing.T) {
 		if skewed := tr.Clock.Alignment != nil; skewed != (skew != 0) {
 			t.Errorf("skew %d ns, aligned: %t", skew, skewed)
 		}
+		begin[skew] = math.MaxInt64
+		for _, s := range tr.Span {
+			if s.Events > 0 {
+				begin[skew] = min(begin[skew], s.First-tr.Defs.Clock.GlobalOffset)
+			}
+		}
 		return a
 	}
 	want := analysisOf(0)
@@ -135,6 +143,9 @@ func TestSkewedHosts(t *testing.T) {
 		}
 		if got.Trace.DurationNs != want.Trace.DurationNs {
 			t.Errorf("skew %d ns: the run takes %d ns, want %d", skew, got.Trace.DurationNs, want.Trace.DurationNs)
+		}
+		if begin[skew] != begin[0] {
+			t.Errorf("skew %d ns: the run begins at %d ns, want %d", skew, begin[skew], begin[0])
 		}
 	}
 }

@@ -72,8 +72,8 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	worst := slices.MinFunc([]factor{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}},
 		func(a, b factor) int { return cmp.Compare(a.value, b.value) })
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
-	c.Headline = fmt.Sprintf("Many small losses, mostly %s (%s)", worst.name, words.Share(worst.value))
-	c.Text = fmt.Sprintf("Parallel efficiency is %s. No single cause saves 1 %% of the run.", words.Share(parallel))
+	c.Headline = fmt.Sprintf("Low parallel efficiency, mostly %s (%s)", worst.name, words.Share(worst.value))
+	c.Text = fmt.Sprintf("Parallel efficiency is %s, and no known cause alone saves 1 %% of the run.", words.Share(parallel))
 	best := -1
 	for i, gain := range gains {
 		if gain > 0 && (best < 0 || gain > gains[best]) {
@@ -90,7 +90,7 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		if c.Operation == "" && f.waiting[string(c.Region)] {
 			at = "the device for which hosts wait in " + at
 		}
-		c.Text += fmt.Sprintf(" The largest lever is %s.", at)
+		c.Text += fmt.Sprintf(" The place to shorten first is %s.", at)
 		c.Change = shorter("If it took half the time", gains[best], share)
 	}
 	return []cause.Cause{c}, nil

@@ -235,11 +235,10 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	j := &job{unknown: unknown, lanes: 1}
 	number(ops)
 	slices.SortFunc(ops, compareOps)
-	ops = j.whole(ops)
-	if j.dps*j.stages > mostWorkers {
-		return nil, &MissingError{fmt.Sprintf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)}
+	if err := j.find(ops); err != nil {
+		return nil, err
 	}
-	j.ranks = slices.Repeat([]uint32{none}, j.dps*j.stages)
+	ops = j.whole(ops)
 	for first := 0; first < len(ops); {
 		end := first
 		for end < len(ops) && ops[end].step == ops[first].step {
@@ -248,14 +247,19 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 		j.step(ops[first:end], tick)
 		first = end
 	}
+	return j, j.known()
+}
+
+// known returns an error unless there are steps.
+func (j *job) known() error {
 	switch {
 	case len(j.steps) == 0 && len(j.missing) > 0:
-		return nil, &MissingError{fmt.Sprintf("no data-parallel rank has all %d stages; of dp %d, stage %d is not in the trace", j.stages,
+		return &MissingError{fmt.Sprintf("no data-parallel rank has all %d stages; of dp %d, stage %d is not in the trace", j.stages,
 			j.missing[0].DP, j.missing[0].Stage)}
 	case len(j.steps) == 0:
-		return nil, ErrNoJob
+		return ErrNoJob
 	}
-	return j, nil
+	return nil
 }
 
 // compareOps orders operations by step, worker, kind and number.
@@ -273,10 +277,10 @@ func compareOps(a, b op) int {
 	return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.start, b.start))
 }
 
-// whole finds the workers, and leaves out data-parallel ranks of which stages are missing.
-func (j *job) whole(ops []op) []op {
+// find finds the workers, and the data-parallel ranks of which stages are missing. The error is a *MissingError if they are too many.
+func (j *job) find(ops []op) error {
 	j.dpNumbers, j.stageNumber = distinct(ops, func(o *op) uint32 { return o.dp }), distinct(ops, func(o *op) uint32 { return o.stage })
-	j.dps, j.stages = len(j.dpNumbers), len(j.stageNumber)
+	j.stages = len(j.stageNumber)
 	there := make(map[[2]uint32]bool)
 	for i := range ops {
 		there[[2]uint32{ops[i].dp, ops[i].stage}] = true
@@ -299,12 +303,23 @@ func (j *job) whole(ops []op) []op {
 			}
 		}
 	}
-	kept := slices.DeleteFunc(slices.Clone(j.dpNumbers), broken)
-	if len(kept) == 0 {
+	if kept := slices.DeleteFunc(slices.Clone(j.dpNumbers), broken); len(kept) > 0 {
+		j.dpNumbers = kept
+	}
+	j.dps = len(j.dpNumbers)
+	if j.dps*j.stages > mostWorkers {
+		return &MissingError{fmt.Sprintf("%d data-parallel ranks of %d stages are too many", j.dps, j.stages)}
+	}
+	j.ranks = slices.Repeat([]uint32{none}, j.dps*j.stages)
+	return nil
+}
+
+// whole leaves out operations of data-parallel ranks that the job does not have.
+func (j *job) whole(ops []op) []op {
+	if len(j.missing) == 0 {
 		return ops
 	}
-	j.dpNumbers, j.dps = kept, len(kept)
-	return slices.DeleteFunc(ops, func(o op) bool { return broken(o.dp) })
+	return slices.DeleteFunc(ops, func(o op) bool { _, has := slices.BinarySearch(j.dpNumbers, o.dp); return !has })
 }
 
 // mostMissing bounds the missing workers that are listed.

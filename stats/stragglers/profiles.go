@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -66,22 +67,14 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 		return nil, err
 	}
 	about, marks := notes(ranks, groups, g, world), ranks[0].marks
-	b.ops = make([]op, 0, b.expected)
-	for i, r := range ranks {
-		if at, ok := g.at[r.rank]; ok {
-			b.rank(r, at)
-		}
-		ranks[i] = nil // which is large
-	}
-	ops, leftOut := majority(b.ops)
-	j, err := newJob(ops, 0, 1e9/float64(d.Clock.Resolution))
+	b.order(ranks)
+	j, err := b.job(1e9 / float64(d.Clock.Resolution))
 	switch {
 	case errors.Is(err, ErrNoJob):
 		return nil, &MissingError{"data-parallel ranks do not do the same in any step"}
 	case err != nil:
 		return nil, err
 	}
-	j.leftOut += leftOut
 	j.lanes = g.lanes
 	j.couple(b.coupled, g.stages)
 	for _, m := range b.met {
@@ -163,6 +156,7 @@ type instance struct {
 //	met says when the members of each collective begin and leave it
 //	both tells that two stages send each other messages of both ways
 //	coupled[w] leads to the first worker with which worker w computes together: none begins before all others of them can
+//	ranks are those in the grid, in order of their workers; ops the operations of one step
 type assembly struct {
 	*grid
 	groups  []processGroup
@@ -170,39 +164,26 @@ type assembly struct {
 	coupled []int32
 	chunks  int // of the model, that a stage has
 	both    bool
+	ranks   []*ranked
 	ops     []op
-
-	expected int // operations, at most
+	windows [][2]int64 // of the calls of a step of a rank: while they keep computations waiting
 }
 
 // A meeting is when the last member of a collective begins, and the first one leaves it, if it needs the data of all.
 type meeting struct{ latest, left int64 }
 
-// instances calls a function for each call of a rank with the collective that it is a part of.
-func instances(r *ranked, each func(c *call, id instance)) {
-	next := make(map[instance]int32)
-	for i := range r.calls {
-		c := &r.calls[i]
-		id := instance{step: c.step, comm: c.comm}
-		n := next[id]
-		if c.peer == none {
-			next[id]++
-		}
-		id.n = n
-		each(c, id)
-	}
-}
+func (c *call) instance() instance { return instance{c.step, c.comm, c.number} }
 
 // meet notes when the calls of a rank begin, and with whom it computes together.
 func (b *assembly) meet(r *ranked) {
 	own, placed := b.at[r.rank]
 	joined := make(map[trace.CommID]bool)
-	b.expected += len(r.computations)
-	instances(r, func(c *call, id instance) {
+	for i := range r.calls {
+		c := &r.calls[i]
 		if c.peer != none {
-			b.expected += 2 // of each computation there may be one that is none
-			return
+			continue
 		}
+		id := c.instance()
 		m, met := b.met[id]
 		if !met {
 			m = meeting{c.start, math.MaxInt64}
@@ -213,11 +194,10 @@ func (b *assembly) meet(r *ranked) {
 		}
 		b.met[id] = m
 		if k, _ := b.kind(c, coordinate{}); k != kinds {
-			b.expected++
-			return
+			continue
 		}
 		if !placed || joined[c.comm] || c.tail || c.begun == 0 || int(c.comm) >= len(b.groups) {
-			return
+			continue
 		}
 		joined[c.comm] = true
 		for _, other := range b.groups[c.comm].ranks {
@@ -225,7 +205,7 @@ func (b *assembly) meet(r *ranked) {
 				b.join(b.worker(own), b.worker(at))
 			}
 		}
-	})
+	}
 }
 
 func (b *assembly) worker(c coordinate) int32 { return int32(b.column(c)*b.stages + c.stage) }
@@ -320,48 +300,67 @@ func (b *assembly) end(c *call) (at coordinate, known bool) {
 
 var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, backward: backwardCompute, weights: weightCompute, update: optimizer}
 
-// rank makes the operations of a rank, step by step.
-func (b *assembly) rank(r *ranked, at coordinate) {
-	windows := make([][2]int64, 0, len(r.calls)) // by call: while it keeps computations waiting
-	instances(r, func(c *call, id instance) {
-		window := [2]int64{c.start, c.end}
-		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
-			window[1] = max(c.start, min(c.end, b.met[id].latest))
+// order keeps the ranks in the grid, in order of their workers.
+func (b *assembly) order(ranks []*ranked) {
+	b.ranks = slices.DeleteFunc(ranks, func(r *ranked) bool { _, ok := b.at[r.rank]; return !ok })
+	slices.SortFunc(b.ranks, func(x, y *ranked) int { return cmp.Compare(b.worker(b.at[x.rank]), b.worker(b.at[y.rank])) })
+}
+
+// steps returns the operations of the steps for which a function holds, in the order of compareOps. Those of a step are valid until the
+// next one: all of a long job are much more than what they are made of.
+func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
+	var numbers []uint64
+	for _, r := range b.ranks {
+		for _, p := range r.parts {
+			numbers = append(numbers, r.stepOf(p))
 		}
-		windows = append(windows, window)
-	})
-	calls := 0
-	for first := 0; first < len(r.computations); {
-		step := r.computations[first].step
-		end := first
-		for end < len(r.computations) && r.computations[end].step == step {
-			end++
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+	}
+	return func(yield func([]op) bool) {
+		next := make([]int, len(b.ranks)) // in parts
+		for _, step := range numbers {
+			is := wanted(step)
+			b.ops = b.ops[:0]
+			for i, r := range b.ranks {
+				from := len(b.ops)
+				for ; next[i] < len(r.parts) && r.stepOf(r.parts[next[i]]) == step; next[i]++ {
+					if is {
+						b.step(r, r.parts[next[i]])
+					}
+				}
+				slices.SortFunc(b.ops[from:], compareOps)
+			}
+			if is && !yield(b.ops) {
+				return
+			}
 		}
-		for calls < len(r.calls) && r.calls[calls].step != step {
-			calls++ // of a step without computations
-		}
-		from := calls
-		for calls < len(r.calls) && r.calls[calls].step == step {
-			calls++
-		}
-		b.step(r, at, r.computations[first:end], r.calls[from:calls], windows[from:calls])
-		first = end
 	}
 }
 
 // step makes the operations of a step of a rank.
-func (b *assembly) step(r *ranked, at coordinate, computations []computation, calls []call, windows [][2]int64) {
+func (b *assembly) step(r *ranked, p part) {
+	at, computations, calls := b.at[r.rank], r.computations[p.computations[0]:p.computations[1]], r.calls[p.calls[0]:p.calls[1]]
 	var seq [kinds]uint64
 	add := func(k kind, start, end int64, batch uint32, bytes uint64) {
 		b.ops = append(b.ops, op{step: computations[0].step, dp: uint32(b.column(at)), stage: uint32(at.stage), rank: r.rank, seq: seq[k],
 			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true, bytes: bytes, sized: bytes > 0})
 		seq[k]++
 	}
-	waits := joined(slices.Clone(windows))
+	b.windows = b.windows[:0]
+	for i := range calls {
+		c := &calls[i]
+		window := [2]int64{c.start, c.end}
+		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
+			window[1] = max(c.start, min(c.end, b.met[c.instance()].latest))
+		}
+		b.windows = append(b.windows, window)
+	}
+	waits := joined(b.windows)
 	last := int64(math.MinInt64) // end of the passes
 	for i := range computations {
 		c := &computations[i]
-		add(phaseKinds[c.phase], c.from+c.waited(waits), c.to, c.batch, 0)
+		add(phaseKinds[c.phase], c.from+waited(r.gaps[c.gaps[0]:c.gaps[1]], waits), c.to, c.batch, 0)
 		if c.phase != update {
 			last = max(last, c.to)
 		}
@@ -407,8 +406,8 @@ func joined(list [][2]int64) [][2]int64 {
 }
 
 // waited returns how long a computation waits in its gaps.
-func (c *computation) waited(waits [][2]int64) (sum int64) {
-	for _, gap := range c.gaps {
+func waited(gaps, waits [][2]int64) (sum int64) {
+	for _, gap := range gaps {
 		for from, to := range within(waits, gap[0], gap[1]) {
 			sum += to - from
 		}
@@ -428,37 +427,51 @@ func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// majority returns the operations of the steps that are most alike in what their workers do, and how many steps are left out.
-func majority(ops []op) (kept []op, leftOut int) {
-	slices.SortFunc(ops, compareOps)
+// majority returns the steps that are most alike in what their workers do, and how many others there are.
+func (b *assembly) majority() (kept map[uint64]bool, leftOut int) {
 	sums, counts := make(map[uint64]uint64), make(map[uint64]int) // by step; by sum
 	var best uint64
-	for first := 0; first < len(ops); {
-		h := fnv.New64a()
+	h := fnv.New64a()
+	for ops := range b.steps(func(uint64) bool { return true }) {
+		h.Reset()
 		var raw [12]byte
-		end := first
-		for ; end < len(ops) && ops[end].step == ops[first].step; end++ {
-			binary.LittleEndian.PutUint32(raw[:], ops[end].dp)
-			binary.LittleEndian.PutUint32(raw[4:], ops[end].stage)
-			binary.LittleEndian.PutUint32(raw[8:], uint32(ops[end].kind))
+		for i := range ops {
+			binary.LittleEndian.PutUint32(raw[:], ops[i].dp)
+			binary.LittleEndian.PutUint32(raw[4:], ops[i].stage)
+			binary.LittleEndian.PutUint32(raw[8:], uint32(ops[i].kind))
 			h.Write(raw[:])
 		}
 		sum := h.Sum64()
-		sums[ops[first].step] = sum
+		sums[ops[0].step] = sum
 		counts[sum]++
-		first = end
 	}
-	for _, o := range ops {
-		if s := sums[o.step]; counts[s] > counts[best] {
+	for _, step := range slices.Sorted(maps.Keys(sums)) {
+		if s := sums[step]; counts[s] > counts[best] {
 			best = s
 		}
 	}
-	for _, s := range sums {
-		if s != best {
+	kept = make(map[uint64]bool)
+	for step, s := range sums {
+		if kept[step] = s == best; s != best {
 			leftOut++
 		}
 	}
-	return slices.DeleteFunc(ops, func(o op) bool { return sums[o.step] != best }), leftOut
+	return kept, leftOut
+}
+
+// job makes the job of the steps that are most alike.
+func (b *assembly) job(tick float64) (*job, error) {
+	kept, leftOut := b.majority()
+	j := &job{lanes: 1, leftOut: leftOut}
+	for ops := range b.steps(func(step uint64) bool { return kept[step] }) {
+		if j.template == nil { // the workers of all steps are the same
+			if err := j.find(ops); err != nil {
+				return nil, err
+			}
+		}
+		j.step(j.whole(ops), tick)
+	}
+	return j, j.known()
 }
 
 // couple notes which workers compute together. Those of columns that the job does not have are left out.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"tracekit/stats/numbers"
 	"tracekit/trace"
@@ -13,12 +14,14 @@ import (
 // A call is a communication of a rank: an operation of a communicator, or a message.
 //
 //	begun is how many computations of the step had begun when it was launched
+//	number is that of the collective on its communicator in the step
 //	peer is the rank in the communicator; none: a collective
 type call struct {
 	start, end int64
 	bytes      uint64
 	step       uint64
 	begun      int32
+	number     int32
 	comm       trace.CommID
 	peer       uint32
 	within     phase // of the computation that was launched before it, of its step
@@ -37,7 +40,7 @@ type computation struct {
 	step     uint64
 	phase    phase
 	batch    uint32
-	gaps     [][2]int64
+	gaps     [2]int32 // in those of the rank
 }
 
 // A ranked is what is known of a rank: its computations and calls, in the order in which they were launched.
@@ -45,6 +48,8 @@ type ranked struct {
 	rank         uint32
 	computations []computation
 	calls        []call
+	gaps         [][2]int64
+	parts        []part
 	named        [update + 1]bool // phases that are recorded
 	marks        stepMark         // by which steps are known
 	steps        int
@@ -53,12 +58,16 @@ type ranked struct {
 	unlinked     int     // kernels without a launch
 }
 
+// A part is the computations of a step of a rank, and its calls: where each begin and end.
+type part struct{ computations, calls [2]int32 }
+
 // A profiler reads what a profiler has recorded.
 type profiler struct {
 	src         trace.Source
 	meanings    []meaning // by region
 	works       []trace.DeviceWork
 	correlation trace.AttributeID
+	unused      sync.Pool // of readings
 }
 
 func newProfiler(src trace.Source) *profiler {
@@ -115,7 +124,10 @@ type reading struct {
 
 // rank reads the locations of a rank: those of its processes, then those of its accelerators.
 func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.LocationID) (*ranked, error) {
-	r := &reading{profiler: p}
+	r, _ := p.unused.Get().(*reading)
+	if r == nil {
+		r = &reading{profiler: p}
+	}
 	d := p.src.Defs()
 	for _, device := range []bool{false, true} {
 		r.launches = numbers.SortRuns(r.launches, func(a, b *numbered) bool { return a.id < b.id })
@@ -128,7 +140,20 @@ func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.Loca
 			}
 		}
 	}
-	return r.sum(rank), nil
+	out := r.sum(rank)
+	r.reset()
+	p.unused.Put(r)
+	return out, nil
+}
+
+// reset forgets the rank, but keeps the memory for the next one.
+func (r *reading) reset() {
+	steps := r.steps
+	for i := range steps {
+		steps[i] = steps[i][:0]
+	}
+	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], steps: steps, work: r.work[:0],
+		calls: r.calls[:0], open: r.open[:0]}
 }
 
 // A frame is a region that is entered and not left.
@@ -269,7 +294,7 @@ func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 
 // outermost drops stretches within others, and sorts them.
 func outermost(list []stretch) []stretch {
-	slices.SortFunc(list, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	list = numbers.SortRuns(list, func(a, b *stretch) bool { return a.from < b.from || a.from == b.from && a.to > b.to })
 	end := int64(math.MinInt64)
 	return slices.DeleteFunc(list, func(s stretch) bool {
 		inside := s.to <= end
@@ -334,8 +359,46 @@ func (r *reading) sum(rank uint32) *ranked {
 		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
 		s.step(&steps[i], r.work[first:max(first, last)])
 	}
+	out.part()
+	out.computations, out.calls, out.gaps = slices.Clone(out.computations), slices.Clone(out.calls), slices.Clone(out.gaps) // many are kept
 	return out
 }
+
+// part finds the steps of a rank, by number, and numbers their collectives.
+func (r *ranked) part() {
+	calls := 0
+	for first := 0; first < len(r.computations); {
+		step, end := r.computations[first].step, first
+		for end < len(r.computations) && r.computations[end].step == step {
+			end++
+		}
+		for calls < len(r.calls) && r.calls[calls].step != step {
+			calls++ // of a step without computations
+		}
+		from := calls
+		for calls < len(r.calls) && r.calls[calls].step == step {
+			calls++
+		}
+		r.parts = append(r.parts, part{[2]int32{int32(first), int32(end)}, [2]int32{int32(from), int32(calls)}})
+		first = end
+	}
+	slices.SortStableFunc(r.parts, func(a, b part) int { return cmp.Compare(r.stepOf(a), r.stepOf(b)) })
+	type sequence struct {
+		step uint64
+		comm trace.CommID
+	}
+	next := make(map[sequence]int32)
+	for i := range r.calls {
+		c := &r.calls[i]
+		id := sequence{c.step, c.comm}
+		if c.number = next[id]; c.peer == none {
+			next[id]++
+		}
+	}
+}
+
+// stepOf returns the step of a part.
+func (r *ranked) stepOf(p part) uint64 { return r.computations[p.computations[0]].step }
 
 // byLaunch sorts work by launch. Each stream is in order, or nearly so.
 func byLaunch(list []work) []work {
@@ -552,19 +615,20 @@ func (s *stepper) step(of *stretch, list []work) {
 func (s *stepper) finish(c *computation, members []work) {
 	slices.SortFunc(members, func(a, b work) int { return cmp.Compare(a.start, b.start) })
 	c.from, c.to = s.busy, s.busy
+	c.gaps[0] = int32(len(s.out.gaps))
 	for _, w := range members {
 		if w.start > c.to {
-			s.gap(c, c.to, w.start)
+			s.gap(c.to, w.start)
 		}
 		c.to = max(c.to, w.end)
 	}
-	s.busy = c.to
+	s.busy, c.gaps[1] = c.to, int32(len(s.out.gaps))
 }
 
 // gap notes the parts of a gap in which calls go on.
-func (s *stepper) gap(c *computation, from, to int64) {
+func (s *stepper) gap(from, to int64) {
 	for from, to := range within(s.calling, from, to) {
-		c.gaps = append(c.gaps, [2]int64{from, to})
+		s.out.gaps = append(s.out.gaps, [2]int64{from, to})
 	}
 }
 

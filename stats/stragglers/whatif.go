@@ -3,6 +3,7 @@ package stragglers
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -37,7 +38,11 @@ func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 		r.rebalance()
 	}
 	if c.Replace > 0 {
-		r.took = r.mended(r.slowest(Slowest(len(r.ranks), c.Replace)))
+		took := make([][]float64, 0, len(r.took))
+		for step := range r.mended(r.slowest(Slowest(len(r.ranks), c.Replace))) {
+			took = append(took, slices.Clone(step))
+		}
+		r.took = took
 	}
 	r.slower.latency, r.slower.perByte = c.Latency, c.PerByte
 	return &r, func(int) bool { return !c.Equalize }
@@ -79,39 +84,60 @@ func (r *replayer) slowest(n int) []int {
 }
 
 // mended returns what nodes take if some workers compute as long as their peers: each operation the median of what it takes in the step on
-// other data-parallel ranks that are not mended themselves, or, without any, what equal ones take.
-func (r *replayer) mended(workers []int) [][]float64 {
+// other data-parallel ranks that are not mended themselves, or, without any, what equal ones take. A step's values are valid until the next one.
+func (r *replayer) mended(workers []int) iter.Seq[[]float64] {
 	slow := make([]bool, len(r.ranks))
 	for _, w := range workers {
 		slow[w] = true
 	}
-	out, theirs := make([][]float64, len(r.took)), make([]float64, 0, r.dps)
-	for s := range out {
-		out[s] = slices.Clone(r.took[s])
-		for n, k := range r.kind {
-			if !slow[r.by[n]] || !k.computes() {
-				continue
+	return func(yield func([]float64) bool) {
+		out, theirs := make([]float64, len(r.kind)), make([]float64, 0, r.dps)
+		for _, took := range r.took {
+			copy(out, took)
+			for at := range r.template {
+				r.mend(at, slow, took, out, theirs)
 			}
-			theirs = theirs[:0]
-			for same := n % len(r.template); same < len(r.kind); same += len(r.template) {
-				if !slow[r.by[same]] {
-					theirs = append(theirs, r.took[s][same])
-				}
-			}
-			out[s][n] = r.equal[k]
-			if len(theirs) > 0 {
-				out[s][n] = median(theirs)
+			if !yield(out) {
+				return
 			}
 		}
 	}
-	return out
+}
+
+// mend mends an operation of the template on slow workers; theirs is memory for one of each data-parallel rank.
+func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64) {
+	if !r.kind[at].computes() {
+		return
+	}
+	any := false
+	for n := at; n < len(r.kind); n += len(r.template) {
+		if slow[r.by[n]] {
+			any = true
+		} else {
+			theirs = append(theirs, took[n])
+		}
+	}
+	if !any {
+		return
+	}
+	peers := r.equal[r.kind[at]]
+	if len(theirs) > 0 {
+		peers = median(theirs)
+	}
+	for n := at; n < len(r.kind); n += len(r.template) {
+		if slow[r.by[n]] {
+			out[n] = peers
+		}
+	}
 }
 
 // whenMended returns the mean length of a step, in ns, if some workers compute as long as their peers.
 func (r *replayer) whenMended(workers []int) int64 {
-	with := *r
-	with.took = r.mended(workers)
-	return int64(math.Round(mean(with.lengths(func(int) bool { return true }))))
+	sum := 0.0
+	for took := range r.mended(workers) {
+		sum += r.replay(took)
+	}
+	return int64(math.Round(sum / float64(max(1, len(r.took)))))
 }
 
 // rebalance scales computations, so that those of a type take equally long in the mean on all stages.
