@@ -28,6 +28,7 @@ import (
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/measurement"
+	"tracekit/stats/studies/sampling"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -392,6 +393,11 @@ func (o *reduceOptions) certify(ctx context.Context, io *cli.Streams, t *trace.T
 	return err
 }
 
+// matters reports whether the error of a reduction is that of a figure: --require names it, or nothing.
+func (o *reduceOptions) matters(metric string) bool {
+	return len(o.requirements) == 0 || slices.ContainsFunc(o.requirements, func(r requirement) bool { return r.covers(metric) })
+}
+
 // patternsTried is how many instances of a pattern are kept at most when a size is to be reached.
 const patternsTried = 8
 
@@ -411,14 +417,15 @@ func (o *reduceOptions) search(ctx context.Context, io *cli.Streams, t *trace.Tr
 	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
 		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
 	}}
-	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.Jobs},
-		func(ctx context.Context, r *reduce.Reduction) (float64, uint64, error) {
+	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating, sampling.Family(t)), most, reduce.Options{Jobs: o.Jobs},
+		func(ctx context.Context, r *reduce.Reduction) (reduce.Verdict, error) {
 			left, err := o.reanalyze(ctx, io, t, r)
 			if err != nil {
-				return 0, 0, err
+				return reduce.Verdict{}, err
 			}
 			figures, err := reduce.Certify(full, left, gate.NameOf)
-			return reduce.Error(figures), left.Coverage.EventsRead, err
+			figures = slices.DeleteFunc(figures, func(f reduce.Figure) bool { return !o.matters(f.Metric) })
+			return reduce.Verdict{Error: reduce.Error(figures), Within: left.Trace.Reduced.Within(o.matters), Records: left.Coverage.EventsRead}, err
 		})
 	block.Tries = tries
 	if err == nil && rules == nil {
