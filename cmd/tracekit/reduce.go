@@ -194,19 +194,29 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 		}
 		rules = append(rules, r)
 	}
-	for _, file := range o.files {
+	files, err := scripts(o.files, script)
+	if err != nil {
+		return nil, err
+	}
+	rules = append(rules, files...)
+	if o.empty {
+		rules = append(rules, reduce.Empty{})
+	}
+	return rules, nil
+}
+
+// scripts reads rule files.
+func scripts(files []string, o reduce.ScriptOptions) (rules []reduce.Rule, err error) {
+	for _, file := range files {
 		source, err := readRules(file)
 		if err != nil {
 			return nil, err
 		}
-		r, err := reduce.NewScript(file, source, script)
+		r, err := reduce.NewScript(file, source, o)
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
 		rules = append(rules, r)
-	}
-	if o.empty {
-		rules = append(rules, reduce.Empty{})
 	}
 	return rules, nil
 }
