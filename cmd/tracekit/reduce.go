@@ -71,7 +71,7 @@ loses some of its members. Calls that are kept for this reason keep their enclos
 Communication with dropped ranks disappears on both sides, and is counted.
 
 Rules can be combined; the trace loses everything that any rule cuts. A rule file in Starlark
-defines trace_event(id), output_trace(rank) or output_text(). --keep takes an expression of rank,
+defines trace_event(id), io_event(id), output_trace(rank) or output_text(). --keep takes an expression of rank,
 ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/reference/reduce.md describes both.
 
 The certificate compares every figure of 'tracekit analyze' for the full and the reduced trace,
