@@ -79,6 +79,22 @@ type Reduced struct {
 	Estimates []*Estimate `json:"estimates,omitempty"` // of the whole run, from sampled messages
 }
 
+// Within returns what the estimates that matter stay within in 95 of 100 samples: half of the widest interval, as a share of its estimate.
+// It is nil without an interval, also of a nil Reduced.
+func (r *Reduced) Within(matters func(key string) bool) (most *float64) {
+	if r == nil {
+		return nil
+	}
+	for _, e := range r.Estimates {
+		if e.Low != nil && e.High != nil && e.Value > 0 && matters(e.Key) {
+			if share := (*e.High - *e.Low) / 2 / e.Value; most == nil || share > *most {
+				most = &share
+			}
+		}
+	}
+	return most
+}
+
 // LeftOut are the blocks of an analysis that need all of the time.
 func LeftOut() []string {
 	return []string{"critical_path", "delay_totals", "delays", "diagnosis", "efficiency", "threads"}

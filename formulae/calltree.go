@@ -78,6 +78,7 @@ type CallTree struct {
 	first, last int64 // time of the first and of the last event
 	begun       bool
 	release     int64 // when the current call's partners were ready
+	waiting     int   // depth of that call; 0: none
 	completing  bool  // the last event completed something in the current call
 	waited      uint64
 	unwind      [1]uint64 // distance of the current event
@@ -228,7 +229,9 @@ func (t *CallTree) enter(key itemKey, seq uint64, time int64) *treeItem {
 	t.nodes[i.child].visits++
 	t.path.Enter(trace.RegionID(key.ref), i.child)
 	if t.waits != nil {
-		t.release = t.waits.of(seq)
+		if until, ok := t.waits.of(seq); ok {
+			t.release, t.waiting = until, t.path.Len()
+		}
 	}
 	return i
 }
@@ -262,7 +265,9 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 			n.branch.Add(0)
 		}
 	}
-	t.release = never
+	if t.path.Len() < t.waiting { // functions that the call calls receive for it
+		t.release, t.waiting = never, 0
+	}
 }
 
 // Finish ends what is open at the end of the location.

@@ -211,16 +211,16 @@ func (r *releases) cursor(l trace.LocationID) *releaseCursor {
 	return &releaseCursor{calls: r.trace.Calls[l], until: r.until[l]}
 }
 
-// of returns the release of the call that was entered by an event, never if that is no call.
+// of returns the release of the call that was entered by an event; ok is false if that is no call.
 // Events are asked for in order.
-func (c *releaseCursor) of(seq uint64) int64 {
+func (c *releaseCursor) of(seq uint64) (until int64, ok bool) {
 	for ; c.next < c.calls.Len(); c.next++ {
 		switch found := c.calls.Ptr(c.next).Seq; {
 		case found == seq:
-			return c.until.At(c.next)
+			return c.until.At(c.next), true
 		case found > seq:
-			return never
+			return never, false
 		}
 	}
-	return never
+	return never, false
 }

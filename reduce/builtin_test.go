@@ -174,3 +174,26 @@ func TestCertify(t *testing.T) {
 		t.Errorf("error %v without figures", e)
 	}
 }
+
+// TestCertifySample states that sums over sampled messages are compared as what they estimate.
+func TestCertifySample(t *testing.T) {
+	document := func(count, late, lateCollective float64, of ...map[string]any) map[string]any {
+		waits := map[string]any{"late_sender": map[string]any{"time_ns": late}, "wait_at_nxn": map[string]any{"time_ns": lateCollective}}
+		return map[string]any{"trace": map[string]any{"reduced": map[string]any{"estimates": of}}, "wait_states": waits,
+			"messages": map[string]any{"count": count, "sizes": []any{map[string]any{"from": 1.0, "count": count}}}}
+	}
+	left := document(5, 70, 70, map[string]any{"key": "messages.count", "value": 20.0},
+		map[string]any{"key": "wait_states.late_sender.time_ns", "value": 280.0})
+	figures, err := Certify(document(20, 280, 280), left, func(any) string { return "x" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures {
+		if want := map[bool]float64{true: -0.75}[f.Metric == "wait_states.wait_at_nxn.time_ns"]; *f.Difference != want {
+			t.Errorf("%s: difference %g, want %g", f.Metric, *f.Difference, want)
+		}
+	}
+	if len(figures) != 4 {
+		t.Errorf("%d figures", len(figures))
+	}
+}

@@ -118,7 +118,37 @@ func flatten(document any, nameOf func(any) string) (map[string]float64, error) 
 			collect(out, key, v, nameOf)
 		}
 	}
-	return out, nil
+	return out, weigh(out, text)
+}
+
+// weigh makes sums over sampled messages estimates of the whole run: those that the document estimates, and those over parts of the messages.
+func weigh(figures map[string]float64, document []byte) error {
+	var sampled struct {
+		Trace struct {
+			Reduced struct {
+				Estimates []struct {
+					Key   string
+					Value float64
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(document, &sampled); err != nil {
+		return err
+	}
+	weight, sums := 1.0, []string{"comm_matrix[", "messages.latencies[", "messages.sizes["}
+	for _, e := range sampled.Trace.Reduced.Estimates {
+		if n := figures[e.Key]; e.Key == "messages.count" && n > 0 {
+			weight = e.Value / n
+		}
+		sums = append(sums, strings.TrimSuffix(e.Key, "time_ns"))
+	}
+	for path := range figures {
+		if slices.ContainsFunc(sums, func(s string) bool { return strings.HasPrefix(path, s) }) {
+			figures[path] *= weight
+		}
+	}
+	return nil
 }
 
 // isName tells the keys of numbers that are no figures: they name something, or are an

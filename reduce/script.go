@@ -37,6 +37,7 @@ const (
 // A Script is a rule in Starlark with some of the three functions
 //
 //	trace_event(id)      after each outermost call of an MPI function, whose name is id: keep it?
+//	io_event(id)         after each call outside of MPI that works on a file: keep it?
 //	output_trace(rank)   at the end, for each rank: keep the rank?
 //	output_text()        at the end, for each rank: a text for the report, or None
 //
@@ -101,7 +102,7 @@ func NewScript(file string, source []byte, o ScriptOptions) (*Script, error) {
 }
 
 // hooks are the functions of a rule file that are called.
-var hooks = []string{"trace_event", "output_trace", "output_text"}
+var hooks = []string{"trace_event", "io_event", "output_trace", "output_text"}
 
 // uncalled refuses a function that nothing calls: most often a hook with a mistake in its name, without which the rule would keep everything.
 func uncalled(f *syntax.File) error {
@@ -214,7 +215,7 @@ func heap(of string) uint64 {
 // Judge implements CallRule.
 func (s *Script) Judge(t *trace.Trace, l trace.LocationID) (Judge, error) {
 	x, err := s.locate(t, l)
-	if err != nil || x.event == nil && len(s.uses) == 0 {
+	if err != nil || x.event == nil && x.io == nil && len(s.uses) == 0 {
 		return nil, err
 	}
 	return x, nil
@@ -230,8 +231,8 @@ type located struct {
 	last     uint64    // step that may be taken
 	looked   time.Time // at the heap
 
-	event, trace, text *starlark.Function // nil: not defined
-	args               starlark.Tuple
+	event, io, trace, text *starlark.Function // nil: not defined
+	args                   starlark.Tuple
 	observed
 }
 
@@ -257,7 +258,7 @@ func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
 		name string
 		fn   **starlark.Function
 		args int
-	}{{"trace_event", &x.event, len(x.args)}, {"output_trace", &x.trace, 1}, {"output_text", &x.text, 0}} {
+	}{{"trace_event", &x.event, len(x.args)}, {"io_event", &x.io, 1}, {"output_trace", &x.trace, 1}, {"output_text", &x.text, 0}} {
 		v, ok := globals[f.name]
 		if !ok {
 			continue
@@ -269,8 +270,8 @@ func (s *Script) locate(t *trace.Trace, l trace.LocationID) (*located, error) {
 			return nil, fmt.Errorf("%s: %s has %d parameters, want %d", (*f.fn).Position(), f.name, n, f.args)
 		}
 	}
-	if x.event == nil && x.trace == nil && x.text == nil {
-		return nil, fmt.Errorf("%s: it defines none of trace_event, output_trace and output_text", s.file)
+	if x.event == nil && x.io == nil && x.trace == nil && x.text == nil {
+		return nil, fmt.Errorf("%s: it defines none of trace_event, io_event, output_trace and output_text", s.file)
 	}
 	s.locations[l] = x
 	return x, nil
@@ -331,21 +332,25 @@ func (x *located) fault(err error) error {
 
 // Cut implements Judge.
 func (x *located) Cut(c *Call) (bool, error) {
-	if !c.MPI {
+	if !c.MPI && !c.File {
 		return false, nil
 	}
 	x.note(c)
-	if x.event == nil {
-		return false, nil
+	hook, args, id := x.event, x.args, x.current
+	if c.File {
+		hook, args, id = x.io, make(starlark.Tuple, 1), x.files.current
 	}
-	if x.variables == nil {
-		x.args[0] = x.current.name
-	} else {
+	switch {
+	case hook == nil:
+		return false, nil
+	case c.File || x.variables == nil:
+		args[0] = id.name
+	default:
 		for i, name := range x.variables {
-			x.args[i] = x.variable(name)
+			args[i] = x.variable(name)
 		}
 	}
-	v, err := x.run(x.event, x.args)
+	v, err := x.run(hook, args)
 	if err != nil {
 		return false, err
 	}
@@ -353,7 +358,7 @@ func (x *located) Cut(c *Call) (bool, error) {
 		return false, err
 	}
 	if v == starlark.None {
-		return false, fmt.Errorf("%s: trace_event returns None for %s: want True or False", x.event.Position(), string(x.current.name))
+		return false, fmt.Errorf("%s: %s returns None for %s: want True or False", hook.Position(), hook.Name(), string(id.name))
 	}
 	cut := !bool(v.Truth())
 	if cut {

@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -273,5 +275,86 @@ func TestExpressions(t *testing.T) {
 		if _, err := NewExpression(text, ScriptOptions{}); err == nil || !strings.HasPrefix(err.Error(), "--keep") {
 			t.Errorf("%s: error %v", text, err)
 		}
+	}
+}
+
+// TestFiles states that io_event is asked of each call outside of MPI that works on a file and completes what it begins, and what it sees:
+// not of an MPI function, nor of a call whose operation goes on.
+func TestFiles(t *testing.T) {
+	m := tracetest.MustParse(t, `location 0 rank=0
+  0 Enter MPI_Init ; 1 Leave MPI_Init
+  2 Enter dump
+  3 Enter write ; 3 IoOperationBegin 3 1 0 4096 7 ; 8 IoOperationComplete 3 4096 7 ; 9 Leave write
+  10 Enter write ; 10 IoOperationBegin 3 1 0 100 8 ; 11 IoOperationComplete 3 60 8 ; 12 Leave write
+  13 Enter aio_write ; 13 IoOperationBegin 3 1 0 100 9 ; 14 Leave aio_write
+  15 Enter wait ; 15 IoOperationComplete 3 100 9 ; 16 Leave wait
+  17 Leave dump
+  20 Enter MPI_File_write ; 21 Enter write ; 21 IoOperationBegin 3 1 0 9 9 ; 22 IoOperationComplete 3 9 9 ; 23 Leave write ; 24 Leave MPI_File_write
+`)
+	s, err := NewScript("r.star", []byte(`
+seen = []
+def io_event(id):
+    seen.append((id, get_callerinfo().function, get_io_counts(id), get_io_bytes("")))
+    return get_io_bytes(id) < 4100
+def output_text():
+    return "%s %d %d %g" % (seen, get_mpi_counts(""), get_io_counts(""), get_io_time("write") * 1e9)
+`), ScriptOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := applied(t, merged(t, m), []Rule{s}, Options{})
+	if got, want := s.Texts()[0], `[("write", "dump", 1, 4096), ("write", "dump", 2, 4156)] 2 2 8.0`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	calls := make(map[string]int)
+	for b := range tracetest.Batches(t, r.Source(m), 0) {
+		for i, kind := range b.Flow.Kind {
+			if kind.Enters() {
+				calls[m.Defs().RegionName(b.Flow.Region[i])]++
+			}
+		}
+	}
+	if calls["write"] != 2 || calls["aio_write"] != 1 || calls["MPI_File_write"] != 1 { // the second of three is cut
+		t.Errorf("%v", calls)
+	}
+	if _, err := NewScript("r.star", []byte("def io_evnt(id): return True\n"), ScriptOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "did you mean io_event?") {
+		t.Error(err)
+	}
+}
+
+// TestPatternRule states what samples/rules/pattern.star keeps: of a program that repeats, what each rank calls until its pattern begins
+// again, and MPI_Finalize; of ranks beyond the first 32 nothing; of a program that never repeats everything.
+func TestPatternRule(t *testing.T) {
+	source, err := os.ReadFile("../samples/rules/pattern.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := func(iterations, ranks int) (map[string]int, []string) {
+		m := statstest.Generated(t, samples.Options{Program: "ring", Ranks: ranks, Iterations: iterations, Bytes: 100, Steady: true})
+		s, err := NewScript("pattern.star", source, ScriptOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := applied(t, merged(t, m), []Rule{s}, Options{})
+		return callsOf(t, r.Source(m)), s.Texts()
+	}
+	few, texts := kept(10, 4)
+	if many, _ := kept(100, 4); !maps.Equal(few, many) {
+		t.Errorf("of 10 iterations it keeps %v, of 100 %v", few, many)
+	}
+	for _, mpi := range []string{"MPI_Isend", "MPI_Recv", "MPI_Wait"} {
+		if few[mpi] < 4 || few[mpi] > 4*3 {
+			t.Errorf("%s: %d calls are kept of 4 ranks", mpi, few[mpi])
+		}
+	}
+	if few["MPI_Finalize"] != 4 || !strings.Contains(texts[3], "rank 3: recorded until call") {
+		t.Errorf("%v %q", few, texts)
+	}
+	if all, texts := kept(1, 4); all["MPI_Isend"] != 4 || texts[0] != "" {
+		t.Errorf("of one iteration it keeps %v: %q", all, texts)
+	}
+	if wide, _ := kept(10, 40); wide["MPI_Init"] != 32 {
+		t.Errorf("%d of 40 ranks are kept", wide["MPI_Init"])
 	}
 }

@@ -61,17 +61,24 @@ type Try struct {
 	Family  string   `json:"family"`
 	Rules   []string `json:"rules"`
 	Records uint64   `json:"records"`
-	Fits    bool     `json:"fits"`  // it has no more records than wanted
-	Error   *float64 `json:"error"` // of its certificate; null: it does not fit
+	Fits    bool     `json:"fits"`                   // it has no more records than wanted
+	Error   *float64 `json:"error"`                  // of its certificate; null: it does not fit
+	Within  *float64 `json:"within_share,omitempty"` // what sums that are estimated from sampled messages stay within in 95 of 100 samples
 
 	rules []Rule
 }
 
+// A Verdict is what an analysis of a reduced trace says of the reduction.
+type Verdict struct {
+	Error   float64  // of its certificate
+	Within  *float64 // see Try
+	Records uint64   // that were read
+}
+
 // Search finds, in each family, the mildest reduction that leaves at most so many records. Of these it takes the one whose certificate has
-// the smallest error. Judge returns that error, and how many records an analysis of the reduced trace reads. Search returns the rules, nil
-// if no family can be that small, and what was tried.
+// the smallest error, which judge tells. Search returns the rules, nil if no family can be that small, and what was tried.
 func Search(ctx context.Context, t *trace.Trace, families []Family, most uint64, o Options,
-	judge func(context.Context, *Reduction) (float64, uint64, error)) ([]Rule, []Try, error) {
+	judge func(context.Context, *Reduction) (Verdict, error)) ([]Rule, []Try, error) {
 	var tries []Try
 	best := -1
 	for _, f := range families {
@@ -95,7 +102,7 @@ func Search(ctx context.Context, t *trace.Trace, families []Family, most uint64,
 
 // search finds the mildest setting that fits by halving, or else tells the severest one.
 func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Options,
-	judge func(context.Context, *Reduction) (float64, uint64, error)) (*Try, error) {
+	judge func(context.Context, *Reduction) (Verdict, error)) (*Try, error) {
 	var fitting *Reduction
 	var last *Try
 	low, high := 0, f.Settings // the mildest that fits is in [low, high]
@@ -124,12 +131,12 @@ func (f Family) search(ctx context.Context, t *trace.Trace, most uint64, o Optio
 		at = (low + high) / 2
 	}
 	if fitting != nil {
-		e, records, err := judge(ctx, fitting)
+		v, err := judge(ctx, fitting)
 		fitting.Cuts.Release()
 		if err != nil {
 			return nil, err
 		}
-		last.Error, last.Records = &e, records
+		last.Error, last.Within, last.Records = &v.Error, v.Within, v.Records
 	}
 	return last, nil
 }

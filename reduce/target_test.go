@@ -16,9 +16,9 @@ func TestSearch(t *testing.T) {
 	const most = 700
 	families := Families(tr)
 	judged := 0
-	rules, tries, err := Search(t.Context(), tr, families, most, Options{}, func(_ context.Context, r *Reduction) (float64, uint64, error) {
+	rules, tries, err := Search(t.Context(), tr, families, most, Options{}, func(_ context.Context, r *Reduction) (Verdict, error) {
 		judged++
-		return float64(r.After(tr)) / most, r.After(tr), nil // here the smallest is the best
+		return Verdict{Error: float64(r.After(tr)) / most, Records: r.After(tr)}, nil // here the smallest is the best
 	})
 	if err != nil {
 		t.Fatal(err)

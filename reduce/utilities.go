@@ -16,7 +16,7 @@ import (
 
 // utilityNames are the paper's utility functions.
 var utilityNames = []string{
-	"get_mpi_counts", "get_mpi_bytes", "get_mpi_time", "get_avg_hops", "get_time", "get_elapsed_time", "get_mpi_name",
+	"get_mpi_counts", "get_mpi_bytes", "get_mpi_time", "get_io_counts", "get_io_bytes", "get_io_time", "get_avg_hops", "get_time", "get_elapsed_time", "get_mpi_name",
 	"get_tracebufferinfo", "get_memoryinfo", "get_counter", "get_callerinfo", "get_environment", "get_allresults",
 }
 
@@ -27,20 +27,26 @@ type operation struct {
 	ticks        int64
 }
 
-// observed is what a rule can ask for at a location.
-type observed struct {
-	grid     Topology
-	first    int64 // tick of the run's first event
-	init     int64 // when MPI_Init was entered, or else the first call
-	seen     bool  // some call
-	now      int64
-	call     *Call
+// operations are what a location has done by function.
+type operations struct {
 	current  *operation
 	byRegion map[trace.RegionID]*operation
 	byName   map[string]*operation
 	total    operation // of all functions
-	cut      uint64    // records so far
-	records  uint64    // of the trace so far
+}
+
+// observed is what a rule can ask for at a location.
+type observed struct {
+	grid       Topology
+	first      int64 // tick of the run's first event
+	init       int64 // when MPI_Init was entered, or else the first call
+	seen       bool  // some call
+	now        int64
+	call       *Call
+	operations            // in calls of MPI functions
+	files      operations // in calls that work on files
+	cut        uint64     // records so far
+	records    uint64     // of the trace so far
 
 	sends     int     // those that hops are known of
 	hops      float64 // times bytes
@@ -76,7 +82,9 @@ type counterKey struct {
 
 func (x *located) observe() {
 	x.first, _ = scope.Run(x.t)
-	x.byRegion, x.byName = make(map[trace.RegionID]*operation), make(map[string]*operation)
+	for _, to := range []*operations{&x.operations, &x.files} {
+		to.byRegion, to.byName = make(map[trace.RegionID]*operation), make(map[string]*operation)
+	}
 	if x.grid = x.topology; x.grid == nil {
 		x.grid = row{len(x.t.World)}
 	}
@@ -88,12 +96,21 @@ func (x *located) observe() {
 // note counts a call.
 func (x *located) note(c *Call) {
 	x.call, x.now, x.records = c, c.Leave, c.Last+1
-	if !x.seen || c.Class == trace.ClassInit {
+	if c.MPI && (!x.seen || c.Class == trace.ClassInit) {
 		x.init, x.seen = c.Enter, true
 	}
+	if c.File {
+		x.files.add(x.t.Defs, c, c.FileBytes)
+	} else {
+		x.add(x.t.Defs, c, c.Bytes)
+	}
+}
+
+// add counts a call of a function.
+func (x *operations) add(d *trace.Defs, c *Call, bytes uint64) {
 	o := x.byRegion[c.Region]
 	if o == nil {
-		name := x.t.Defs.RegionName(c.Region)
+		name := d.RegionName(c.Region)
 		if o = x.byName[name]; o == nil {
 			o = &operation{name: starlark.String(name)}
 			x.byName[name] = o
@@ -102,7 +119,7 @@ func (x *located) note(c *Call) {
 	}
 	for _, to := range []*operation{o, &x.total} {
 		to.count++
-		to.bytes += c.Bytes
+		to.bytes += bytes
 		to.ticks += c.Leave - c.Enter
 	}
 	x.current = o
@@ -162,7 +179,7 @@ func (x *located) predeclared() starlark.StringDict {
 			return f(args)
 		})
 	}
-	ofOperation := func(name string, f func(o *operation) starlark.Value) {
+	ofOperation := func(name string, of *operations, f func(o *operation) starlark.Value) {
 		zero := f(&operation{})
 		add(name, 1, func(args starlark.Tuple) (starlark.Value, error) {
 			id, ok := args[0].(starlark.String)
@@ -171,19 +188,21 @@ func (x *located) predeclared() starlark.StringDict {
 			}
 			switch {
 			case id == "":
-				return f(&x.total), nil
-			case x.current != nil && id == x.current.name:
-				return f(x.current), nil
+				return f(&of.total), nil
+			case of.current != nil && id == of.current.name:
+				return f(of.current), nil
 			}
-			if o := x.byName[string(id)]; o != nil {
+			if o := of.byName[string(id)]; o != nil {
 				return f(o), nil
 			}
 			return zero, nil
 		})
 	}
-	ofOperation("get_mpi_counts", func(o *operation) starlark.Value { return starlark.MakeUint64(o.count) })
-	ofOperation("get_mpi_bytes", func(o *operation) starlark.Value { return starlark.MakeUint64(o.bytes) })
-	ofOperation("get_mpi_time", func(o *operation) starlark.Value { return x.seconds(o.ticks) })
+	for kind, of := range map[string]*operations{"mpi": &x.operations, "io": &x.files} {
+		ofOperation("get_"+kind+"_counts", of, func(o *operation) starlark.Value { return starlark.MakeUint64(o.count) })
+		ofOperation("get_"+kind+"_bytes", of, func(o *operation) starlark.Value { return starlark.MakeUint64(o.bytes) })
+		ofOperation("get_"+kind+"_time", of, func(o *operation) starlark.Value { return x.seconds(o.ticks) })
+	}
 	value := func(name string, f func() starlark.Value) {
 		add(name, 0, func(starlark.Tuple) (starlark.Value, error) { return f(), nil })
 	}

@@ -21,6 +21,8 @@ type Call struct {
 	Busy         bool   // something is communicated, forked, locked, launched … in it
 	Held         bool   // judges before keep an MPI call in it, or something is tied to others in it outside of MPI calls
 	Bytes        uint64 // sent and received in it, of collectives sent
+	File         bool   // outside of MPI calls: it works on a file, and completes what it begins
+	FileBytes    uint64 // that it has moved, as far as the trace says
 
 	walk *walker
 }
@@ -56,6 +58,26 @@ type place struct {
 	context trace.CallingContextID
 	busy    bool
 	held    bool
+	file    fileWork
+}
+
+// fileWork is the operations on files that are recorded in a call itself.
+type fileWork struct {
+	begun, complete int
+	bytes           uint64
+}
+
+// record takes a record of an operation on a file.
+func (f *fileWork) record(kind trace.Kind, args []uint64) {
+	switch kind {
+	case trace.KindIoOperationBegin:
+		f.begun++
+	case trace.KindIoOperationComplete:
+		f.complete++
+		if len(args) > 1 {
+			f.bytes += args[1]
+		}
+	}
 }
 
 // touch notes that a record of it is tied to others.
@@ -139,6 +161,7 @@ func (w *walker) batch(b *trace.Batch) error {
 		case trace.TableOther:
 			if p := w.stack.Top(); p != nil && ties(b.Other.Kind[i]) {
 				w.touch(p)
+				p.file.record(b.Other.Kind[i], b.Other.Args[b.Other.Offset[i]:b.Other.Offset[i+1]])
 			}
 		}
 		for ; attr < len(attrs.Seq) && attrs.Seq[attr] <= seq; attr++ {
@@ -174,6 +197,15 @@ func (w *walker) class(region trace.RegionID) trace.CallClass {
 	return trace.ClassNone
 }
 
+// onFile reports whether a region is a function that works on files.
+func (w *walker) onFile(region trace.RegionID) bool {
+	if int(region) >= len(w.t.Defs.Regions) {
+		return false
+	}
+	role := w.t.Defs.Regions[region].Role
+	return role == trace.RoleFileIO || role == trace.RoleFileIOMetadata
+}
+
 func (w *walker) enter(b *trace.Batch, i int, seq uint64, t int64) {
 	region := b.Flow.Region[i]
 	if w.stack.Full() {
@@ -203,6 +235,7 @@ func (w *walker) leave(region trace.RegionID, seq uint64, t int64) error {
 	c.Region, c.First, c.Last, c.Enter, c.Leave = w.stack.Region(depth), p.seq, seq, p.time, t
 	c.Class, c.MPI, c.Busy, c.Bytes = w.class(c.Region), depth == w.mpi, p.busy, p.bytes
 	c.Held = p.held || c.MPI
+	c.File, c.FileBytes = !c.MPI && p.file.begun == p.file.complete && (p.file.begun > 0 || w.onFile(c.Region)), p.file.bytes
 	judges := w.judges
 	if w.mpi >= 0 && depth > w.mpi { // it belongs to the MPI call around it
 		judges = nil
@@ -250,12 +283,13 @@ func (w *walker) counters(m *trace.MetricValues, r trace.Row, seq uint64) {
 }
 
 // caller returns the innermost region outside MPI around the call that is judged, which is
-// still on the stack.
+// still on the stack; of a call that works on a file, that around it.
 func (w *walker) caller() (region trace.RegionID, file trace.StringID, line uint32) {
 	d := w.t.Defs
 	depth := w.stack.Len() - 1
 	file = trace.None
-	for ; depth >= 0 && w.class(w.stack.Region(depth)) != trace.ClassNone; depth-- {
+	for own := w.call.File; depth >= 0 && (own || w.class(w.stack.Region(depth)) != trace.ClassNone); depth-- {
+		own = false
 		if c := w.stack.At(depth).context; int(c) < len(d.CallingContexts) && file == trace.None {
 			if s := d.CallingContexts[c].Site; int(s) < len(d.SourceLocations) {
 				file, line = d.SourceLocations[s].File, d.SourceLocations[s].Line

@@ -24,6 +24,26 @@ type Shipped struct {
 	Nothing      string                 `json:"nothing,omitempty"`      // why no cause is listed
 	Files        []string               `json:"files,omitempty"`        // whether the program waits for files, where causes are not sought
 	Training     *ShippedTraining       `json:"training,omitempty"`
+	Views        *Views                 `json:"views,omitempty"`
+}
+
+// Views says side by side what ranks, the path of messages, a sample and rules would say of the call paths that communicate.
+type Views struct {
+	Sampled string    `json:"sampled"` // configuration; "": none
+	Rules   []string  `json:"rules"`
+	Rows    []ViewRow `json:"rows"` // those with the most time first
+}
+
+// A ViewRow is one call path. Times are in ns; the sample's is the latency of the messages sent there, with its 95 % interval.
+type ViewRow struct {
+	CallPath  string   `json:"callpath"`
+	TimeNs    int64    `json:"time_ns"` // of all ranks
+	PathNs    int64    `json:"path_ns"` // on the critical path
+	LatencyNs *int64   `json:"latency_ns"`
+	SampledNs *float64 `json:"sampled_ns"`
+	LowNs     *float64 `json:"low_ns"`
+	HighNs    *float64 `json:"high_ns"`
+	Kept      *float64 `json:"kept"` // share of the time; null: no rules
 }
 
 // ShippedTraining is what text says of a training job besides its figures.

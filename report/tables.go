@@ -5,9 +5,23 @@ var tables = []*Table{
 	callTree, waitStates, delays, criticalPath, profile, collectives, pairs, lines, findings,
 	devices, kernels, deviceKernels, devicePath, gaps, idleBefore,
 	launches, steps, deviceCollectives, stragglers, hostWaits, streams, parts, threadRows, phases, operations, files, sizes,
-	ScalingShares, ScalingOverhead,
+	ScalingShares, ScalingOverhead, views,
 	trainingWorkers, trainingRanks, trainingLanes, trainingStages, trainingTypes, trainingBubbles, trainingSteps,
 }
+
+var views = &Table{Key: "views", Tab: "views", Title: "What each view would say of a call path", Path: "more.views.rows[]",
+	Note: "Calls that communicate. Time: of all ranks. On path: on the path of messages that decides the run time. Latency: of the " +
+		"messages sent there, all of them and estimated from the sample with its 95 % interval. Rule keeps: share of the time.",
+	Columns: []Column{
+		{Key: "callpath", Title: "call path", Unit: Label},
+		{Key: "time_ns", Title: "time", Unit: Time, Term: "sum over ranks", Bar: true},
+		{Key: "path_ns", Title: "on path", Unit: Time, Of: "trace.duration_ns", Term: "critical path", Modelled: true, Bar: true},
+		{Key: "latency_ns", Title: "latency", Unit: Time, Term: "latency", Bar: true},
+		{Key: "sampled_ns", Title: "sampled", Unit: Time, Bar: true},
+		{Key: "low_ns", Title: "at least", Unit: Time},
+		{Key: "high_ns", Title: "at most", Unit: Time},
+		{Key: "kept", Title: "rule keeps", Unit: Share, Bar: true},
+	}}
 
 // ScalingShares is of runs of several sizes, whose document lies in that of the page. A column a size is added where it is shown.
 var ScalingShares = &Table{Key: "scaling_shares", Tab: "scaling", Title: "Share of overhead by processes", Modelled: true,

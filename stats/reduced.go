@@ -13,16 +13,15 @@ import (
 // early, and reports whether it did. It estimates what the whole run had of what was sampled.
 func leaveOut(t *trace.Trace, a *analysis.Result) bool {
 	r, e := a.Trace.Reduced, a.Efficiency
+	if r != nil && a.Selection == nil && a.Messages != nil {
+		if s, ok := t.Source.Info().Sample(); ok {
+			r.Estimates = estimates(t, a, s)
+		}
+	}
 	if cut := r != nil && r.LeftOut != nil; !cut && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
 		return false
 	}
 	a.CriticalPath, a.Delays, a.DelayTotals, a.Diagnosis, a.Efficiency, a.Threads = nil, nil, nil, nil, nil, nil
-	if r == nil {
-		return true
-	}
-	if s, ok := t.Source.Info().Sample(); ok && a.Selection == nil && a.Messages != nil {
-		r.Estimates = estimates(t, a, s)
-	}
 	return true
 }
 

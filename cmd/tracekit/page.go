@@ -8,8 +8,10 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/page"
+	"tracekit/reduce"
 	"tracekit/report"
 	"tracekit/stats/analysis"
+	"tracekit/stats/measurement"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -73,6 +75,15 @@ func newReportPage(ctx context.Context, opts *reportOptions, r *shownRun, size i
 	p, err := newPage(&opts.pageFlags, r.t, r.a, size)
 	if err != nil {
 		return nil, err
+	}
+	if opts.sample != nil || len(opts.rules) > 0 {
+		rules, err := scripts(opts.rules, reduce.ScriptOptions{Costs: measurement.Assumed()})
+		if err != nil {
+			return nil, err
+		}
+		if err := p.More.AddViews(ctx, r.t, r.a, opts.sample, rules, opts.Jobs); err != nil {
+			return nil, err
+		}
 	}
 	p.Timeline, err = r.drawing.Timeline(ctx, r.a, opts.Jobs)
 	return p, err

@@ -28,6 +28,7 @@ import (
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
 	"tracekit/stats/measurement"
+	"tracekit/stats/studies/sampling"
 	"tracekit/topology"
 	"tracekit/trace"
 )
@@ -70,7 +71,7 @@ loses some of its members. Calls that are kept for this reason keep their enclos
 Communication with dropped ranks disappears on both sides, and is counted.
 
 Rules can be combined; the trace loses everything that any rule cuts. A rule file in Starlark
-defines trace_event(id), output_trace(rank) or output_text(). --keep takes an expression of rank,
+defines trace_event(id), io_event(id), output_trace(rank) or output_text(). --keep takes an expression of rank,
 ranks, mpi, bytes, seconds, time, count, caller, file and line. docs/reference/reduce.md describes both.
 
 The certificate compares every figure of 'tracekit analyze' for the full and the reduced trace,
@@ -193,19 +194,29 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 		}
 		rules = append(rules, r)
 	}
-	for _, file := range o.files {
+	files, err := scripts(o.files, script)
+	if err != nil {
+		return nil, err
+	}
+	rules = append(rules, files...)
+	if o.empty {
+		rules = append(rules, reduce.Empty{})
+	}
+	return rules, nil
+}
+
+// scripts reads rule files.
+func scripts(files []string, o reduce.ScriptOptions) (rules []reduce.Rule, err error) {
+	for _, file := range files {
 		source, err := readRules(file)
 		if err != nil {
 			return nil, err
 		}
-		r, err := reduce.NewScript(file, source, script)
+		r, err := reduce.NewScript(file, source, o)
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
 		rules = append(rules, r)
-	}
-	if o.empty {
-		rules = append(rules, reduce.Empty{})
 	}
 	return rules, nil
 }
@@ -392,6 +403,11 @@ func (o *reduceOptions) certify(ctx context.Context, io *cli.Streams, t *trace.T
 	return err
 }
 
+// matters reports whether the error of a reduction is that of a figure: --require names it, or nothing.
+func (o *reduceOptions) matters(metric string) bool {
+	return len(o.requirements) == 0 || slices.ContainsFunc(o.requirements, func(r requirement) bool { return r.covers(metric) })
+}
+
 // patternsTried is how many instances of a pattern are kept at most when a size is to be reached.
 const patternsTried = 8
 
@@ -411,14 +427,15 @@ func (o *reduceOptions) search(ctx context.Context, io *cli.Streams, t *trace.Tr
 	repeating := reduce.Family{Name: "repeating patterns", Settings: patternsTried, Rules: func(i int) []reduce.Rule {
 		return []reduce.Rule{&pattern.Rule{Options: pattern.Options{Keep: patternsTried - i}}}
 	}}
-	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating), most, reduce.Options{Jobs: o.Jobs},
-		func(ctx context.Context, r *reduce.Reduction) (float64, uint64, error) {
+	rules, tries, err := reduce.Search(ctx, t, append(reduce.Families(t), repeating, sampling.Family(t)), most, reduce.Options{Jobs: o.Jobs},
+		func(ctx context.Context, r *reduce.Reduction) (reduce.Verdict, error) {
 			left, err := o.reanalyze(ctx, io, t, r)
 			if err != nil {
-				return 0, 0, err
+				return reduce.Verdict{}, err
 			}
 			figures, err := reduce.Certify(full, left, gate.NameOf)
-			return reduce.Error(figures), left.Coverage.EventsRead, err
+			figures = slices.DeleteFunc(figures, func(f reduce.Figure) bool { return !o.matters(f.Metric) })
+			return reduce.Verdict{Error: reduce.Error(figures), Within: left.Trace.Reduced.Within(o.matters), Records: left.Coverage.EventsRead}, err
 		})
 	block.Tries = tries
 	if err == nil && rules == nil {

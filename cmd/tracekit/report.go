@@ -12,8 +12,10 @@ import (
 	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/page"
+	"tracekit/reduce"
 	"tracekit/report/show"
 	"tracekit/stats/profile"
+	"tracekit/stats/studies/sampling"
 	"tracekit/trace"
 )
 
@@ -24,6 +26,10 @@ type reportOptions struct {
 	runsOptions
 	cli.FileFlags
 	bytes int64 // size
+
+	sampled string   // --sampled
+	rules   []string // --rules
+	sample  *sampling.Config
 }
 
 func newReport(io *cli.Streams) *cobra.Command {
@@ -44,7 +50,8 @@ keep their first rows. The page says so.`,
 		Example: `  tracekit report traces.otf2 -o run.html
   tracekit report --size 16MB traces.otf2 -o run.html
   tracekit report before.otf2 after.otf2 -o change.html
-  tracekit report --source src/ traces.otf2 -o run.html`,
+  tracekit report --source src/ traces.otf2 -o run.html
+  tracekit report --sampled P-0.05-STAT --rules first.star traces.otf2 -o views.html`,
 		Args: cobra.MinimumNArgs(1),
 	}, &reportOptions{}, runReport)
 }
@@ -52,6 +59,8 @@ keep their first rows. The page says so.`,
 func (o *reportOptions) Add(set *pflag.FlagSet) {
 	o.runsOptions.Add(set)
 	cli.Var(set, &o.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
+	cli.Var(set, &o.sampled, cli.Text(), "sampled", "", "also show by call path what this `configuration` would sample, such as P-0.05-STAT")
+	cli.Var(set, &o.rules, cli.Repeated(cli.File("star")), "rules", "", "also show by call path what this rule `file` would keep; repeatable")
 	o.AddFile(set, "`file` to write", "html", "htm")
 }
 
@@ -68,6 +77,16 @@ func parsePageSize(text string) (int64, error) {
 func (o *reportOptions) Validate() error {
 	if o.Output == "" {
 		return cli.Usagef("report: name the page with -o FILE.html")
+	}
+	if o.sampled != "" {
+		c, err := sampling.Parse(o.sampled, sampling.Defaults{Seed: sampling.DefaultSeed})
+		if err != nil {
+			return cli.Usagef("--sampled: %w", err)
+		}
+		o.sample = &c
+	}
+	if _, err := scripts(o.rules, reduce.ScriptOptions{}); err != nil {
+		return err
 	}
 	return cli.Validate(&o.runsOptions, &o.FileFlags)
 }

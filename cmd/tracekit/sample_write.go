@@ -5,6 +5,7 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/readers/arrowdir"
+	"tracekit/reduce"
 	"tracekit/report/figure"
 	"tracekit/report/parquet"
 	"tracekit/stats/studies/sampling"
@@ -49,6 +50,10 @@ type writtenTrace struct {
 
 // writeSampledTrace writes the trace of the messages that a configuration has sampled.
 func writeSampledTrace(ctx context.Context, io *cli.Streams, opts *sampleOptions, t *trace.Trace, x *sampling.Result) (*writtenTrace, error) {
-	events, lost, err := opts.written.WriteTrace(ctx, io, &opts.ReadFlags, x.Source(), t.Store)
+	r, err := reduce.Apply(ctx, t, []reduce.Rule{x.Rule()}, reduce.Options{Jobs: opts.Jobs})
+	if err != nil {
+		return nil, err
+	}
+	events, lost, err := opts.written.WriteTrace(ctx, io, &opts.ReadFlags, r.Source(t.Source), t.Store)
 	return &writtenTrace{x.Configuration, events, lost}, err
 }

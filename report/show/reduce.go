@@ -127,11 +127,13 @@ func printBuffers(out *report.Sections, m *outcome.BufferModel) {
 
 func printTarget(out *report.Sections, b *outcome.Target) {
 	out.Table(&report.Table{Key: "tries", Title: "Tried for at most " + words.Plural(int(b.Records), "record", "records"),
-		Note: "Error: of the certificate. Kinds that never reach this size have none.", Columns: []report.Column{
+		Note: "Error: of the certificate, with --require of the figures that it names. Kinds that never reach this size have none. " +
+			"Within: estimates from a sample differ by at most this from the run in 95 of 100 samples.", Columns: []report.Column{
 			{Key: "family", Title: "kind"},
 			{Title: "mildest that fits", Value: report.Of(func(t *reduce.Try) any { return strings.Join(t.Rules, "; ") })},
 			{Key: "records", Title: "records", Unit: report.Count},
 			{Key: "error", Title: "error", Unit: report.Share},
+			{Key: "within_share", Title: "within", Unit: report.Share},
 		}}, report.RowsOf(b.Tries))
 }
 

@@ -29,6 +29,7 @@ import { Scaling } from './scaling'
 import { Source } from './source'
 import { setTerms, Terms } from './terms'
 import { Training } from './training'
+import { Views } from './views'
 import { Devices, Files, Phases, Threads } from './parts'
 import { count, grain, instant, time } from './units'
 
@@ -38,7 +39,7 @@ const allTabs: Tab[] = [
   ['training', 'Training', Training, d => d.training && more(d).pipeline?.steps.length], ['compare', 'Comparison', Comparison, d => d.comparison], ['scaling', 'Scaling', Scaling, d => d.scaling],
   ['calls', 'Call tree', CallTree], ['lines', 'Source lines', Lines, d => d.lines?.length], ['source', 'Source', Source, d => more(d).sought], ['waits', 'Waits and causes', Waits, d => d.efficiency || d.threads],
   ['communication', 'Communication', Communication, d => d.messages?.count > 0 || d.collectives?.length], ['devices', 'Devices', Devices, d => d.devices?.length], ['threads', 'Threads', Threads, d => d.threads],
-  ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
+  ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['views', 'Views', Views, d => more(d).views], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
 
 // What a selected stretch of time restricts.

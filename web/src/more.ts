@@ -52,6 +52,7 @@ export interface More {
   lost: string[] | null
   training?: { facts: string[]; workers: Worker[] } // of a training job
   pipeline?: Pipeline
+  views?: { sampled: string; rules: string[]; rows: any[] } // what each view would say of a call path
   sought: boolean
   terms: Term[] | null
 }

@@ -3,8 +3,10 @@ package sampling
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
+	"tracekit/reduce"
 	"tracekit/samples"
 	"tracekit/stats/analysis"
 	"tracekit/stats/measurement"
@@ -146,7 +148,7 @@ func TestSampledSource(t *testing.T) {
 				t.Error("the analysis changes the sample")
 			}
 			for _, x := range []*Result{d.Result, d.More[1]} {
-				src := x.Source()
+				src := sampled(t, x)
 				if by := src.Info().ReducedBy(); len(by) != 1 || by[0] != "sample "+x.Configuration {
 					t.Error("the trace does not say that it is sampled")
 				}
@@ -241,7 +243,69 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
-// TestTooDeep: inside as many regions as there may be, a sampled call is left where the next one is entered.
+// sampled returns the trace of the messages that a configuration has sampled.
+func sampled(t *testing.T, x *Result) trace.Source {
+	t.Helper()
+	r, err := reduce.Apply(t.Context(), x.run.t, []reduce.Rule{x.Rule()}, reduce.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Source(x.run.t.Source)
+}
+
+// TestFamily states that the samples by which a trace reaches a size become smaller one by one, that each is part of the one before, and
+// that the reduced trace says how many messages it stands for.
+func TestFamily(t *testing.T) {
+	tr := generated(t, samples.Options{Program: "halo", Ranks: 6, Iterations: 20, Threads: 2, Seed: 1})
+	f := Family(tr)
+	if f.Settings < 20 {
+		t.Fatalf("%d samples", f.Settings)
+	}
+	before, last := map[trace.LocationID]map[uint64]bool{}, uint64(math.MaxUint64)
+	for i := range f.Settings {
+		r, err := reduce.Apply(t.Context(), tr, f.Rules(i), reduce.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.After(tr); n > last {
+			t.Errorf("sample %d has %d records, the one before %d", i, n, last)
+		} else {
+			last = n
+		}
+		s, ok := r.Source(tr.Source).Info().Sample()
+		if !ok || s.Strategy != "random" {
+			t.Fatalf("sample %d says %v", i, s)
+		}
+		messages := uint64(0)
+		for l := range tr.Sends {
+			id, cut := trace.LocationID(l), r.Cuts.Spans(trace.LocationID(l))
+			now := map[uint64]bool{}
+			for k := range tr.Sends[l].Len() {
+				if seq := tr.Sends[l].Ptr(k).Seq; !within(cut, seq) {
+					now[seq] = true
+					if messages++; before[id] != nil && !before[id][seq] {
+						t.Errorf("sample %d has a message that the one before has not", i)
+					}
+				}
+			}
+			before[id] = now
+		}
+		if messages != s.Sampled {
+			t.Errorf("sample %d has %d messages and says %d", i, messages, s.Sampled)
+		}
+		r.Cuts.Release()
+	}
+}
+
+func within(spans func(func(reduce.Span) bool), seq uint64) (in bool) {
+	spans(func(s reduce.Span) bool {
+		in = s.From <= seq && seq < s.To
+		return !in && s.From <= seq
+	})
+	return in
+}
+
+// TestTooDeep: inside as many regions as there may be, a sampled call stays open where the next one is entered, as recorded.
 func TestTooDeep(t *testing.T) {
 	src := tracetest.Inside(tracetest.MustParse(t, `
 region 0 main
@@ -251,14 +315,14 @@ location 1 rank=1
   10 Enter MPI_Recv ; 60 MpiRecv from=0 ; 70 MpiRecv from=0 ; 80 Leave MPI_Recv
 `), trace.MaxDepth-1)
 	var last string
-	for b := range tracetest.Batches(t, made(t, merged(t, src), Options{}, "P-1-WRITE").Source(), 0) {
+	for b := range tracetest.Batches(t, sampled(t, made(t, merged(t, src), Options{}, "P-1-WRITE").Result), 0) {
 		for seq, r := range b.Events {
 			if seq >= trace.MaxDepth-1 && r.Table == trace.TableFlow {
 				last += fmt.Sprintf("%d %v ; ", b.Time(r), b.Flow.Kind[r.First])
 			}
 		}
 	}
-	if want := "10 Enter ; 30 Leave ; 30 Enter ; 50 Leave ; "; last != want {
+	if want := "10 Enter ; 30 Enter ; 50 Leave ; "; last != want {
 		t.Errorf("the trace ends with %s, want %s", last, want)
 	}
 }

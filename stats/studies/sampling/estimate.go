@@ -127,7 +127,11 @@ func (w *weighing) sum(of func(*Sums) moments) (sum moments) {
 // (1-T)/T² Σy² over the sample. Since values are skewed (latencies have long tails), the quantiles
 // of the studentized estimate are those of its Cornish–Fisher expansion to the third moment.
 func (w *weighing) randomBounds(value float64, of func(*Sums) moments) (low, high float64) {
-	sum, t := w.sum(of), w.config.Threshold
+	return drawnBounds(value, w.sum(of), w.config.Threshold)
+}
+
+// drawnBounds are those of an estimate from messages that were drawn with probability t, with the moments of what they have.
+func drawnBounds(value float64, sum moments, t float64) (low, high float64) {
 	if t == 1 {
 		return value, value
 	}
