@@ -24,6 +24,10 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 	cores := []string{"Measurement doubtful: ranks probably share cores."}
 	for i := range doubts {
 		d := &doubts[i]
+		if d.Kind == document.SlowData {
+			out = append(out, slowData(d))
+			continue
+		}
 		if d.Kind != document.LateRecords {
 			cores = append(cores, doubt(d))
 			continue
@@ -40,6 +44,17 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 		out = append([][]string{append(cores, "Try: run one rank per core, then measure again.")}, out...)
 	}
 	return out
+}
+
+// slowData says that clocks may differ, without a record that contradicts them.
+func slowData(d *document.Doubt) []string {
+	what := fmt.Sprintf("Of %s small %s instances, none", words.Count(d.Instances), d.Operation)
+	if d.From != nil {
+		what = fmt.Sprintf("Of %s small messages from rank %d to rank %d, none", words.Count(d.Instances), *d.From, *d.Rank)
+	}
+	return []string{"Measurement doubtful: clocks of ranks may differ, or ranks share cores.",
+		fmt.Sprintf("%s takes less than %s once both sides are in their calls. No network is that slow.", what, words.Time(d.FastNs)),
+		"Waits between these ranks are not known.", "Try: record with synchronized clocks and one rank per core."}
 }
 
 // doubt says what sign there is that the measurement is disturbed.

@@ -33,7 +33,7 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
 	if whole > 0 {
 		waits := "."
 		switch {
-		case littleTime*io.MainNs < whole:
+		case filesAside(io, t):
 			waits = ": the run does not wait for files."
 		case 2*io.MainNs < io.TimeNs:
 			waits = "; the rest passes beside other work."
@@ -67,6 +67,11 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
 
 // littleTime is the part of the time of main threads below which files are no problem: a twentieth.
 const littleTime = 20
+
+// filesAside reports whether the run does not wait for files.
+func filesAside(io *document.FileIO, t document.TraceInfo) bool {
+	return littleTime*io.MainNs < t.DurationNs*int64(t.Processes-t.ProcessesMissing)
+}
 
 // What text says of files besides: that bytes are not known, and what an access takes in the mean.
 type (

@@ -43,7 +43,7 @@ func (o *Overview) Print() {
 	}
 	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
 	devices, more := o.deviceTimes(), o.more()
-	blocks := []*block{o.title(), fix, o.trainingLoss(), unclear, o.efficiency(), devices, time, waiting, kernels, o.fileTimes(), o.regions(), o.estimated(), more}
+	blocks := []*block{o.title(), fix, o.trainingLoss(), unclear, o.efficiency(), devices, time, waiting, kernels, o.regions(), o.fileTimes(), o.estimated(), more}
 	o.print(blocks, kernels, waiting, unclear, time, devices, fix, more)
 }
 
@@ -545,7 +545,7 @@ func (o *Overview) fileTimes() *block {
 // regions shows the functions that take most time, where the trace tells nothing else.
 func (o *Overview) regions() *block {
 	a := o.Analysis
-	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil || a.Training != nil {
+	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil && !filesAside(a.FileIO, a.Trace) || a.Training != nil {
 		return nil
 	}
 	total := int64(0)

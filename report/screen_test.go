@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"testing"
+
+	"tracekit/document"
 )
 
 // TestShrunkBlock states that a block that loses items says how many.
@@ -14,5 +16,21 @@ func TestShrunkBlock(t *testing.T) {
 	}
 	if len(b.items) != 1 || len(b.items[0]) != 2 || b.tail[0] != "2 more" {
 		t.Errorf("%q, %q", b.items, b.tail)
+	}
+}
+
+// TestFunctionsBesideFiles states that functions are shown unless the run waits for files.
+func TestFunctionsBesideFiles(t *testing.T) {
+	a := &document.Analysis{FileIO: &document.FileIO{Calls: 1, TimeNs: 50}, Profile: []document.ProfileRow{{ExclusiveNs: 950, Count: 1}}}
+	a.Trace.DurationNs, a.Trace.Processes = 1000, 1
+	o := &Overview{Sections: &Sections{Analysis: a}, screen: screen{width: 100}}
+	for _, c := range []struct {
+		inFiles int64
+		shown   bool
+	}{{10, true}, {500, false}} {
+		a.FileIO.MainNs = c.inFiles
+		if shown := o.regions() != nil; shown != c.shown {
+			t.Errorf("main threads work on files for %d of 1000 ns: functions are shown: %t", c.inFiles, shown)
+		}
 	}
 }

@@ -114,7 +114,7 @@ func Codes() []CodeInfo {
 		{CodeUnknownRecord, SeverityInfo, "records of unknown kinds were skipped", ""},
 		{CodeUnknownDefinition, SeverityInfo, "definitions of unknown kinds were skipped", ""},
 		{CodeDuplicateDefinition, SeverityError, "an identifier is defined twice; the first definition is used",
-			"give files of one run only."},
+			"give files of one run only; if they are, update the recorder."},
 		{CodeDanglingReference, SeverityLoss, "a record refers to a definition that does not exist",
 			"copy all files of the trace, or update the recorder."},
 		{CodeBadDefinition, SeverityError, "a definition contradicts itself or others and is not used",

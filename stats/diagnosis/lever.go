@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document"
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/words"
@@ -15,8 +16,21 @@ import (
 
 const (
 	efficient = 0.8 // parallel efficiency below which a run without causes is told where it loses time
+	mostly    = 0.5 // of the time that efficiency lacks: if calls with missing records have more, what is recorded does not explain it
 	levers    = 8   // places that cause most waits, and as many that have most of the critical path, of which half the time is tried
 )
+
+// ratios returns the efficiencies, without startup where that is known; nil if there are none.
+func (f *finder) ratios() *document.Ratios {
+	e := f.a.Efficiency
+	if e == nil {
+		return nil
+	}
+	if w := e.WithoutInitFinalize; w != nil && w.ParallelEfficiency != nil {
+		return w
+	}
+	return &e.Ratios
+}
 
 // efficiencyOf returns the parallel efficiency, without startup where that is known; 1 if there is none.
 func (f *finder) efficiencyOf() (parallel, balance, serialization, transfer float64) {
@@ -26,12 +40,9 @@ func (f *finder) efficiencyOf() (parallel, balance, serialization, transfer floa
 		}
 		return *x
 	}
-	e := f.a.Efficiency
+	e := f.ratios()
 	if e == nil {
 		return 1, 1, 1, 1
-	}
-	if w := e.WithoutInitFinalize; w != nil && w.ParallelEfficiency != nil {
-		return at(w.ParallelEfficiency), at(w.LoadBalance), at(w.SerializationEfficiency), at(w.TransferEfficiency)
 	}
 	return at(e.ParallelEfficiency), at(e.LoadBalance), at(e.SerializationEfficiency), at(e.TransferEfficiency)
 }
@@ -74,6 +85,15 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
 	c.Headline = fmt.Sprintf("Low parallel efficiency, mostly %s (%s)", worst.name, words.Share(worst.value))
 	c.Text = fmt.Sprintf("Parallel efficiency is %s, and no known cause alone saves 1 %% of the run.", words.Share(parallel))
+	if lost := f.incomplete.share(); lost > mostly*(1-parallel) {
+		c.Evidence["incomplete_calls"] = lost
+		c.Headline = "The trace does not record for whom ranks wait"
+		c.Text = fmt.Sprintf("Parallel efficiency is %s. MPI calls of which records are missing take %s of rank time.", words.Share(parallel), words.Share(lost))
+		if e := f.ratios(); balance < efficient {
+			c.Ranks = []uint32{uint32(e.UsefulMax.Rank)}
+			c.Text += fmt.Sprintf(" Rank %d computes longest: %s, the mean is %s.", e.UsefulMax.Rank, words.Time(e.UsefulMax.TimeNs), words.Time(e.UsefulMeanNs))
+		}
+	}
 	best := -1
 	for i, gain := range gains {
 		if gain > 0 && (best < 0 || gain > gains[best]) {

@@ -38,6 +38,14 @@ func (x *incomplete) has(l trace.LocationID, call uint32) bool {
 	return x.missing[l] != nil && x.missing[l].At(int(call)) > whole
 }
 
+// share returns how much of the time of all ranks passes in calls of which a record is missing.
+func (x *incomplete) share() (sum float64) {
+	for _, row := range x.rows {
+		sum += *row.Share
+	}
+	return sum
+}
+
 func (x *incomplete) release() {
 	for _, table := range x.missing {
 		if table != nil {

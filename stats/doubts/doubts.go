@@ -18,6 +18,9 @@ func Find(t *trace.Trace) []document.Doubt {
 	if d := slowCollectives(t); d != nil {
 		out = append(out, *d)
 	}
+	if d := slowData(t); d != nil {
+		out = append(out, *d)
+	}
 	return out
 }
 
@@ -85,7 +88,7 @@ func timeSlices(t *trace.Trace) *document.Doubt {
 
 const (
 	tiny           = 1 << 10   // bytes a rank: such a collective takes as long as the latency of a network
-	leastInstances = 20        // of an operation
+	leastInstances = 20        // of an operation, messages of a pair of ranks
 	fast           = 100_000   // ns: as one in ten is
 	slow           = 1_000_000 // ns: as half of them are
 )

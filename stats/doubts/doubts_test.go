@@ -85,3 +85,49 @@ func TestSlowCollectives(t *testing.T) {
 		t.Errorf("late ranks: %+v", got)
 	}
 }
+
+// TestSlowData states that small messages one way, none of which is as fast as a network, are a doubt: the receiver's clock is 60 ms ahead.
+// That some are fast, or that the receiver is not in its call yet, is none.
+func TestSlowData(t *testing.T) {
+	run := func(ahead func(i int) int, late int) []document.Doubt {
+		var ranks [2]strings.Builder
+		for i := range 20 {
+			sent, left := 20_000_000*(i+1), 20_000_000*(i+1)+ahead(i)
+			fmt.Fprintf(&ranks[0], "  %d Enter MPI_Send ; %d MpiSend to=1 tag=0 bytes=100 ; %d Leave MPI_Send\n", sent, sent, sent)
+			fmt.Fprintf(&ranks[1], "  %d Enter MPI_Recv ; %d MpiRecv from=0 tag=0 bytes=100 ; %d Leave MPI_Recv\n", left-late, left, left)
+		}
+		return found(t, ranks[0].String(), ranks[1].String())
+	}
+	ahead := func(int) int { return 60_000_000 }
+	if got := run(ahead, 18_000_000); len(got) != 1 || got[0].Kind != document.SlowData || *got[0].From != 0 || *got[0].Rank != 1 ||
+		got[0].FastNs != 18_000_000 || got[0].Instances != 20 {
+		t.Errorf("clocks differ: %+v", got)
+	}
+	if got := run(func(i int) int { return 20_000 + 30_000_000*min(1, i%7) - 12_000_000*min(1, i%7) }, 10_000); len(got) > 0 {
+		t.Errorf("receivers that are late: %+v", got)
+	}
+	if got := run(func(i int) int { return 20_000 }, 18_000_000); len(got) > 0 {
+		t.Errorf("late senders: %+v", got)
+	}
+}
+
+// TestSlowRooted states the same of collectives with a root.
+func TestSlowRooted(t *testing.T) {
+	run := func(takes int) []document.Doubt {
+		var ranks [2]strings.Builder
+		for i := range 20 {
+			at := 50_000_000 * (i + 1)
+			for r, b := range []*strings.Builder{&ranks[0], &ranks[1]} {
+				left := at + r*takes + 1000
+				fmt.Fprintf(b, "  %d Enter MPI_Bcast ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Bcast root=0 sent=8 received=8 ; %d Leave MPI_Bcast\n", at, at, left, left)
+			}
+		}
+		return found(t, ranks[0].String(), ranks[1].String())
+	}
+	if got := run(20_000_000); len(got) != 1 || got[0].Kind != document.SlowData || got[0].Operation != "MPI_Bcast" {
+		t.Errorf("clocks differ: %+v", got)
+	}
+	if got := run(50_000); len(got) > 0 {
+		t.Errorf("a fast network: %+v", got)
+	}
+}
