@@ -16,7 +16,12 @@ import (
 // found returns the doubts of two ranks that make calls of MPI.
 func found(t *testing.T, ranks ...string) []document.Doubt {
 	t.Helper()
-	text := "group 0 \"MPI ranks\" kind=4 paradigm=4 members=0,1\ngroup 1 world kind=5 paradigm=4 members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n"
+	var members []string
+	for r := range ranks {
+		members = append(members, fmt.Sprint(r))
+	}
+	all := strings.Join(members, ",")
+	text := fmt.Sprintf("group 0 \"MPI ranks\" kind=4 paradigm=4 members=%s\ngroup 1 world kind=5 paradigm=4 members=%s\ncomm 0 MPI_COMM_WORLD group=1\n", all, all)
 	for r, events := range ranks {
 		text += fmt.Sprintf("process %d rank%d\nlocation %d rank%d process=%d kind=1\n%s", r, r, r, r, r, events)
 	}
@@ -128,6 +133,29 @@ func TestSlowRooted(t *testing.T) {
 		t.Errorf("clocks differ: %+v", got)
 	}
 	if got := run(50_000); len(got) > 0 {
+		t.Errorf("a fast network: %+v", got)
+	}
+}
+
+// TestSlowDataBeside: a message that is complete when another one comes says nothing of the network, nor does an operation that ends when
+// its rank looks for it.
+func TestSlowDataBeside(t *testing.T) {
+	var ranks [3]strings.Builder
+	for i := range 20 {
+		at, late := 50_000_000*(i+1), 50_000_000*(i+1)+20_000_000
+		fmt.Fprintf(&ranks[0], "  %d Enter MPI_Send ; %d MpiSend to=1 tag=0 bytes=8 ; %d Leave MPI_Send\n", at, at, at)
+		fmt.Fprintf(&ranks[2], "  %d Enter MPI_Send ; %d MpiSend to=1 tag=0 bytes=8 ; %d Leave MPI_Send\n", late, late, late)
+		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv\n", at, at, 2*i+1, at)
+		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv\n", at, at, 2*i+2, at)
+		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Waitall ; %d MpiIrecv from=0 tag=0 bytes=8 req=%d ; %d MpiIrecv from=2 tag=0 bytes=8 req=%d ; %d Leave MPI_Waitall\n",
+			at, late+1000, 2*i+1, late+1000, 2*i+2, late+1000)
+		for r := range ranks {
+			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Ibcast ; %d NonBlockingCollectiveRequest req=%d ; %d Leave MPI_Ibcast\n", late+2000, late+2000, 100+i, late+2000)
+			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=8 received=8 req=%d ; %d Leave MPI_Wait\n",
+				late+10_000_000, late+10_001_000, 100+i, late+10_001_000)
+		}
+	}
+	if got := found(t, ranks[0].String(), ranks[1].String(), ranks[2].String()); len(got) > 0 {
 		t.Errorf("a fast network: %+v", got)
 	}
 }

@@ -40,6 +40,9 @@ func slowData(t *trace.Trace) *document.Doubt {
 				return
 			}
 			call, sent := t.Calls[l].Ptr(int(r.Call)), t.Sends[r.SendLoc].Ptr(int(r.Send)).Time
+			if call.Class != trace.ClassRecv { // others may wait for more than this message
+				return
+			}
 			seen.add(way{from: t.Rank[r.SendLoc], to: t.Rank[l]}, t.Defs.Clock.Nanoseconds(r.Time-max(sent, call.Enter)))
 		})
 	}
@@ -51,7 +54,7 @@ func slowData(t *trace.Trace) *document.Doubt {
 		last, left := first.Begin, first.End
 		for k := range c.Count {
 			m := t.Members.Ptr(int(c.First + k))
-			if m.Sent > tiny || m.Received > tiny {
+			if m.Sent > tiny || m.Received > tiny || m.Call != m.Done { // which may end long after the data came
 				return
 			}
 			last, left = max(last, m.Begin), max(left, m.End)
