@@ -28,7 +28,7 @@ type reportOptions struct {
 	bytes int64 // size
 
 	sampled string   // --sampled
-	rules   []string // --rules
+	rules   []string // --kept-by
 	sample  *sampling.Config
 }
 
@@ -51,7 +51,7 @@ keep their first rows. The page says so.`,
   tracekit report --size 16MB traces.otf2 -o run.html
   tracekit report before.otf2 after.otf2 -o change.html
   tracekit report --source src/ traces.otf2 -o run.html
-  tracekit report --sampled P-0.05-STAT --rules first.star traces.otf2 -o views.html`,
+  tracekit report --sampled P-0.05-STAT --kept-by first.star traces.otf2 -o views.html`,
 		Args: cobra.MinimumNArgs(1),
 	}, &reportOptions{}, runReport)
 }
@@ -60,7 +60,7 @@ func (o *reportOptions) Add(set *pflag.FlagSet) {
 	o.runsOptions.Add(set)
 	cli.Var(set, &o.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
 	cli.Var(set, &o.sampled, cli.Text(), "sampled", "", "also show by call path what this `configuration` would sample, such as P-0.05-STAT")
-	cli.Var(set, &o.rules, cli.Repeated(cli.File("star")), "rules", "", "also show by call path what this rule `file` would keep; repeatable")
+	cli.Var(set, &o.rules, cli.Repeated(cli.File("star")), "kept-by", "", "also show by call path what this rule `file` would keep; repeatable")
 	o.AddFile(set, "`file` to write", "html", "htm")
 }
 

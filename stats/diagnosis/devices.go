@@ -268,7 +268,7 @@ func (f *deviceFinder) ending() []cause.Cause {
 	path := f.path["ending"]
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"after_last_work_ns": float64(path), "critical_path_ns": float64(path)}}
-	c.Headline = f.verb("Hosts go on after the last work of their devices", "The host goes on after the last work of the device")
+	c.Headline = f.verb("Hosts go on after their devices' last work", "The host goes on after the device's last work")
 	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it in %s.", words.Time(path), words.Time(row.TimeNs), words.Brief(row.Name))
 	return f.cause(c, min(path, f.spare), "If the run ended with that work")
 }
