@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strconv"
 	"strings"
 	"unicode"
@@ -47,7 +46,8 @@ type eventType struct {
 // A valueLabels holds the labels of one group of event types.
 type valueLabels struct {
 	labels    map[int64]string
-	precision int // decimal digits of the values' fraction: 1234 with PRECISION 2 means 12.34
+	earlier   map[int64]bool // labels that a type kept which is described again; they may be replaced
+	precision int            // decimal digits of the values' fraction: 1234 with PRECISION 2 means 12.34
 }
 
 // A section is a part of a .pcf file that its keyword begins.
@@ -172,23 +172,33 @@ func (p *pcf) typeLine(line string, group *valueLabels) bool {
 	}
 	if old := p.types[uint32(n)]; old != nil && old.values != group {
 		if p.described += len(old.values.labels); p.described <= maxDescribed {
-			maps.Copy(group.labels, old.values.labels)
+			if group.earlier == nil {
+				group.earlier = make(map[int64]bool)
+			}
+			for v, label := range old.values.labels {
+				group.labels[v], group.earlier[v] = label, true
+			}
 		}
 	}
 	p.types[uint32(n)] = &eventType{label: label, values: group}
 	return true
 }
 
-// line takes "value label"; it returns false for what is no such line.
+// line takes "value label"; it returns false for what is no such line, and for a value that the list has already: one of the two
+// lines belongs elsewhere.
 func (g *valueLabels) line(line string) bool {
 	if g.precisionLine(line) {
 		return true
 	}
 	v, label, ok := numbered(line)
-	if ok && g.labels != nil {
-		g.labels[v] = label
+	if !ok || g.labels == nil {
+		return ok
 	}
-	return ok
+	_, known := g.labels[v]
+	twice := known && !g.earlier[v]
+	delete(g.earlier, v)
+	g.labels[v] = label
+	return !twice
 }
 
 // precisionLine takes "PRECISION n"; it returns false for all other lines.

@@ -393,6 +393,21 @@ func TestDamagedLabels(t *testing.T) {
 	}
 }
 
+// TestLabelsOfAnotherType: a list that names a value twice has a line of another list, and so its finding. A type that is described again
+// may name its values again.
+func TestLabelsOfAnotherType(t *testing.T) {
+	const phases = "EVENT_TYPE\n0 7000 Phase\nVALUES\n0 End\n1 read\n"
+	for text, bad := range map[string]int{
+		phases + "2 solve\n": 0, phases + "\n" + phases: 0, phases + phases + phases: 0, // again, whole
+		phases + "0 End\n": 1, phases + "1 solve\n": 1, phases + phases + "1 write\n": 1,
+	} {
+		p, err := readPCF(strings.NewReader(text))
+		if err != nil || p.lines.bad != bad {
+			t.Errorf("%q: %d lines are refused, want %d (%v)", text, p.lines.bad, bad, err)
+		}
+	}
+}
+
 // TestDamagedFields: an event of ours that lacks one of its values is a finding and no event with a zero.
 func TestDamagedFields(t *testing.T) {
 	src := tracetest.MustParse(t, `
