@@ -372,9 +372,9 @@ export class Canvas {
   // above how many collectives begin.
   private density(c: CanvasRenderingContext2D, s: Scene) {
     c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
-    this.heap(c, s, momentsOf(s.timeline).messages, 7, height => ruler - 3 - height)
+    this.heap(c, s, s.timeline.sent, 7, height => ruler - 3 - height)
     c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
-    this.heap(c, s, momentsOf(s.timeline).collectives, 3, () => ruler - 13)
+    this.heap(c, s, begunIn(s.timeline.collectives), 3, () => ruler - 13)
   }
 
   // heap draws how many of some times fall on each pixel, as bars of whole px; bars of one height beside each other are one.
@@ -420,15 +420,12 @@ export class Canvas {
   }
 }
 
-// Moments are when messages are sent and collectives have their last member, in order of time.
-interface Moments { messages: Float64Array; collectives: Float64Array }
+const begun = new WeakMap<Collective[], Float64Array>()
 
-const moments = new WeakMap<Timeline['messages'], Moments>()
-
-// momentsOf returns them; they are put in order once.
-function momentsOf({ messages, collectives }: Timeline): Moments {
-  let known = moments.get(messages)
-  if (!known) moments.set(messages, known = { messages: messages.sent.slice().sort(), collectives: Float64Array.from(collectives, k => k.latestBegin).sort() })
+// begunIn returns when collectives have their last member, in order of time.
+function begunIn(collectives: Collective[]): Float64Array {
+  let known = begun.get(collectives)
+  if (!known) begun.set(collectives, known = Float64Array.from(collectives, k => k.latestBegin).sort())
   return known
 }
 
