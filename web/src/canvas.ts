@@ -240,10 +240,21 @@ export class Canvas {
     return best
   }
 
+  private about: { of: Messages; from: number; to: number; some: number[] } | null = null
+
+  // around returns the messages of a stretch of time, and those before and after it by its length: moving asks for them in each frame.
+  private around(of: Messages, from: number, to: number): number[] {
+    const was = this.about, span = to - from
+    if (was?.of === of && was.from <= from && to <= was.to && was.to - was.from <= 4 * span) return was.some
+    const now = this.about = { of, from: from - span, to: to + span, some: [] as number[] }
+    for (let i = 0; i < of.sent.length; i++) if (Math.max(of.sent[i], of.done[i]) >= now.from && Math.min(of.sent[i], of.done[i]) <= now.to) now.some.push(i)
+    return now.some
+  }
+
   private messages(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
     const m = finer(s)?.messages ?? s.timeline.messages, most = 1500
     const seen: number[] = []
-    for (let i = 0; i < m.sent.length; i++) {
+    for (const i of this.around(m, s.from, s.to)) {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
       if (seen.push(i) > most) return // the strip above the bars shows how many there are
     }
