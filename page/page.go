@@ -148,7 +148,7 @@ func (c *Content) WriteHTML(to io.Writer, served bool) (size int64, err error) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; connect-src %s; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '%s'; style-src '%s'; connect-src %s; worker-src blob:; base-uri 'none'; form-action 'none'">
 <title>%s</title>
 <style>%s</style>
 </head>

@@ -548,10 +548,7 @@ func (o *Overview) regions() *block {
 	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil && !filesAside(a.FileIO, a.Trace) || a.Training != nil {
 		return nil
 	}
-	total := int64(0)
-	for _, p := range a.Profile {
-		total = numbers.Plus(total, p.ExclusiveNs)
-	}
+	total := ownTime(a)
 	if total <= 0 {
 		return nil
 	}
@@ -561,6 +558,27 @@ func (o *Overview) regions() *block {
 		b.add(o.row(p.Region, words.Share(share), &share, words.Plural(int(p.Count), "visit", "visits")))
 	}
 	return b
+}
+
+// ownTime is that of all functions without what they call, ns.
+func ownTime(a *document.Analysis) (total int64) {
+	for _, p := range a.Profile {
+		total = numbers.Plus(total, p.ExclusiveNs)
+	}
+	return total
+}
+
+// functionsAside names the functions that take most time where the run does not wait for files, unless these are calls on files.
+func functionsAside(a *document.Analysis) []string {
+	total := ownTime(a)
+	if total <= 0 || !filesAside(a.FileIO, a.Trace) || slices.ContainsFunc(a.FileIO.Operations, func(o document.IOOperation) bool { return o.Operation == a.Profile[0].Region }) {
+		return nil
+	}
+	var most []string
+	for _, p := range a.Profile[:min(3, len(a.Profile))] {
+		most = append(most, fmt.Sprintf("%s (%s)", p.Region, words.PartOf(p.ExclusiveNs, total)))
+	}
+	return []string{fmt.Sprintf("Functions with the most time: %s.", strings.Join(most, ", "))}
 }
 
 // estimated shows what the whole run had, as far as a sample tells.

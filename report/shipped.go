@@ -22,7 +22,7 @@ type Shipped struct {
 	Startup      []int                  `json:"startup,omitempty"`      // causes that are of startup, which stand last
 	Unclassified []string               `json:"unclassified,omitempty"` // what has no cause, and what to do about it
 	Nothing      string                 `json:"nothing,omitempty"`      // why no cause is listed
-	Files        []string               `json:"files,omitempty"`        // whether the program waits for files, where causes are not sought
+	Files        []string               `json:"files,omitempty"`        // whether the program waits for files, where causes are not sought; if not, first what takes its time
 	Training     *ShippedTraining       `json:"training,omitempty"`
 	Views        *Views                 `json:"views,omitempty"`
 }
@@ -65,7 +65,7 @@ func Ship(a *document.Analysis) Shipped {
 	if listed, startup := Listed(a.Diagnosis, false); a.Diagnosis != nil && len(listed) == 0 {
 		s.Nothing = of.nothing(len(startup) > 0)
 	} else if a.Diagnosis == nil && a.FileIO != nil {
-		s.Files = fileVerdict(a.FileIO, a.Trace)
+		s.Files = append(functionsAside(a), fileVerdict(a.FileIO, a.Trace)...)
 	}
 	for i := range a.Diagnosis {
 		if a.Diagnosis[i].Kind == cause.Startup {

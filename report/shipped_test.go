@@ -16,6 +16,14 @@ func TestShippedWithoutCauses(t *testing.T) {
 	if s := report.Ship(files); s.Nothing != "" || !strings.Contains(strings.Join(s.Files, " "), "the run does not wait for files") {
 		t.Errorf("a trace of files has %q and %q", s.Nothing, s.Files)
 	}
+	files.Profile = []document.ProfileRow{{Region: "solve", ExclusiveNs: 95, Count: 1}, {Region: "read", ExclusiveNs: 5, Count: 2}}
+	if s := report.Ship(files); s.Files[0] != "Functions with the most time: solve (95.0 %), read (5.0 %)." {
+		t.Errorf("a program that hardly works on files: %q", s.Files)
+	}
+	files.FileIO.MainNs = 5e8
+	if s := report.Ship(files); strings.Contains(s.Files[0], "solve") {
+		t.Errorf("a program that waits for files: %q", s.Files)
+	}
 	device := &document.Analysis{Devices: []accelerator.Device{{}}, Diagnosis: []cause.Cause{{Kind: cause.Startup}}}
 	if s := report.Ship(device); s.Files != nil || !strings.HasPrefix(s.Nothing, "Nothing, startup aside") {
 		t.Errorf("a device that only starts up has %q and %q", s.Nothing, s.Files)

@@ -42,6 +42,13 @@ const allTabs: Tab[] = [
   ['phases', 'Phases', Phases, d => d.phases], ['files', 'Files', Files, d => d.file_io], ['profile', 'Profile', Profile], ['views', 'Views', Views, d => more(d).views], ['findings', 'Trace and findings', Findings], ['terms', 'Terms', Terms],
 ]
 
+// useSettled reports whether the first view is drawn, after which what lies below it is made.
+function useSettled(): boolean {
+  const [settled, settle] = useState(false)
+  useEffect(() => { (window.requestIdleCallback ?? setTimeout)(() => settle(true)) }, [])
+  return settled
+}
+
 // What a selected stretch of time restricts.
 const selective = ['calls', 'lines', 'source', 'waits', 'communication', 'devices', 'threads', 'phases', 'files', 'profile']
 
@@ -91,6 +98,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const order = useMemo(() => banded(all, view.band), [all, view.band])
   const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
   const coarse = model.coarsest > 1
+  const settled = useSettled()
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])
   const ofKind = useMemo(() => kindsOf(model, arranged(model, { ...begin, only: '' }, shaded !== null)), [model, shaded !== null])
   const groupings = useMemo(() => groupingsOf(model, arranged(model, { ...begin, only: '' }, true)), [model])
@@ -170,7 +178,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     <div role="tabpanel" id="panel" aria-labelledby={`tab-${view.tab}`}>
       {view.select && !selective.includes(view.tab) && view.tab !== 'terms' && <p class="faint">Of the whole run: the selected time does not restrict what stands here.</p>}
       {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
-      <Guard key={view.tab} what="part">{part}</Guard>
+      {(settled || doc.scaling) && <Guard key={view.tab} what="part">{part}</Guard>}
     </div>
   </section>
 
@@ -195,7 +203,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      <Dock {...{ doc, model, view, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint"><span class="touch">Pinch: zoom · drag: move · tap: choose a call · drag on the ruler: select a time · tap a name: its levels of calls</span><span class="pointer">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</span></p></Dock>
+      {settled && <Dock {...{ doc, model, view, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint"><span class="touch">Pinch: zoom · drag: move · tap: choose a call · drag on the ruler: select a time · tap a name: its levels of calls</span><span class="pointer">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</span></p></Dock>}
       <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its group, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
     </section></Guard>
     {!doc.scaling && parts}

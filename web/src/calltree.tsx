@@ -87,13 +87,16 @@ export function CallTree(p: SectionProps) {
 
 // Metrics are what call paths and ranks can be looked at by, with what each comes to.
 function Metrics({ model, view, change, sums, total, present, costs }: SectionProps & { sums: Float64Array; total: number; present: string[]; costs: { name: string; unit: string }[] }) {
-  const { activities, waits } = model.head
+  const { activities, waits, costs: { names, rows } } = model.head
   const of = (metric: string) => { const w = counted(model, metric); return sums.reduce((s, t, a) => s + (activities[a][0] >= 0 && w[a] ? t : 0), 0) }
   const all = [{ key: '', name: 'Time' }, ...present.length ? [{ key: 'waiting', name: 'All waiting' }] : [], ...present.map(w => ({ key: w, name: w }))].map(m => ({ ...m, time: of(m.key) }))
   const button = (key: string, name: string, what: any, title: string, part = 0) => <button class="plain metric" aria-pressed={view.metric === key} title={title} onClick={() => change({ metric: key })}>
     <span class="bar" style={{ width: `${100 * part}%` }} /><span>{name}</span><span class="value">{what}</span></button>
   return <div class="metrics" role="group" aria-label="Metrics">{all.filter(m => !m.key || m.time > 0).map(m => button(m.key, m.name, <Fragment>{time(m.time)} <small class="faint">{m.key && share(m.time / total)}</small></Fragment>, term(waits.includes(m.key) ? m.key : 'wait state'), m.key ? m.time / total : 0))}
-    {costs.map(c => button(c.name, c.name, '', term(c.name) || c.name))}</div>
+    {costs.map(c => {
+      const k = names.findIndex(n => n.name === c.name) + 1
+      return button(c.name, c.name, amountOf(c, rows.reduce((sum, r) => sum + (r[k] ?? 0), 0)), `Of the whole run. ${term(c.name) || c.name}`)
+    })}</div>
 }
 
 // ofRows returns what each row spends in a metric at and below a path.

@@ -240,10 +240,21 @@ export class Canvas {
     return best
   }
 
+  private about: { of: Messages; from: number; to: number; some: number[] } | null = null
+
+  // around returns the messages of a stretch of time, and those before and after it by its length: moving asks for them in each frame.
+  private around(of: Messages, from: number, to: number): number[] {
+    const was = this.about, span = to - from
+    if (was?.of === of && was.from <= from && to <= was.to && was.to - was.from <= 4 * span) return was.some
+    const now = this.about = { of, from: from - span, to: to + span, some: [] as number[] }
+    for (let i = 0; i < of.sent.length; i++) if (Math.max(of.sent[i], of.done[i]) >= now.from && Math.min(of.sent[i], of.done[i]) <= now.to) now.some.push(i)
+    return now.some
+  }
+
   private messages(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
     const m = finer(s)?.messages ?? s.timeline.messages, most = 1500
     const seen: number[] = []
-    for (let i = 0; i < m.sent.length; i++) {
+    for (const i of this.around(m, s.from, s.to)) {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
       if (seen.push(i) > most) return // the strip above the bars shows how many there are
     }
@@ -372,9 +383,9 @@ export class Canvas {
   // above how many collectives begin.
   private density(c: CanvasRenderingContext2D, s: Scene) {
     c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
-    this.heap(c, s, momentsOf(s.timeline).messages, 7, height => ruler - 3 - height)
+    this.heap(c, s, s.timeline.sent, 7, height => ruler - 3 - height)
     c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
-    this.heap(c, s, momentsOf(s.timeline).collectives, 3, () => ruler - 13)
+    this.heap(c, s, begunIn(s.timeline.collectives), 3, () => ruler - 13)
   }
 
   // heap draws how many of some times fall on each pixel, as bars of whole px; bars of one height beside each other are one.
@@ -420,15 +431,12 @@ export class Canvas {
   }
 }
 
-// Moments are when messages are sent and collectives have their last member, in order of time.
-interface Moments { messages: Float64Array; collectives: Float64Array }
+const begun = new WeakMap<Collective[], Float64Array>()
 
-const moments = new WeakMap<Timeline['messages'], Moments>()
-
-// momentsOf returns them; they are put in order once.
-function momentsOf({ messages, collectives }: Timeline): Moments {
-  let known = moments.get(messages)
-  if (!known) moments.set(messages, known = { messages: messages.sent.slice().sort(), collectives: Float64Array.from(collectives, k => k.latestBegin).sort() })
+// begunIn returns when collectives have their last member, in order of time.
+function begunIn(collectives: Collective[]): Float64Array {
+  let known = begun.get(collectives)
+  if (!known) begun.set(collectives, known = Float64Array.from(collectives, k => k.latestBegin).sort())
   return known
 }
 

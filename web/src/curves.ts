@@ -1,6 +1,7 @@
 // Curves of counters: step functions of time, as package page in Go encodes them.
 
-import { Reader, type Header, type Lane } from './data'
+import type { Header, Lane } from './data'
+import { Reader } from './reader'
 
 export interface Counter { name: string; unit: string; rate: boolean }
 

@@ -2,6 +2,8 @@
 // says how it is encoded).
 
 import { decodeCurves, type Counter, type Curve } from './curves'
+import { decode, type Numbers, type Tally } from './numbers'
+import { Reader, unpack } from './reader'
 
 export interface Row { name: string; rank: number; master: boolean; step_ns: number; device?: string; node?: string }
 // What a region is on a device ('compute' if not told), of a thread and on files is told where it matters.
@@ -40,117 +42,58 @@ export interface Collective {
 }
 export interface Stretch { row: number; from: number; to: number }
 
-export interface Timeline { head: Header; lanes: Lane[]; messages: Messages; collectives: Collective[]; critical: Stretch[]; curves: Curve[] }
+export interface Timeline { head: Header; lanes: Lane[]; tally: Tally; messages: Messages; sent: Float64Array /* in order */; collectives: Collective[]; critical: Stretch[]; curves: Curve[] }
 
 // The document of `analyze --json`; of some lists only the first rows may be kept (cut).
 export type Document = Record<string, any>
 
-async function unpack(id: string): Promise<Uint8Array> {
-  const text = document.getElementById(id)!.textContent!
-  const letters = atob(text), packed = new Uint8Array(letters.length)
-  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i) // many times as fast as Uint8Array.from
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
+const textOf = (id: string) => document.getElementById(id)!.textContent!
+
+async function unpackJSON(id: string): Promise<any> { return JSON.parse(new TextDecoder().decode(await unpack(textOf(id)))) }
+
+// The program of worker.ts, which is bundled into this one.
+declare const WORKER: string
+
+// numbersOf unpacks numbers in a thread of their own; in this one where the browser gives no other.
+function numbersOf(worker: Worker | null, text: string, head: Header): Promise<Numbers> {
+  const length = head.length_ns, steps = Float64Array.from(head.rows, r => r.step_ns)
+  const here = async () => decode(await unpack(text), length, steps)
+  return worker === null ? here() : new Promise(done => {
+    const got = (numbers: Numbers | null) => { worker.terminate(); done(numbers ?? here()) }
+    worker.onmessage = e => got(e.data)
+    worker.onerror = () => got(null)
+    worker.postMessage({ text, length, steps })
+  })
 }
 
-async function unpackJSON(id: string): Promise<any> {
-  return JSON.parse(new TextDecoder().decode(await unpack(id)))
+function newWorker(): Worker | null {
+  try { return new Worker(URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }))) } catch { return null }
 }
 
 // load reads run after run, with what is said of several: each run's comparison with the first,
 // and how they scale.
 export async function load(): Promise<{ runs: { doc: Document; timeline: Timeline; address: string }[]; comparisons: (Document | null)[]; scaling: Document | null }> {
-  const there = (id: string) => document.getElementById(id) !== null
-  const runs = [], comparisons: (Document | null)[] = []
-  for (let k = 0; k === 0 || there(`document-${k}`); k++) {
-    const id = (name: string) => k ? `${name}-${k}` : name
-    const [doc, more, head, numbers, curves] = await Promise.all([unpackJSON(id('document')), unpackJSON(id('more')), unpackJSON(id('header')), unpack(id('numbers')), unpack(id('curves'))])
-    runs.push({ doc: { ...doc, more }, timeline: { ...decode(head, numbers), curves: decodeCurves(curves, 0, head.length_ns) }, address: k ? `${k}/` : '' })
-    comparisons.push(there(id('comparison')) ? await unpackJSON(id('comparison')) : null)
-  }
-  return { runs, comparisons, scaling: there('scaling') ? await unpackJSON('scaling') : null }
+  const there = (id: string) => document.getElementById(id) !== null, names = ['']
+  for (let k = 1; there(`document-${k}`); k++) names.push(`-${k}`)
+  const runs = Promise.all(names.map(async (name, k) => {
+    const worker = newWorker(), head: Header = await unpackJSON('header' + name), numbers = numbersOf(worker, textOf('numbers' + name), head)
+    const [doc, more, curves] = await Promise.all([unpackJSON('document' + name), unpackJSON('more' + name), unpack(textOf('curves' + name))])
+    return { doc: { ...doc, more }, timeline: { ...timelineOf(head, await numbers), curves: decodeCurves(curves, 0, head.length_ns) }, address: k ? `${k}/` : '' }
+  }))
+  const comparisons = Promise.all(names.map(name => there('comparison' + name) ? unpackJSON('comparison' + name) : null))
+  return { runs: await runs, comparisons: await comparisons, scaling: there('scaling') ? await unpackJSON('scaling') : null }
 }
 
-// A Reader reads variable-length integers, base 128, the lowest seven bits first.
-export class Reader {
-  private at = 0
-  constructor(private readonly bytes: Uint8Array) {}
-
-  unsigned(): number {
-    let b = this.bytes[this.at++], v = b & 127
-    for (let scale = 128; b >= 128; scale *= 128) {
-      b = this.bytes[this.at++]
-      v += (b & 127) * scale
-    }
-    return v
-  }
-
-  signed(): number {
-    const v = this.unsigned()
-    return v % 2 ? -(v + 1) / 2 : v / 2
-  }
-
-  floats(n: number): Float32Array {
-    const view = new DataView(this.bytes.buffer, this.bytes.byteOffset + this.at, 4 * n)
-    this.at += 4 * n
-    return Float32Array.from({ length: n }, (_, i) => view.getFloat32(4 * i, true))
-  }
-
-  messages(): Messages {
-    const n = this.unsigned()
-    const m: Messages = { from: new Uint32Array(n), to: new Uint32Array(n), sent: new Float64Array(n), done: new Float64Array(n), bytes: new Float64Array(n), comm: new Uint32Array(n), tag: new Uint32Array(n) }
-    let last = 0
-    for (let i = 0; i < n; i++) m.from[i] = this.unsigned()
-    for (let i = 0; i < n; i++) m.to[i] = this.unsigned()
-    for (let i = 0; i < n; i++) last = m.sent[i] = last + this.signed()
-    for (let i = 0; i < n; i++) m.done[i] = m.sent[i] + this.signed()
-    for (let i = 0; i < n; i++) m.bytes[i] = this.unsigned()
-    for (let i = 0; i < n; i++) m.comm[i] = this.unsigned()
-    for (let i = 0; i < n; i++) m.tag[i] = this.unsigned()
-    return m
-  }
-
-  collectives(): Collective[] {
-    let last = 0
-    return Array.from({ length: this.unsigned() }, () => {
-      const operation = this.unsigned(), first = this.unsigned()
-      const c: Collective = { operation, first, last: first + this.unsigned(), latest: this.unsigned(), begin: last + this.signed(), latestBegin: 0, end: 0, comm: 0, members: 0, root: -1, sent: 0, received: 0 }
-      c.latestBegin = c.begin + this.unsigned()
-      c.end = c.begin + this.signed()
-      last = c.begin
-      c.comm = this.unsigned()
-      c.members = this.unsigned()
-      c.root = this.unsigned() - 1
-      c.sent = this.unsigned()
-      c.received = this.unsigned()
-      return c
-    })
-  }
-}
-
-// decode reads what Timeline.numbers writes. Times stay exact up to 2^53 ns, which is 104 days.
-export function decode(head: Header, bytes: Uint8Array): Omit<Timeline, 'curves'> {
-  const r = new Reader(bytes)
-  const lanes = head.rows.map(row => {
-    const n = r.unsigned()
-    const lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n), step: row.step_ns }
-    let t = 0
-    for (let i = 0; i < n; i++) {
-      lane.start[i] = Math.min(t, head.length_ns)
-      t += r.unsigned() * row.step_ns
-    }
-    lane.start[n] = head.length_ns
-    return lane
-  })
-  for (const { kind } of lanes) for (let i = 0; i < kind.length; i++) kind[i] = r.unsigned()
-  const messages = r.messages(), collectives = r.collectives()
+function timelineOf(head: Header, { of, start, kind, tally, messages, sent, rest }: Numbers): Omit<Timeline, 'curves'> {
+  const r = new Reader(rest), collectives = r.collectives()
   let last = 0
   const critical = Array.from({ length: r.unsigned() }, (): Stretch => {
     const row = r.unsigned(), from = last + r.signed()
     last = from + r.unsigned()
     return { row, from, to: last }
   })
-  return { head, lanes, messages, collectives, critical }
+  const lanes = head.rows.map(({ step_ns: step }, k): Lane => ({ start: start.subarray(of[k] + k, of[k + 1] + k + 1), kind: kind.subarray(of[k], of[k + 1]), step }))
+  return { head, lanes, tally, messages, sent, collectives, critical }
 }
 
 // A Detail is a stretch of the timeline as finely as it can be seen, asked from the server.

@@ -27,16 +27,18 @@ export class Model {
     this.names = this.head.paths.map(([, region]) => this.regionName(region))
     this.activityTime = new Float64Array(this.head.activities.length)
     this.coarsest = this.head.rows.reduce((most, r) => Math.max(most, r.step_ns), 1)
-    for (const lane of timeline.lanes) {
-      for (let i = 0; i < lane.kind.length; i++) this.activityTime[lane.kind[i]] += lane.start[i + 1] - lane.start[i]
-    }
+    const { kind, ns } = timeline.tally
+    for (let i = 0; i < kind.length; i++) this.activityTime[kind[i]] += ns[i]
   }
+
+  // kinds returns the activities that a row has.
+  kinds(row: number): Uint32Array { const { of, kind } = this.timeline.tally; return kind.subarray(of[row], of[row + 1]) }
 
   // called returns, by row, whether a region is entered there, or that it cannot be told; all of them
   // if it is so nowhere.
   called(): Uint8Array {
     const { activities } = this.head
-    const out = Uint8Array.from(this.timeline.lanes, l => l.step > 1 || l.kind.some(k => activities[k][0] >= 0) ? 1 : 0)
+    const out = Uint8Array.from(this.timeline.lanes, (l, r) => l.step > 1 || this.kinds(r).some(k => activities[k][0] >= 0) ? 1 : 0)
     return out.includes(1) ? out : out.fill(1)
   }
 
@@ -46,7 +48,7 @@ export class Model {
   levels(row: number): number {
     if (!this.depthOf) {
       const of = depths(this.head)
-      this.depthOf = Uint32Array.from(this.timeline.lanes, ({ kind }) => kind.reduce((most, k) => Math.max(most, of[k]), 0))
+      this.depthOf = Uint32Array.from(this.timeline.lanes, (_, r) => this.kinds(r).reduce((most, k) => Math.max(most, of[k]), 0))
     }
     return this.depthOf[row] ?? 0
   }
@@ -95,16 +97,14 @@ export class Model {
   // body returns the stretch of time from the last end of MPI_Init to the first begin of MPI_Finalize, all of the run if these take less
   // than a tenth of it; without MPI that from the first to the last work of devices, if it is less than half.
   body(): [number, number] {
-    const { head, lanes } = this.timeline
+    const { head, tally } = this.timeline
     const is = (name: RegExp) => Uint8Array.from(head.activities, ([p]) => p >= 0 && name.test(this.names[p]) ? 1 : 0)
     const init = is(/^MPI_Init(_thread)?$/), final = is(/^MPI_Finalize$/)
     let from = 0, to = head.length_ns
-    for (const { start, kind } of lanes) {
-      for (let i = 0; i < kind.length; i++) {
-        if (init[kind[i]]) from = Math.max(from, start[i + 1])
-        if (final[kind[i]]) to = Math.min(to, start[i])
-      }
-    }
+    tally.kind.forEach((k, i) => {
+      if (init[k]) from = Math.max(from, tally.end[i])
+      if (final[k]) to = Math.min(to, tally.begin[i])
+    })
     if (from > 0 || to < head.length_ns) return to > from && to - from < 0.9 * head.length_ns ? [from, to] : [0, head.length_ns]
     const work = this.busyTimes(head.rows.flatMap((r, k) => r.device ? [k] : [])), begin = work.length ? work[0][0] : 0, end = work.reduce((t, w) => Math.max(t, w[1]), begin), around = Math.max((end - begin) / 20, 1000)
     return end > begin && end - begin < head.length_ns / 2 ? [Math.max(begin - around, 0), Math.min(end + around, head.length_ns)] : [0, head.length_ns]
@@ -114,7 +114,7 @@ export class Model {
   coloring(by: ColorBy, dark: boolean): Coloring {
     const { activities, paths, regions, waits, palette } = this.head, theme = dark ? 'dark' : 'light'
     const onDevice = new Uint8Array(paths.length)
-    this.timeline.lanes.forEach(({ kind }, r) => { if (this.head.rows[r].device) for (const k of kind) if (activities[k][0] >= 0) onDevice[activities[k][0]] = 1 })
+    this.head.rows.forEach(({ device }, r) => { if (device) for (const k of this.kinds(r)) if (activities[k][0] >= 0) onDevice[activities[k][0]] = 1 })
     const waiting = palette.findIndex(c => c.key === 'waiting'), annotation = palette.findIndex(c => c.key === 'annotation')
     const ofWait = (wait: number) => ({ name: by === 'wait' ? waits[wait] : 'waiting', class: waiting, color: palette[waiting][theme][by === 'wait' ? (wait - 1) % palette[waiting][theme].length : 0] })
     const ofPath = (path: number) => {
@@ -154,8 +154,12 @@ export class Model {
 
   // timeIn returns how long a row is in wanted activities.
   timeIn(row: number, wanted: Uint8Array, from: number, to: number): number {
-    const { start, kind } = this.timeline.lanes[row]
+    const { lanes, tally } = this.timeline, { start, kind } = lanes[row]
     let sum = 0
+    if (from <= 0 && to >= this.head.length_ns) {
+      for (let i = tally.of[row]; i < tally.of[row + 1]; i++) if (wanted[tally.kind[i]]) sum += tally.ns[i]
+      return sum
+    }
     for (let i = kind.length ? indexAt({ start, kind }, from) : 0; i < kind.length && start[i] < to; i++) {
       if (wanted[kind[i]]) sum += Math.max(Math.min(start[i + 1], to) - Math.max(start[i], from), 0)
     }
@@ -172,27 +176,36 @@ export class Model {
   // lost returns which share of rows waits in equal parts of a stretch of time; of a trace without waits, which share of devices is
   // idle, or of rows is in calls.
   lost(from: number, to: number, bins: number): { what: string; shares: Float64Array } {
-    const { rows, activities } = this.head, shares = new Float64Array(bins), per = bins / (to - from), called = this.called()
-    const add = (begin: number, end: number, sign: number) => {
-      const a = Math.max((begin - from) * per, 0), b = Math.min((end - from) * per, bins)
-      for (let x = Math.floor(a); x < b; x++) shares[x] += sign * (Math.min(x + 1, b) - Math.max(x, a))
+    const { rows, activities } = this.head, per = bins / (to - from), called = this.called()
+    // Of each begin and end: what is left of its bin, and that it holds for all bins after.
+    const part = new Float64Array(bins + 1), after = new Float64Array(bins + 2)
+    const add = (t: number, sign: number) => {
+      const at = Math.min(Math.max((t - from) * per, 0), bins), bin = Math.floor(at)
+      part[bin] += sign * (bin + 1 - at)
+      after[bin + 1] += sign
     }
-    const waits = this.timeline.lanes.some(({ kind }, r) => !rows[r].device && kind.some(k => activities[k][1] > 0)), devices = waits ? new Map() : this.devices()
+    const shares = (of: number) => {
+      let before = 0
+      return Float64Array.from({ length: bins }, (_, x) => Math.min(Math.max((part[x] + (before += after[x])) / of, 0), 1))
+    }
+    const waits = rows.some(({ device }, r) => !device && this.kinds(r).some(k => activities[k][1] > 0)), devices = waits ? new Map() : this.devices()
     if (devices.size) {
       for (const streams of devices.values()) {
-        add(from, to, 1)
         let until = from
-        for (const [begin, end] of this.busyTimes(streams)) if (end > until) { add(Math.max(begin, until), end, -1); until = end }
+        for (const [begin, end] of this.busyTimes(streams)) if (end > until) { add(until, 1); add(Math.max(begin, until), -1); until = end }
+        add(until, 1)
+        add(to, -1)
       }
-      return { what: 'Devices idle', shares: shares.map(v => v / devices.size) }
+      return { what: 'Devices idle', shares: shares(devices.size) }
     }
+    const counts = Uint8Array.from(activities, ([path, wait]) => (waits ? wait > 0 : path >= 0) ? 1 : 0)
     let n = 0
     this.timeline.lanes.forEach(({ start, kind }, r) => {
       if (!called[r] || rows[r].device) return
       n++
-      for (let i = 0; i < kind.length; i++) if (waits ? activities[kind[i]][1] > 0 : activities[kind[i]][0] >= 0) add(start[i], start[i + 1], 1)
+      for (let i = 0; i < kind.length; i++) if (counts[kind[i]]) { add(start[i], 1); add(start[i + 1], -1) }
     })
-    return { what: waits ? 'Waiting' : 'In calls', shares: shares.map(v => Math.min(v / Math.max(n, 1), 1)) }
+    return { what: waits ? 'Waiting' : 'In calls', shares: shares(Math.max(n, 1)) }
   }
 
   // devices returns the rows of each device.
@@ -239,7 +252,11 @@ export class Model {
   }
 
   private addRow(r: number, from: number, to: number, out: Float64Array) {
-    const { start, kind } = this.timeline.lanes[r]
+    const { lanes, tally } = this.timeline, { start, kind } = lanes[r]
+    if (from <= 0 && to >= this.head.length_ns) {
+      for (let i = tally.of[r]; i < tally.of[r + 1]; i++) out[tally.kind[i]] += tally.ns[i]
+      return
+    }
     for (let i = 0; i < kind.length && start[i] < to; i++) {
       const d = Math.min(start[i + 1], to) - Math.max(start[i], from)
       if (d > 0) out[kind[i]] += d

@@ -35,7 +35,7 @@ function beginOf({ doc, timeline }: Run, model: Model, align: Align): number | n
   if (align === 'phase') return phasesOf(doc)[0]?.from ?? null
   const init = Uint8Array.from(timeline.head.activities, ([p]) => p >= 0 && /^MPI_Init(_thread)?$/.test(model.names[p]) ? 1 : 0)
   let end = 0
-  for (const { start, kind } of timeline.lanes) for (let i = 0; i < kind.length; i++) if (init[kind[i]]) end = Math.max(end, start[i + 1])
+  timeline.tally.kind.forEach((k, i) => { if (init[k]) end = Math.max(end, timeline.tally.end[i]) })
   return end || null
 }
 

@@ -5,6 +5,7 @@ package test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -22,11 +23,7 @@ func bundle(dir string) (map[string][]byte, error) {
 		return nil, err
 	}
 	vendor := filepath.Join(dir, "vendor")
-	result := api.Build(api.BuildOptions{
-		EntryPointsAdvanced: []api.EntryPoint{
-			{InputPath: filepath.Join(dir, "src", "app.tsx"), OutputPath: "page"},
-			{InputPath: filepath.Join(dir, "src", "page.css"), OutputPath: "page"},
-		},
+	options := api.BuildOptions{
 		AbsWorkingDir: dir,
 		Outdir:        filepath.Join(dir, "out"), // nothing is written
 		Bundle:        true,
@@ -42,9 +39,28 @@ func bundle(dir string) (map[string][]byte, error) {
 		},
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		LegalComments: api.LegalCommentsNone,
-		Banner:        map[string]string{"js": "/* contains Preact 11, copyright Jason Miller, MIT license */"},
 		LogLevel:      api.LogLevelSilent,
-	})
+	}
+	worker, err := build(options, "worker.ts")
+	if err != nil {
+		return nil, err
+	}
+	program, err := json.Marshal(strings.TrimSpace(string(worker["worker.js"])))
+	if err != nil {
+		return nil, err
+	}
+	options.Define = map[string]string{"WORKER": string(program)}
+	options.Banner = map[string]string{"js": "/* contains Preact 11, copyright Jason Miller, MIT license */"}
+	return build(options, "app.tsx", "page.css")
+}
+
+// build makes bundles of sources; that of the program is called page.js.
+func build(options api.BuildOptions, sources ...string) (map[string][]byte, error) {
+	for _, name := range sources {
+		out := strings.TrimSuffix(strings.Replace(name, "app", "page", 1), filepath.Ext(name))
+		options.EntryPointsAdvanced = append(options.EntryPointsAdvanced, api.EntryPoint{InputPath: filepath.Join(options.AbsWorkingDir, "src", name), OutputPath: out})
+	}
+	result := api.Build(options)
 	if len(result.Errors) > 0 {
 		e := result.Errors[0]
 		if e.Location != nil {
