@@ -222,26 +222,12 @@ func (r *report) diagnostics() error {
 }
 
 // repeats are tables of events that others have as well: calls that wait or record, and where graphs were made.
-var repeats = []string{"cupti_activity_kind_synchronization", "cupti_activity_kind_cuda_event", "cuda_graph_events", "cuda_graph_node_events"}
+var repeats = [...]string{"cupti_activity_kind_synchronization", "cupti_activity_kind_cuda_event", "cuda_graph_events", "cuda_graph_node_events"}
 
-// leftOut tells of tables that have events and are not read, whatever their names.
+// leftOut tells of tables that have events and are not read.
 func (r *report) leftOut() error {
-	var unread []string
-	for _, table := range r.db.Tables() {
-		name := strings.ToLower(table.Name)
-		if r.read[name] || slices.Contains(repeats, name) || !table.Has("start") && !table.Has("timestamp") {
-			continue
-		}
-		some := false
-		if err := table.Rows(r.ctx, nil, func([]sqlite.Value) bool { some = true; return false }); err != nil {
-			return err
-		}
-		if some {
-			unread = append(unread, fmt.Sprintf("%.80s", table.Name))
-		}
+	for _, table := range repeats {
+		r.read[table] = true
 	}
-	slices.Sort(unread)
-	names := strings.Join(unread[:min(len(unread), 10)], ", ")
-	r.f.Ledger.AddN(trace.CodeUnknownRecord, uint64(len(unread)), r.f.Place(-1), "tables that are not read: "+names)
-	return nil
+	return r.f.Unread(r.ctx, r.db, r.read)
 }
