@@ -65,6 +65,13 @@ func (p *Progress) begin(locations []trace.Location, some []trace.LocationID) {
 	p.Total.Add(n)
 }
 
+// Pass counts events that need not be read.
+func (p *Progress) Pass(events uint64) {
+	if p != nil {
+		p.Done.Add(events)
+	}
+}
+
 // watch returns the same batches and counts their events.
 func (p *Progress) watch(batches Batches) Batches {
 	if p == nil {

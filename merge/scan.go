@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -106,6 +107,10 @@ func eager(c trace.CallClass) bool {
 func scan(ctx context.Context, src trace.Source, f *facts, store *spill.Store, opts engine.Options) ([]*located, error) {
 	return engine.Each(ctx, src, opts, func(_ context.Context, l trace.LocationID, batches engine.Batches) (*located, error) {
 		s := newScanner(f, l, store)
+		if s.outlined(src) {
+			opts.Progress.Pass(s.out.span.Events)
+			return s.out, nil
+		}
 		for b, err := range batches {
 			if err != nil {
 				return nil, fmt.Errorf("reading location %d: %w", l, err)
@@ -125,6 +130,21 @@ func newScanner(f *facts, l trace.LocationID, store *spill.Store) *scanner {
 		recvs: spill.NewTable[trace.Recv](store),
 		parts: spill.NewTable[part](store),
 	}}
+}
+
+// outlined reports whether the source knows all that a scan would find. Calls that get a row must be read.
+func (s *scanner) outlined(src trace.Source) bool {
+	outliner, ok := src.(trace.Outliner)
+	if !ok {
+		return false
+	}
+	o := outliner.Outline(s.location)
+	if o == nil || slices.ContainsFunc(o.Tree.Nodes, func(n trace.PathNode) bool { return eager(s.facts.class(n.Region)) }) {
+		return false
+	}
+	s.out.tree, s.out.span, s.now = o.Tree, o.Span, o.Span.Last
+	s.finish()
+	return true
 }
 
 // batch walks the events in recorded order: enters and leaves, and between them the others. A region

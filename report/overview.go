@@ -75,14 +75,27 @@ func (o *Overview) title() *block {
 			b.add(o.wrapped(line, 4, 2)...)
 		}
 	}
+	if t.Events == 0 {
+		b.add(o.warning(o.noEvents())...)
+	}
 	b.items = append(b.items, o.losses()...)
 	b.least = len(b.items)
 	return b
 }
 
+// noEvents says that there is nothing to analyze, and what was passed over.
+func (o *Overview) noEvents() string {
+	for _, f := range o.Analysis.Findings {
+		if f.Code == string(trace.CodeUnknownRecord) {
+			return "No events were read: " + f.Text + "."
+		}
+	}
+	return "The trace has no events."
+}
+
 // soundness says that the trace is sound, if it is.
 func (o *Overview) soundness() string {
-	if len(o.Analysis.Doubts) > 0 || o.Analysis.Trace.Reduced != nil || o.Analysis.Trace.Rebuilt != nil ||
+	if o.Analysis.Trace.Events == 0 || len(o.Analysis.Doubts) > 0 || o.Analysis.Trace.Reduced != nil || o.Analysis.Trace.Rebuilt != nil ||
 		slices.ContainsFunc(o.Analysis.Findings, func(f document.Finding) bool { return f.Severity != "info" }) {
 		return ""
 	}

@@ -147,6 +147,20 @@ type Source interface {
 	Close() error
 }
 
+// An Outline is what merging needs of the events of a location that does not communicate.
+type Outline struct {
+	Tree *CallTree // in order of the first events
+	Span Span      // not open
+}
+
+// An Outliner is a Source that knows outlines of locations without reading their events.
+type Outliner interface {
+	Source
+
+	// Outline returns that of a location, for the caller to keep; nil: its events must be read.
+	Outline(LocationID) *Outline
+}
+
 // A MemorySource is a trace that is held in memory: Batches[l] are the batches of
 // location l.
 type MemorySource struct {

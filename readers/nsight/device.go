@@ -220,13 +220,26 @@ func unitOf(name string) string {
 	return ""
 }
 
-// sampled returns the location of the counters of a device: that of the process which uses it, else of one that has nothing else.
+// A visibleDevice is a device by the number that a process knows it by: the environment may hide some from it.
+type visibleDevice struct{ pid, number int64 }
+
+// gpuOf returns the GPU of the host that a device of a process is.
+func (r *report) gpuOf(p *process, number int64) int64 {
+	if gpu, known := r.physical[visibleDevice{p.Pid, number}]; known {
+		return gpu
+	}
+	return number
+}
+
+// sampled returns the location of the counters of a GPU of the host: that of the process which uses it, else of one that has nothing else.
 func (r *report) sampled(gpu int64) *recording.Track {
 	var d *recording.Device
 	least := ^uint64(0)
 	for key, p := range r.processes {
-		if p.devices[gpu] != nil && key < least {
-			d, least = p.devices[gpu], key
+		for number, used := range p.devices {
+			if key < least && r.gpuOf(p, number) == gpu {
+				d, least = used, key
+			}
 		}
 	}
 	if d == nil {
@@ -234,7 +247,9 @@ func (r *report) sampled(gpu int64) *recording.Track {
 		works := p.Works
 		d = p.NewDevice(gpu)
 		p.Works = works
-		p.devices[gpu] = d
+		if p.devices[gpu] != nil { // another one, which the process knows by this number
+			d.Name = fmt.Sprintf("GPU %d of the host", gpu)
+		}
 	}
 	return d.NewSampler("GPU metrics")
 }

@@ -74,6 +74,9 @@ func (r *report) rangeOf(t *thread, v []sqlite.Value) *pushRange {
 		}
 	}
 	name := operator(r.text(&v[3], &v[4]))
+	if name == "" {
+		name = "(range without a name)"
+	}
 	if domain != 0 {
 		name = inDomain(t.process.domains[domain], name)
 	}

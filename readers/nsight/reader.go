@@ -101,8 +101,10 @@ type report struct {
 	lone      *process
 	nccl      ncclRanges
 	payloads  map[schemaKey]*schema
-	rows      uint64 // that repeat others
-	negative  uint64 // events that end before they begin
+	physical  map[visibleDevice]int64 // the GPU of the host; nothing if it has the same number
+	read      map[string]bool         // tables, in lower case
+	rows      uint64                  // that repeat others
+	negative  uint64                  // events that end before they begin
 }
 
 // read reads an export.
@@ -115,7 +117,8 @@ func read(ctx context.Context, f *recording.File) error {
 	changed := db.Watch()
 	r := &report{ctx: ctx, f: f, db: db, processes: make(map[uint64]*process), programs: make(map[uint64]string),
 		threads: make(map[uint64]*thread), named: make(map[uint64]threadName), streams: make(map[streamKey]*recording.Track),
-		pushes: make(map[string]*pushRange), nccl: newNcclRanges()}
+		pushes: make(map[string]*pushRange), nccl: newNcclRanges(), physical: make(map[visibleDevice]int64),
+		read: make(map[string]bool)}
 	if !hasReport(db) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
@@ -134,6 +137,7 @@ func read(ctx context.Context, f *recording.File) error {
 
 // scan passes rows of a table on. A table that is not there has none.
 func (r *report) scan(table string, columns []string, row func(v []sqlite.Value)) error {
+	r.read[strings.ToLower(table)] = true
 	return r.db.Table(table).Rows(r.ctx, columns, func(v []sqlite.Value) bool { row(v); return true })
 }
 
@@ -195,6 +199,13 @@ func (r *report) about() error {
 	}); err != nil {
 		return err
 	}
+	if err := r.scan("TARGET_INFO_CUDA_DEVICE", []string{"pid", "cudaId", "gpuId"}, func(v []sqlite.Value) {
+		if len(r.physical) < nameLimit && v[2].Is() {
+			r.physical[visibleDevice{v[0].Int(), v[1].Int()}] = v[2].Int()
+		}
+	}); err != nil {
+		return err
+	}
 	return r.scan("TARGET_INFO_GPU", []string{"id", "name"}, func(v []sqlite.Value) {
 		f.Describe(fmt.Sprintf("GPU %d", v[0].Int()), v[1].Bytes())
 	})
@@ -210,19 +221,13 @@ func (r *report) diagnostics() error {
 	})
 }
 
-// unread are tables whose rows are not read.
-var unread = [...]string{"COMPOSITE_EVENTS", "SCHED_EVENTS", "GENERIC_EVENTS", "OPENGL_API", "VULKAN_API"}
+// repeats are tables of events that others have as well: calls that wait or record, and where graphs were made.
+var repeats = [...]string{"cupti_activity_kind_synchronization", "cupti_activity_kind_cuda_event", "cuda_graph_events", "cuda_graph_node_events"}
 
-// leftOut tells of tables with rows that are not read.
+// leftOut tells of tables that have events and are not read.
 func (r *report) leftOut() error {
-	for _, table := range unread {
-		some := false
-		if err := r.db.Table(table).Rows(r.ctx, nil, func([]sqlite.Value) bool { some = true; return false }); err != nil {
-			return err
-		}
-		if some {
-			r.f.Ledger.Add(trace.CodeUnknownRecord, r.f.Place(-1), "the table "+table+" is not read")
-		}
+	for _, table := range repeats {
+		r.read[table] = true
 	}
-	return nil
+	return r.f.Unread(r.ctx, r.db, r.read)
 }

@@ -120,6 +120,8 @@ func (p *parts) message(number int, data []byte) {
 	}
 }
 
-// systemPackets names the most frequent packets of the system by their fields.
-var systemPackets = map[int]string{1: "ftrace", 2: "process tree", 7: "system statistics", 9: "process statistics", 37: "heap profile",
-	39: "log", 46: "GPU counters", 52: "GPU memory", 66: "performance samples", 95: "network packets"}
+// systemPackets names the most frequent packets of the system by their fields, as the public trace_packet.proto numbers them.
+var systemPackets = map[int]string{1: "ftrace", 2: "process tree", 7: "system statistics", 9: "process statistics", 33: "configuration",
+	34: "statistics of ftrace", 35: "statistics of the trace", 37: "heap profile", 38: "battery", 39: "log", 40: "power rails",
+	45: "system information", 46: "trigger", 52: "GPU counters", 53: "GPU render stages", 54: "samples of the program", 56: "heap graph",
+	66: "performance samples", 69: "events of the recorder", 71: "GPU memory", 76: "frame timeline"}

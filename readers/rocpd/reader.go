@@ -102,14 +102,18 @@ func read(ctx context.Context, f *recording.File) error {
 	if len(all) == 0 {
 		return fmt.Errorf("%s: %w: it is a database, but none of rocprofv3 or rocprofiler-systems", f.Path, trace.ErrNotATrace)
 	}
+	known := make(map[string]bool)
 	for i, suffix := range all {
 		if i == maxSets {
 			f.Ledger.Add(trace.CodeLimitExceeded, f.Place(-1), fmt.Sprintf("more than %d processes", maxSets))
 			break
 		}
-		if err := newSet(ctx, f, db, suffix).read(); err != nil {
+		if err := newSet(ctx, f, db, suffix, known).all(); err != nil {
 			return err
 		}
+	}
+	if err := f.Unread(ctx, db, known); err != nil {
+		return err
 	}
 	f.Changed(changed())
 	return nil

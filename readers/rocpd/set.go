@@ -22,6 +22,7 @@ type set struct {
 	f          *recording.File
 	db         *sqlite.File
 	suffix     string
+	read       map[string]bool // tables of all sets, in lower case
 	strings    recording.Strings
 	categories recording.Strings // where they are not strings
 	processes  map[int64]*process
@@ -78,8 +79,8 @@ type moment struct{ id, time int64 }
 // rowLimit bounds what definitions there are of each kind.
 const rowLimit = 1 << 20
 
-func newSet(ctx context.Context, f *recording.File, db *sqlite.File, suffix string) *set {
-	s := &set{ctx: ctx, f: f, db: db, suffix: suffix, processes: make(map[int64]*process), commands: make(map[int64]processRow),
+func newSet(ctx context.Context, f *recording.File, db *sqlite.File, suffix string, read map[string]bool) *set {
+	s := &set{ctx: ctx, f: f, db: db, suffix: suffix, read: read, processes: make(map[int64]*process), commands: make(map[int64]processRow),
 		threadRows: make(map[int64]threadRow), threads: make(map[[2]int64]*thread), agents: make(map[int64]agent),
 		kernels: make(map[int64]trace.RegionID), counters: make(map[int64]counter), tracks: make(map[int64]where),
 		targetOf: make(map[*recording.Track]uint64), waiting: spool.New(f.Set.Spool.Store())}
@@ -88,8 +89,8 @@ func newSet(ctx context.Context, f *recording.File, db *sqlite.File, suffix stri
 	return s
 }
 
-// read reads the tables.
-func (s *set) read() error {
+// all reads the tables.
+func (s *set) all() error {
 	defer s.waiting.Close()
 	defer s.times.Release()
 	for _, step := range []func() error{s.definitions, s.happened, s.calls, s.dispatches, s.copies, s.allocations, s.samples, s.join} {
@@ -103,7 +104,11 @@ func (s *set) read() error {
 	return nil
 }
 
-func (s *set) table(name string) *sqlite.Table { return s.db.Table(prefix + name + s.suffix) }
+func (s *set) table(name string) *sqlite.Table {
+	name = prefix + name + s.suffix
+	s.read[strings.ToLower(name)] = true
+	return s.db.Table(name)
+}
 
 // scan passes rows of a table on. A table that is not there has none.
 func (s *set) scan(table string, columns []string, row func(v []sqlite.Value)) error {

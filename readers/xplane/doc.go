@@ -10,6 +10,10 @@
 //	                     device N of that process
 //	Stream #N(Kernel)    stream N; what copies, sets and computes on one stream is one location
 //	XLA Ops              the same, where a plane has no streams; "Async XLA Ops" likewise
+//	while, conditional, call
+//	                     operations that consist of others of that line: left out, counted as redundant_record
+//	copy-start, copy-done, …
+//	                     copies
 //	XLA Modules, Steps, Framework …
 //	                     repeat the work: left out, counted as redundant_record
 //	other planes         left out, counted as unknown_record

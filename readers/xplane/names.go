@@ -21,6 +21,15 @@ const (
 	lineOps
 )
 
+// lineOfOps is the line of what the cores of a device work at one after the other.
+const lineOfOps = "XLA Ops"
+
+// controlFlow are operations of XLA that do nothing but execute others.
+var controlFlow = regexp.MustCompile(`^%?(?:while|conditional|call)(?:\.\d+)?(?: |$)`)
+
+// asynchronousCopy are operations of XLA that copy memory while others compute, and those that wait for the copy.
+var asynchronousCopy = regexp.MustCompile(`^%?(?:copy|slice|dynamic-slice|dynamic-update-slice)-(?:start|done)\b`)
+
 var streamName = regexp.MustCompile(`^Stream #(-?\d{1,18})(?:\((.*)\))?`)
 
 // lineOf returns the kind of a device's line, and for streams their number.
@@ -29,7 +38,7 @@ func lineOf(name string) (kind lineKind, stream int64) {
 		stream, _ = strconv.ParseInt(m[1], 10, 64)
 		return lineStream, stream
 	}
-	if name == "XLA Ops" || name == "Async XLA Ops" {
+	if name == lineOfOps || name == "Async XLA Ops" {
 		return lineOps, 0
 	}
 	return lineRepeats, 0
@@ -99,7 +108,7 @@ func deviceRegion(f *recording.File, name, line, operation string, details bool,
 	switch {
 	case strings.HasPrefix(name, "Memset") || strings.Contains(line, "(Memset"):
 		return f.Region(name, recording.Memset(paradigm))
-	case details || strings.HasPrefix(name, "Memcpy") || strings.Contains(line, "(Memcpy"):
+	case details || asynchronousCopy.MatchString(operation) || strings.HasPrefix(name, "Memcpy") || strings.Contains(line, "(Memcpy"):
 		return f.Region(name, recording.Copy(paradigm))
 	}
 	name = strings.TrimSuffix(name, ".kd")

@@ -92,6 +92,8 @@ type metadata struct {
 	last          deviceKey // of device, that was looked up last
 	lastRegion    trace.RegionID
 	looked        bool
+	judged        bool
+	encloses      bool // operations of the same line, if it was judged
 }
 
 // A deviceKey tells what a device's events of one name are.
@@ -408,6 +410,10 @@ type destination struct {
 func (p *plane) read(ctx context.Context, l *line, to destination) error {
 	r := p.r
 	base := r.base(l.time)
+	var outer *event // that may enclose operations, and is put if it does not
+	put := func(e *event) {
+		p.put(e, nest.AddTime(base, int64(e.offset/picoseconds)), int64(e.offset%picoseconds+e.duration)/picoseconds, to)
+	}
 	m := protobuf.Of(l.data)
 	for n := 1; m.Next(); n++ {
 		if n%(1<<14) == 0 && ctx.Err() != nil {
@@ -425,14 +431,38 @@ func (p *plane) read(ctx context.Context, l *line, to destination) error {
 		case e.offset >= offsetLimit || e.duration >= offsetLimit:
 			r.f.Ledger.Add(trace.CodeBadValue, r.f.Place(p.at), "an event whose time is too large")
 		default:
-			begin := nest.AddTime(base, int64(e.offset/picoseconds))
-			p.put(&e, begin, int64(e.offset%picoseconds+e.duration)/picoseconds, to)
+			if outer != nil && e.offset >= outer.offset && e.offset-outer.offset < outer.duration {
+				r.repeated++
+			} else if outer != nil {
+				put(outer)
+			}
+			if outer = nil; to.line == lineOfOps && p.encloses(e.name) {
+				outer = new(event)
+				*outer = e
+				continue
+			}
+			put(&e)
 		}
+	}
+	if outer != nil {
+		put(outer)
 	}
 	if m.Broken {
 		r.broken(p.at)
 	}
 	return nil
+}
+
+// encloses reports whether operations of that name consist of others.
+func (p *plane) encloses(name uint64) bool {
+	about := p.named(name)
+	if about == nil {
+		return false
+	}
+	if !about.judged {
+		about.judged, about.encloses = true, controlFlow.MatchString(about.called())
+	}
+	return about.encloses
 }
 
 // put puts an event.

@@ -309,3 +309,32 @@ func TestTooManyPlanes(t *testing.T) {
 	}
 	t.Error("no finding of two planes")
 }
+
+// TestControlFlow states that operations which consist of others are left out, and kept if these are not recorded; and that asynchronous
+// copies are copies.
+func TestControlFlow(t *testing.T) {
+	w := newWriter("/device:TPU:0")
+	w.line("XLA Ops", 0, w.event("%while.3 = (s32[]) while()", 0, 100_000), w.event("while.4", 10_000, 80_000),
+		w.event("fusion.1", 20_000, 30_000), w.event("copy-done.2", 60_000, 20_000),
+		w.event("conditional.5", 120_000, 10_000), w.event("call", 130_000, 10_000), w.event("caller.1", 140_000, 1_000),
+		w.event("while", 150_000, 1_000))
+	w.line("Async XLA Ops", 0, w.event("copy-start.2", 5_000, 75_000), w.event("while", 90_000, 5_000), w.event("fusion.1", 91_000, 1_000))
+	src := open(t, w.plane())
+	want(t, src, `
+TPU 0/Async XLA Ops: copy-start.2 5-80
+TPU 0/Async XLA Ops: while 90-95
+TPU 0/Async XLA Ops: fusion.1 91-92
+TPU 0/XLA Ops: fusion.1 20-50
+TPU 0/XLA Ops: copy-done.2 60-80
+TPU 0/XLA Ops: conditional.5 120-130
+TPU 0/XLA Ops: call 130-140
+TPU 0/XLA Ops: caller.1 140-141
+TPU 0/XLA Ops: while 150-151`, "redundant_record 2")
+	d := src.Defs()
+	for _, r := range d.Regions {
+		name := d.String(r.Name)
+		if copies := r.Role == trace.RoleDataTransfer; copies != strings.HasPrefix(name, "copy-") {
+			t.Errorf("%s is a copy: %t", name, copies)
+		}
+	}
+}

@@ -182,12 +182,17 @@ func (f *deviceFinder) unknown() []cause.Cause {
 			without += d.Launches.Without
 		}
 	}
-	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{},
-		Evidence: map[string]float64{"unknown_ns": float64(f.causes.UnknownNs), "kernels": float64(f.kernels),
-			"without_launch": float64(without)},
-		Headline: "Launches are not recorded",
-		Text: fmt.Sprintf("%s of %s kernels and copies have no launch record. Why %s idle for %s is unknown.",
-			words.Count(without), words.Count(f.kernels), f.verb("devices are", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))}}
+	c := cause.Cause{Kind: cause.Measurement, Ranks: []uint32{},
+		Evidence: map[string]float64{"unknown_ns": float64(f.causes.UnknownNs), "kernels": float64(f.kernels)},
+		Headline: "Launches are not recorded"}
+	what := fmt.Sprintf("%s of %s kernels and copies have no launch record.", words.Count(without), words.Count(f.kernels))
+	if without > 0 {
+		c.Evidence["without_launch"] = float64(without)
+	} else {
+		c.Headline, what = "Launches share identifiers", "Several launches have the same correlation number."
+	}
+	c.Text = fmt.Sprintf("%s Why %s idle for %s is unknown.", what, f.verb("devices are", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))
+	return []cause.Cause{c}
 }
 
 func count(kernels []accelerator.Kernel) (n uint64) {

@@ -179,6 +179,25 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 	}
 }
 
+// TestSharedIdentifiers states that launches which share a number are not called missing.
+func TestSharedIdentifiers(t *testing.T) {
+	a := ofDevices(t, oneDevice+`
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 2 Leave launch ; 40 Enter launch attr=0:4:1 ; 42 Leave launch
+location 1 stream process=1 kind=2
+  10 Enter k attr=0:4:1 ; 20 Leave k ; 60 Enter k attr=0:4:1 ; 70 Leave k
+`)
+	for _, c := range diagnosis.OfDevices(a) {
+		if _, unknown := c.Evidence["unknown_ns"]; unknown {
+			if _, missing := c.Evidence["without_launch"]; missing || c.Headline != "Launches share identifiers" {
+				t.Errorf("%+v", c)
+			}
+			return
+		}
+	}
+	t.Error("no cause says that launches share a number")
+}
+
 // ofDevices analyses what devices do.
 func ofDevices(t *testing.T, text string) *analysis.Result {
 	tr := statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone})

@@ -117,6 +117,9 @@ func (n *nester) take(r spool.Record) {
 // takeMoment passes an event on that is no slice, whose time that is.
 func (n *nester) takeMoment(table trace.TableID, time int64, r spool.Record) {
 	if n.batch == nil {
+		if table == trace.TableP2P || table == trace.TableColl {
+			n.sketch = nil
+		}
 		return
 	}
 	comm := func(id trace.CommID) trace.CommID {

@@ -24,6 +24,7 @@ type nester struct {
 	ids     *IDs
 	stack   []visit
 	calls   []Call
+	first   int64        // time of the first event
 	last    int64        // time of the latest event
 	shift   int64        // the set's
 	events  uint64       // number of events
@@ -42,6 +43,7 @@ type nester struct {
 	clip    int64                                                // clipLimit, or 0
 	flat    bool                                                 // no slice is part of another one
 	placed  *Placed                                              // the track's, or nil
+	sketch  *sketch                                              // of an outline; nil: there will be none
 }
 
 // brokenLimit bounds the number of slices of a track that are moved because of a B or an E
@@ -62,7 +64,8 @@ type visit struct {
 	end          int64 // unknown: math.MaxInt64
 	number       uint64
 	region       trace.RegionID
-	began        bool // by B
+	path         trace.PathID // in the sketch
+	began        bool         // by B
 	communicates bool
 }
 
@@ -171,6 +174,9 @@ func (n *nester) enter(time int64, fr visit) int64 {
 		n.count.deep++
 		n.leave(time)
 	}
+	if n.sketch != nil {
+		n.draw(&fr)
+	}
 	n.stack = append(n.stack, fr)
 	if fr.began {
 		n.tally(fr.region, 1)
@@ -189,7 +195,7 @@ func (n *nester) enter(time int64, fr visit) int64 {
 func (n *nester) enterCall(time int64, fr visit, c Call) {
 	fr.communicates = true
 	time = n.enter(time, fr)
-	n.calls = append(n.calls, c)
+	n.calls, n.sketch = append(n.calls, c), nil
 	n.beginCall(time, &c)
 }
 
@@ -238,6 +244,9 @@ func (n *nester) holds(fr *visit, time int64) {
 
 // advance counts an event and returns its time, which does not decrease.
 func (n *nester) advance(time int64) int64 {
+	if n.events == 0 {
+		n.first = time
+	}
 	n.events++
 	n.last = max(n.last, time)
 	if n.shift == 0 {

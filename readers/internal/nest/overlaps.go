@@ -26,6 +26,7 @@ type overlaps struct {
 	room   Timeline
 	ends   layerEnds
 	args   []uint64
+	paths  trace.PathCache // of the layers
 }
 
 // A layerEnd is the end of an open slice of a sub-track.
@@ -74,7 +75,9 @@ func (o *overlaps) slice(time, dur int64, region trace.RegionID, c Call) {
 			return
 		}
 		k = len(o.layers)
-		o.layers = append(o.layers, newNester(s, o.of, nil))
+		layer := newNester(s, o.of, nil)
+		layer.outline(&o.paths, uint32(k))
+		o.layers = append(o.layers, layer)
 		o.room.Add(unknownEnd)
 	}
 	n := o.layers[k]
@@ -100,12 +103,12 @@ func (o *overlaps) put(sub int, time, dur int64, region trace.RegionID, c Call) 
 
 // close returns what was found in all sub-tracks.
 func (o *overlaps) close() *Survey {
-	s := &Survey{Events: []uint64{o.track.events}, count: o.track.count}
+	s := &Survey{Events: []uint64{o.track.events}, Outlines: []*Outline{o.track.outlined()}, count: o.track.count}
 	for _, n := range o.layers {
 		n.close()
 		s.count.open += n.count.open
 		s.count.deep += n.count.deep
-		s.Events = append(s.Events, n.events)
+		s.Events, s.Outlines = append(s.Events, n.events), append(s.Outlines, n.outlined())
 	}
 	return s
 }

@@ -51,9 +51,10 @@ type Set struct {
 	Attribute func(trace.AttributeID) trace.AttributeID
 
 	tracks   int
-	overlaps *spool.Spool // slices that are not in the first sub-track of their track
-	layers   atomic.Int64 // sub-tracks behind the first ones, with those that are one too many
-	batches  sync.Pool    // that nobody uses
+	overlaps *spool.Spool    // slices that are not in the first sub-track of their track
+	layers   atomic.Int64    // sub-tracks behind the first ones, with those that are one too many
+	batches  sync.Pool       // that nobody uses
+	paths    trace.PathCache // of tracks that are followed
 }
 
 // NewSet returns an empty set whose records wait in a store; nil: in one of its own.

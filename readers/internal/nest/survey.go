@@ -10,9 +10,10 @@ import (
 
 // A Survey says what nests in a track, and what does not.
 type Survey struct {
-	Events []uint64 // number of events by sub-track
-	count  nestCount
-	live   *nester // follows the filling of the track: see Set.Follow
+	Events   []uint64   // number of events by sub-track
+	Outlines []*Outline // by sub-track; nil: there is none
+	count    nestCount
+	live     *nester // follows the filling of the track: see Set.Follow
 }
 
 // Find notes in a ledger what did not nest in a track, which people know as in.
@@ -34,7 +35,7 @@ func (l *Track) Find(ledger *trace.Ledger, at trace.Place, in string) {
 func (s *Set) Follow(l *Track) {
 	l.Stream.Observe(func(r spool.Record) {
 		if l.Survey == nil {
-			l.Survey = &Survey{live: s.surveyor(l)}
+			l.Survey = &Survey{live: s.surveyor(l, &s.paths)}
 		}
 		n := l.Survey.live
 		if n.take(r); len(n.stack) > followed || len(n.broken) > followed {
@@ -49,9 +50,10 @@ func (s *Set) Follow(l *Track) {
 const followed = 1 << 9
 
 // surveyor returns what counts the events of sub-track 0 at first.
-func (s *Set) surveyor(l *Track) *nester {
+func (s *Set) surveyor(l *Track, paths *trace.PathCache) *nester {
 	n := newNester(s, l, nil)
 	n.prefer = !l.GPU && !l.Async
+	n.outline(paths, uint32(l.Number))
 	return n
 }
 
@@ -63,10 +65,10 @@ func (s *Set) survey(ctx context.Context, l *Track) (err error) {
 		n = l.Survey.live
 		n.close()
 	} else {
-		n = s.surveyor(l)
+		n = s.surveyor(l, new(trace.PathCache))
 		err = s.walk(ctx, l, n, func() bool { return true })
 	}
-	l.Survey = &Survey{Events: []uint64{n.events}, count: n.count}
+	l.Survey = &Survey{Events: []uint64{n.events}, Outlines: []*Outline{n.outlined()}, count: n.count}
 	if err != nil || len(n.broken) == 0 && n.count.overlaps == 0 {
 		return err
 	}
@@ -79,6 +81,7 @@ func (s *Set) survey(ctx context.Context, l *Track) (err error) {
 	broken := n.count.broken
 	n = newNester(s, l, nil)
 	n.exile, n.count.broken = l.exile, broken
+	n.outline(new(trace.PathCache), 0)
 	o := newOverlaps(s, l, n)
 	err = s.walk(ctx, l, n, func() bool { return true })
 	l.Survey = o.close()

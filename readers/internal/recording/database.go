@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,4 +70,26 @@ func Files(paths []string, extension string, levels int) (files []string) {
 		}
 	}
 	return files
+}
+
+// Unread tells of tables of a database that have events, by their columns, and that are not read. The names of those that are read are in
+// lower case.
+func (f *File) Unread(ctx context.Context, db *sqlite.File, read map[string]bool) error {
+	var unread []string
+	for _, table := range db.Tables() {
+		if read[strings.ToLower(table.Name)] || !table.Has("start") && !table.Has("timestamp") {
+			continue
+		}
+		some := false
+		if err := table.Rows(ctx, nil, func([]sqlite.Value) bool { some = true; return false }); err != nil {
+			return err
+		}
+		if some {
+			unread = append(unread, fmt.Sprintf("%.80s", table.Name))
+		}
+	}
+	slices.Sort(unread)
+	names := strings.Join(unread[:min(len(unread), 10)], ", ")
+	f.Ledger.AddN(trace.CodeUnknownRecord, uint64(len(unread)), f.Place(-1), "tables that are not read: "+names)
+	return nil
 }

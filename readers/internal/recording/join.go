@@ -31,6 +31,7 @@ type place struct {
 	track *Track
 	sub   int
 	ids   *nest.IDs
+	known *nest.Outline // nil: nothing is known without reading
 }
 
 // join makes the definitions of files, which are finished.
@@ -224,7 +225,7 @@ func (j *joiner) track(f *File, p *Process, l *Track, group trace.LocationGroupI
 		}
 		j.defs.Locations = append(j.defs.Locations, trace.Location{Ref: uint64(len(j.places)), Name: j.string(name), Kind: l.Kind,
 			Events: events, Group: group})
-		j.places = append(j.places, place{f, l, sub, ids})
+		j.places = append(j.places, place{f, l, sub, ids, l.Survey.Outlines[sub]})
 	}
 	l.Survey = nil
 }

@@ -154,6 +154,14 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 	}
 }
 
+// Outline implements trace.Outliner.
+func (s *Source) Outline(location trace.LocationID) *trace.Outline {
+	if p := s.places[location]; p.known != nil {
+		return p.known.In(p.ids)
+	}
+	return nil
+}
+
 // Close implements trace.Source.
 func (s *Source) Close() error {
 	var errs []error

@@ -121,6 +121,14 @@ func (in *Input) Findings() []trace.Finding {
 	return l.Findings()
 }
 
+// Outline implements trace.Outliner.
+func (in *Input) Outline(location trace.LocationID) *trace.Outline {
+	if o, ok := in.Source.(trace.Outliner); ok {
+		return o.Outline(location)
+	}
+	return nil
+}
+
 // FindingsOf returns the findings of a reconciled trace, with what reading it again has noticed
 // since.
 func FindingsOf(t *trace.Trace) []trace.Finding {

@@ -3,6 +3,7 @@ package recordingtest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite" // makes databases
 
 	"tracekit/readers/internal/recording"
 	"tracekit/trace"
@@ -180,4 +182,19 @@ func (open Opener) Fuzz(f *testing.F, name string, seeds ...[]byte) {
 			s.Close()
 		}
 	})
+}
+
+// Database makes an SQLite database by statements, and returns its path.
+func Database(t testing.TB, name, statements string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statements); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
