@@ -22,6 +22,7 @@ echo "== alone"
 
 echo "== with pandas, Polars and a notebook"
 "${pip[@]}" pandas polars pyarrow nbclient ipykernel mypy pandas-stubs || exit 75
+"${pip[@]}" otf2 || echo "OTF2's library is not to be had: a test is skipped"
 "$work/venv/bin/python" -m unittest discover -s python/tests
 "$work/venv/bin/python" -m mypy --cache-dir "$work/mypy" --config-file python/pyproject.toml python/tracekit python/backend.py
 

@@ -353,14 +353,49 @@ func whole(text string, most int) int {
 	return most
 }
 
-// pageBytes is how long a page is at most, in bytes: at most 2,000 tokens, also of numbers, which have 2.1 bytes a token.
-const pageBytes = 4000
+// A page has at most so many bytes, and at most so many tokens.
+const (
+	pageBytes  = 4000
+	pageTokens = 2000
+)
+
+// tokens returns how many tokens the first bytes of a text have, and how many bytes those are: all, unless there are more than most tokens.
+// A token is up to three digits, four letters or eight blanks or hyphens, or one other character; characters of three bytes or more count twice.
+// The vocabularies of agents need about as many for tables, and fewer for prose.
+func tokens(text string, most int) (count, size int) {
+	kind, run := rune(0), 0 // of the last token
+	for i, r := range text {
+		k, longest := rune(-1), 1
+		switch {
+		case '0' <= r && r <= '9':
+			k, longest = '0', 3
+		case 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+			k, longest = 'a', 4
+		case r == ' ' || r == '-':
+			k, longest = r, 8
+		}
+		if run++; k == kind && run <= longest {
+			continue
+		}
+		kind, run = k, 1
+		n := 1
+		if utf8.RuneLen(r) > 2 {
+			n = 2
+		}
+		if count+n > most {
+			return count, i
+		}
+		count += n
+	}
+	return count, len(text)
+}
 
 // paged returns a page of an answer, with its end behind it, and says how to get the others.
 func paged(text, end string, page int) (string, error) {
 	page = max(1, page)
-	room := pageBytes - len(end) - 200
+	used, _ := tokens(end, pageTokens)
 	for number := 1; ; number++ {
+		_, room := tokens(text[:min(len(text), pageBytes-len(end)-200)], pageTokens-used-50)
 		cut := len(text)
 		if cut > room {
 			if cut = strings.LastIndexByte(text[:room], '\n') + 1; cut == 0 {

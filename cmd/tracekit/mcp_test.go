@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -166,6 +167,22 @@ func TestAgentsPages(t *testing.T) {
 	}
 	if all != text {
 		t.Errorf("the pages have %d bytes, the answer %d", len(all), len(text))
+	}
+}
+
+// TestAgentsPagesOfNumbers states that a page of short numbers has at most 2,000 tokens, though each digit and each comma is one, and that text of
+// the usual kind fills it.
+func TestAgentsPagesOfNumbers(t *testing.T) {
+	for line, least := range map[string]int{"1,0,2\n": 1800, "MPI_Waitall takes 1234 us of rank 3\n": 3700} {
+		part, err := paged(strings.Repeat(line, 5000), "END", 2)
+		if n, _ := tokens(part, math.MaxInt); err != nil || n > pageTokens || len(part) < least {
+			t.Errorf("%q: %d tokens, %d bytes: %v", line, n, len(part), err)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "1,0,2\n": 6, "1234 abcde": 5, "a        b": 3, "é中": 3} {
+		if n, size := tokens(text, 100); n != want || size != len(text) {
+			t.Errorf("%q has %d tokens, want %d", text, n, want)
+		}
 	}
 }
 

@@ -1,5 +1,6 @@
 """Tests of the installed package. Those that need pandas, Polars, pyarrow or a notebook are skipped without."""
 
+import collections
 import importlib.metadata
 import importlib.util
 import json
@@ -250,6 +251,56 @@ class Replacements(unittest.TestCase):
                 self.assertLess(len(failed), 2, f"{line}: {failed}")
             for a in analyses:
                 a.close()
+
+
+class Pipit(unittest.TestCase):
+    @needs("otf2")
+    def test_figures_of_pipit(self) -> None:
+        """The lines that replace calls of Pipit give its figures, by its definitions, of the events that OTF2's own library reads."""
+        import otf2
+
+        path = SAMPLES / "archives" / "ring-4-plain" / "traces.otf2"
+        outer, own = collections.Counter(), collections.Counter()  # ticks in a region of a rank
+        sent, sizes = collections.Counter(), collections.Counter()
+        with otf2.reader.open(str(path)) as archive:
+            second = archive.definitions.clock_properties.timer_resolution
+            stacks = collections.defaultdict(list)
+            for location, event in archive.events:
+                rank, stack = location.group._ref, stacks[location]
+                if isinstance(event, otf2.events.Enter):
+                    stack.append((event.region.name, event.time))
+                elif isinstance(event, otf2.events.Leave):
+                    name, begin = stack.pop()
+                    outer[name, rank] += event.time - begin
+                    own[name, rank] += event.time - begin
+                    if stack:
+                        own[stack[-1][0], rank] -= event.time - begin
+                elif isinstance(event, (otf2.events.MpiSend, otf2.events.MpiIsend)):
+                    sent[rank, event.receiver] += event.msg_length
+                    sizes[event.msg_length] += 1
+        ranks = sorted({rank for _, rank in own})
+        of = {name: [ns(own[name, r], second) for r in ranks if (name, r) in own] for name, _ in own}
+        waits = ("MPI_Wait", "MPI_Waitall", "MPI_Recv")
+        want = {
+            "flat_profile": {name: sum(v) / len(v) for name, v in of.items()},
+            "load_imbalance": {name: max(v) / (sum(v) / len(v)) for name, v in of.items()},
+            "idle_time": {r: sum(ns(outer[name, r], second) for name in waits) for r in ranks},
+            "comm_by_process": {r: sum(b for (f, _), b in sent.items() if f == r) for r in ranks},
+        }
+        text = (SAMPLES.parent / "docs/reference/python.md").read_text()
+        with tk.open(path, clock="offsets").analyze() as a:
+            for call, figures in want.items():
+                line = re.search(rf"\| `trace\.{call}\(.*?\| `(.*?)`", text)[1]
+                got = {k: v for k, v in (row.values() for row in eval(line, {"a": a}).to_dicts()) if v is not None}
+                self.assertEqual(got.keys(), figures.keys(), call)
+                for key, figure in figures.items():
+                    self.assertAlmostEqual(got[key], figure, delta=max(2, figure * 1e-6), msg=f"{call} {key}")
+            self.assertEqual({(r["from"], r["to"]): r["bytes"] for r in a.comm_matrix}, dict(sent))
+            self.assertEqual({r["size_bytes"]: r["messages"] for r in a.message_sizes}, dict(sizes))
+
+
+def ns(ticks: int, second: int) -> float:
+    return ticks * 1e9 / second
 
 
 class Notebook(unittest.TestCase):

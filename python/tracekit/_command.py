@@ -9,9 +9,8 @@ import subprocess
 import sys
 import threading
 
-from ._progress import Progress
+from ._progress import TYPE_CHECKING, Progress
 
-TYPE_CHECKING = False  # what type checkers know as typing.TYPE_CHECKING; importing typing takes a tenth of the time of this package
 if TYPE_CHECKING:
     from typing import IO, Any, Optional, Sequence, Union
 

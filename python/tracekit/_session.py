@@ -8,8 +8,8 @@ import threading
 import weakref
 
 from ._command import GateError, Process, TracekitError, error_of
+from ._progress import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Sequence
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import weakref
 
-TYPE_CHECKING = False
+from ._progress import TYPE_CHECKING
+
 if TYPE_CHECKING:
     import mmap
     from typing import Any, Iterator, Optional

@@ -7,10 +7,10 @@ import json
 import os
 
 from ._command import flags, run
+from ._progress import TYPE_CHECKING
 from ._session import Session
 from ._table import Table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Optional, Sequence
 

@@ -115,10 +115,7 @@ func (c *cursor) read() {
 		return
 	}
 	for _, i := range c.plan.wanted {
-		s.values[i] = s.values[i][:0]
-		for k := range chunk.Rows {
-			s.values[i] = append(s.values[i], c.table.columns[i].value(&chunk.Columns[i], k))
-		}
+		s.values[i] = append(s.values[i][:0], c.table.columns[i].of(&chunk.Columns[i], chunk.Rows)...)
 	}
 }
 

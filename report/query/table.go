@@ -39,6 +39,8 @@ type column struct {
 	texts  []cText  // the names, as long as the table is open
 	values *spill.Table[int64]
 	blocks []extent
+	last   int64    // of values
+	read   []int64  // of the chunk that is being read
 	real   bool     // values are numbers, as integers that compare as they do
 	sorted bool     // values ascend
 	order  []uint32 // rows by value; nil: not made, or the values ascend
@@ -124,7 +126,7 @@ func (t *table) load(tls *libc.TLS, wanted uint64) error {
 	}
 	for _, i := range fill {
 		c := &t.columns[i]
-		c.values, c.blocks, c.sorted = spill.NewTable[int64](t.store), nil, true
+		c.values, c.blocks, c.last, c.sorted = spill.NewTable[int64](t.store), nil, absent, true
 	}
 	every := t.every()
 	reader := t.NewPartReader(fill, blockRows, every.least, every.greatest)
@@ -140,10 +142,7 @@ func (t *table) load(tls *libc.TLS, wanted uint64) error {
 				return err
 			}
 			for _, i := range fill {
-				c := &t.columns[i]
-				for k := range chunk.Rows {
-					c.append(c.value(&chunk.Columns[i], k))
-				}
+				t.columns[i].append(t.columns[i].of(&chunk.Columns[i], chunk.Rows))
 			}
 			t.rows += chunk.Rows
 		}
@@ -196,29 +195,50 @@ func placed(names []string) (ascending []string, places []int64) {
 	return slices.Clip(ascending), places
 }
 
-// value returns row i of a group of the table.
-func (c *column) value(group *arrowdir.Column, i int) int64 {
-	switch there := group.Valid[i/8]>>(i%8)&1 == 1; {
-	case !there:
-		return absent
-	case c.names != nil:
-		return c.places[group.Index[i]]
+// of returns the values of a chunk of the table, valid until the next one.
+func (c *column) of(chunk *arrowdir.Column, rows int) []int64 {
+	c.read = slices.Grow(c.read[:0], rows)[:rows]
+	switch {
+	case len(c.places) > 0:
+		for i := range c.read {
+			c.read[i] = c.places[chunk.Index[i]]
+		}
 	case c.real:
-		return ordered(math.Float64frombits(uint64(group.Values[i])))
+		for i := range c.read {
+			c.read[i] = ordered(math.Float64frombits(uint64(chunk.Values[i])))
+		}
+	default:
+		copy(c.read, chunk.Values) // none of a column without names, where all rows are absent
 	}
-	return group.Values[i]
+	for i := 0; i < rows; i += 8 {
+		for k := i; chunk.Valid[i/8] != 0xff && k < min(i+8, rows); k++ {
+			if chunk.Valid[k/8]>>(k%8)&1 == 0 {
+				c.read[k] = absent
+			}
+		}
+	}
+	return c.read
 }
 
-func (c *column) append(v int64) {
-	n := c.values.Len()
-	if n%blockRows == 0 {
-		c.blocks = append(c.blocks, nothing)
+func (c *column) append(values []int64) {
+	for len(values) > 0 {
+		n := c.values.Len()
+		if n%blockRows == 0 {
+			c.blocks = append(c.blocks, nothing)
+		}
+		run := values[:min(len(values), blockRows-n%blockRows)]
+		e := c.blocks[n/blockRows]
+		for _, v := range run {
+			if v != absent {
+				e.add(v)
+			}
+			c.sorted = c.sorted && c.last <= v
+			c.last = v
+		}
+		c.blocks[n/blockRows] = e
+		c.values.AppendRows(run)
+		values = values[len(run):]
 	}
-	if v != absent {
-		c.blocks[n/blockRows].add(v)
-	}
-	c.sorted = c.sorted && (n == 0 || c.values.At(n-1) <= v)
-	c.values.Append(v)
 }
 
 // ordered returns an integer for a number, so that integers compare as numbers do.
