@@ -18,6 +18,8 @@
 //	job                  rows of other jobs than that of Options are passed over; without one there must be a single job
 //	other columns        are left out; the property TABLE::LEFT_OUT names them
 //
+// Names of operations of a training step are known in any case and with any separators; those of tables with steps become the usual ones.
+//
 // # Times
 //
 // Times are numbers in a unit that the name of the column says (start_ns, "Duration (us)"), or its type, or the caller; else
