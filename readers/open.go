@@ -29,9 +29,9 @@ type OpenOptions struct {
 	// formats that rebuild events note for it. It is to be closed after the trace; nil: the trace has one of its own.
 	Store *spill.Store
 
-	// Columns and Unit say what the columns of tables of spans mean: see spans.Options. They are for such tables alone.
-	Columns map[string]string
-	Unit    string
+	// Columns, Unit and Job say what tables of spans mean, and which of several jobs is read: see spans.Options.
+	Columns   map[string]string
+	Unit, Job string
 
 	// Mirror is the directory in which the files of traces lie whose names are addresses, such as
 	// s3://bucket/run/traces.otf2; "": there is none.

@@ -14,11 +14,17 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"tracekit/readers/internal/sqlite"
+	"tracekit/readers/internal/wire"
+	"tracekit/readers/spans"
 	"tracekit/trace"
 )
 
-// headSize is how much of a file is looked at to recognise its format.
-const headSize = 4096
+// headSize is how much of a file is looked at to recognise its format; blockSize that of a file whose compression is in blocks, of which
+// the first must be whole.
+const (
+	headSize  = 4096
+	blockSize = 1 << 20
+)
 
 // recognise returns the format of a file or directory, and the path of what is to be opened for
 // it: of a file that belongs to a trace, and of a directory with a single trace, that trace.
@@ -111,6 +117,12 @@ func readHead(path string, info os.FileInfo) ([]byte, error) {
 	defer f.Close()
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(f, head)
+	if err == nil && wire.Blocks(head) {
+		var more int
+		head = append(head, make([]byte, blockSize-headSize)...)
+		more, err = io.ReadFull(f, head[n:])
+		n += more
+	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
@@ -187,6 +199,9 @@ func hint(path string, info os.FileInfo, traces []string) string {
 	}
 	if f := companionFormat(path); f != nil && !info.IsDir() {
 		return "it is a part of a trace whose other files are missing: open " + f.phrase
+	}
+	if info.IsDir() && spans.Unnamed(path) {
+		return "its tables have no columns of the usual names; name the files, and their columns with --columns"
 	}
 	if info.IsDir() {
 		return "it contains no trace of a known format; 'tracekit info --help' lists them"

@@ -3,10 +3,14 @@ package readers
 import (
 	"archive/zip"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"tracekit/trace"
 )
@@ -47,11 +51,17 @@ func TestBelongs(t *testing.T) {
 	put("hosts/node/7_results.json", rocprof)
 	put("both/7_results.json", rocprof)
 	put("both/a0.json", events)
+	put("tables/1.csv", "rank,start,duration,name\n1,5,2,a\n")
+	put("tables/0.csv", "rank,start,duration,name\n0,5,2,a\n")
+	put("tables/metrics.csv", "loss,time\n0.1,2\n")
+	put("other tables/metrics.csv", "loss,time\n0.1,2\n")
+	put("mixed/0.csv", "rank,start,duration,name\n0,5,2,a\n")
+	put("mixed/a0.json", events)
 	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
 	put("app.pftrace", "\x0a\x02\x50\x01")
 	for name, format := range map[string]string{"one": "paraver", "one/run.pcf": "paraver", "one/run.row": "paraver",
 		"archive/traces.def": "otf2", "archive/traces/0.evt": "otf2", "archive/traces": "otf2", "outer": "otf2", "big.json": "json",
-		"vm.xplane.pb": "xplane", "app.pftrace": "perfetto", "ranks": "json", "tool": "rocprofv3", "hosts": "rocprofv3"} {
+		"vm.xplane.pb": "xplane", "app.pftrace": "perfetto", "ranks": "json", "tool": "rocprofv3", "hosts": "rocprofv3", "tables": "spans"} {
 		s, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if err != nil {
 			t.Error(err)
@@ -73,7 +83,7 @@ func TestBelongs(t *testing.T) {
 	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "no packet of Perfetto",
 		"model.pb": "it looks like a protocol buffer", "tau.trc": "tau_trace2json",
 		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
-		"both": "1 of rocprofv3 JSON", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace of a known format",
+		"both": "1 of rocprofv3 JSON", "mixed": "1 of spans", "other tables": "--columns", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace of a known format",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {
@@ -96,5 +106,36 @@ func writeZip(t *testing.T, path string, names ...string) {
 	}
 	if err := errors.Join(z.Close(), f.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestBlocks states that a trace is recognized whose compression is in blocks that are larger than what is looked at first.
+func TestBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var table, events strings.Builder
+	table.WriteString("rank,start,duration,name\n")
+	events.WriteString("[")
+	for i := range 20_000 {
+		fmt.Fprintf(&table, "0,%d,%d,x%x\n", i, random.IntN(1000), random.Uint64())
+		fmt.Fprintf(&events, "{\"ph\":\"X\",\"name\":\"x%x\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1},\n", random.Uint64(), i)
+	}
+	for name, text := range map[string]string{"table.csv.zst": table.String(), "trace.json.zst": strings.TrimSuffix(events.String(), ",\n") + "]"} {
+		z, err := zstd.NewWriter(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, z.EncodeAll([]byte(text), nil), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), path, OpenOptions{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n := len(s.Defs().Regions); n < 19_990 {
+			t.Errorf("%s: %d regions", name, n)
+		}
+		s.Close()
 	}
 }

@@ -566,7 +566,10 @@ func (o *Overview) regions() *block {
 		return nil
 	}
 	b := &block{heading: "FUNCTIONS", about: "% of the time of all locations, without what they call", least: 3}
-	for _, p := range a.Profile[:min(5, len(a.Profile))] {
+	functions := slices.DeleteFunc(slices.Clone(a.Profile), func(p document.ProfileRow) bool { // others name a range of time
+		return p.Paradigm == "annotation" || strings.HasPrefix(p.Region, "ProfilerStep#")
+	})
+	for _, p := range functions[:min(5, len(functions))] {
 		share := float64(p.ExclusiveNs) / float64(total)
 		b.add(o.row(p.Region, words.Share(share), &share, words.Plural(int(p.Count), "visit", "visits")))
 	}

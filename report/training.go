@@ -155,7 +155,7 @@ func otherFacts(t *document.Training) (facts []string) {
 		facts = append(facts, fmt.Sprintf("%s left out: not all stages of their data-parallel rank are recorded.", RanksNamed(s.LeftOut)))
 	}
 	if t.LeftOut > 0 {
-		facts = append(facts, fmt.Sprintf("%s left out: other operations than in the first step.",
+		facts = append(facts, fmt.Sprintf("%s left out: other operations than in the others.",
 			words.Plural(t.LeftOut, "step is", "steps are")))
 	}
 	return facts

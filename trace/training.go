@@ -21,7 +21,7 @@ const TrainingComputations = 5
 
 // IsTraining reports whether definitions may be those of a training job.
 func (d *Defs) IsTraining() bool {
-	if d.AttributeByName(AttributeStep) == None || d.AttributeByName(AttributeStage) == None && d.AttributeByName(AttributeDP) == None {
+	if d.AttributeByName(AttributeStep) == None {
 		return false
 	}
 	return slices.ContainsFunc(d.Regions, func(r Region) bool { return d.String(r.Name) == TrainingOperations[0] })

@@ -33,6 +33,7 @@ const (
 	fieldPeer
 	fieldGroup
 	fieldCategory
+	fieldJob
 	fields
 )
 
@@ -59,6 +60,7 @@ var synonyms = [fields][]string{
 	fieldPeer:       {"peer", "peer_rank", "partner", "partner_rank"},
 	fieldGroup:      {"group", "process_group", "group_name", "pg_name", "communicator", "comm"},
 	fieldCategory:   {"category", "cat"},
+	fieldJob:        {"job", "job_id", "job_name", "run", "run_id", "run_name"},
 }
 
 // Fields returns what columns may mean, each with the usual names of such columns.

@@ -15,15 +15,19 @@
 //	bytes                the attribute bytes
 //	peer                 the partner, as a rank, of a span whose name says that it sends or receives: a message
 //	category             the description of the region
+//	job                  rows of other jobs than that of Options are passed over; without one there must be a single job
 //	other columns        are left out; the property TABLE::LEFT_OUT names them
+//
+// Names of operations of a training step are known in any case and with any separators; those of tables with steps become the usual ones.
 //
 // # Times
 //
 // Times are numbers in a unit that the name of the column says (start_ns, "Duration (us)"), or its type, or the caller; else
 // numbers with fractions are seconds, others nanoseconds. They are rounded to nanoseconds.
 //
-// If the steps of a table start together, within half the length of the shortest, times count from the begin of
-// their step. Then the steps are placed one behind the other, in the order of their numbers.
+// If half of the steps start together with the first, within half the median length, times count from the begin of their step. Then the steps are placed one behind the other, in the order of their numbers.
+//
+// Times of CSV may be dates with a time ("2026-03-01 10:00:00.5"), and durations those of pandas ("0 days 00:00:00.5").
 //
 // # Damage
 //

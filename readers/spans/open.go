@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tracekit/readers/arrowdir"
 	"tracekit/readers/internal/recording"
@@ -27,12 +28,15 @@ type Options struct {
 	recording.Options
 	Columns map[string]string // by the first name of a field (Fields): the column that has it; others are found by name
 	Unit    string            // one of Units: of times whose columns do not say it; "": seconds with fractions, else nanoseconds
+	Job     string            // of several that the tables have, that whose rows are read; "": they have one
 }
 
 // Sniff reports whether a path is a table of spans; head is how its file begins, nil for a directory. Tables in a directory that
 // tracekit has written are parts of its trace.
 func Sniff(path string, head []byte) bool {
 	switch {
+	case head == nil:
+		return len(Files(path)) > 0
 	case len(head) == 0:
 		return false
 	case arrowdir.IsParquet(head), arrowdir.IsArrow(head):
@@ -52,15 +56,28 @@ func Sniff(path string, head []byte) bool {
 	return isCSV(text[:n])
 }
 
-// Open reads one trace from tables. An error wraps trace.ErrNotATrace if one is no table, or no column has what a span needs.
+// Open reads one trace from tables. An error wraps trace.ErrNotATrace if one is no table, or no column has what a span needs, or no row
+// is valid.
 func Open(ctx context.Context, paths []string, o Options) (*recording.Source, error) {
 	starts, err := survey(ctx, paths, o)
 	if err != nil {
 		return nil, err
 	}
-	return recording.Open(ctx, Format, paths, o.Options, func(ctx context.Context, f *recording.File) error {
+	s, err := recording.Open(ctx, Format, paths, o.Options, func(ctx context.Context, f *recording.File) error {
 		return read(ctx, f, o, starts)
 	})
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(s.Defs().Locations, func(l trace.Location) bool { return l.Events > 0 }) {
+		return s, nil
+	}
+	for _, f := range s.Findings() {
+		if f.Code == trace.CodeBadValue || f.Code == trace.CodeCorrupt {
+			return nil, errors.Join(fmt.Errorf("%s: %w: none of its rows is valid: %s", f.First.File, trace.ErrNotATrace, f.Text), s.Close())
+		}
+	}
+	return s, nil
 }
 
 // A table is an open file.
@@ -191,6 +208,11 @@ func (r *row) text(f field) []byte {
 	return nil
 }
 
+// belongs reports whether a row is one of a job.
+func (r *row) belongs(job string) bool {
+	return job == "" || string(bytes.TrimSpace(r.text(fieldJob))) == job
+}
+
 // integer returns the value of a column; ok is false if there is none, or none that is an integer.
 func (r *row) integer(f field) (v int64, ok bool) {
 	at := r.at[f]
@@ -251,17 +273,49 @@ func (r *row) time(f field) (ns int64, ok bool) {
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return r.scale[f].integer(v)
 		}
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return 0, false
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			return r.scale[f].number(v)
 		}
-		return r.scale[f].number(v)
+		if f == fieldDuration {
+			return duration(text)
+		}
+		return moment(text)
 	}
 	return 0, false
 }
 
 // most bounds times, so that sums of two fit into 64 bits.
 const most = 1 << 62
+
+// layouts are the forms of dates with a time, with a fraction of the second or without one.
+var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
+
+// moment returns a date with a time, in ns since 1970.
+func moment(text string) (ns int64, ok bool) {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UnixNano(), t.Year() > 1830 && t.Year() < 2110 // of which twice the ns fit into 64 bits
+		}
+	}
+	return 0, false
+}
+
+// duration returns a duration in ns: 0 days 00:00:00.5, or without days.
+func duration(text string) (ns int64, ok bool) {
+	var days int64
+	if count, rest, has := strings.Cut(text, " days "); has {
+		v, err := strconv.ParseInt(count, 10, 16)
+		if days, text = v, rest; err != nil || v < 0 {
+			return 0, false
+		}
+	}
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return 0, false
+	}
+	d, err := time.ParseDuration(parts[0] + "h" + parts[1] + "m" + parts[2] + "s")
+	return days*24*int64(time.Hour) + int64(d), err == nil && d >= 0
+}
 
 func (s scale) integer(v int64) (int64, bool) {
 	if unit := int64(s.ns); float64(unit) == s.ns {
@@ -311,10 +365,15 @@ func (r *row) span() (start, duration int64, err error) {
 // stepLimit bounds the steps that are told apart; more are not placed.
 const stepLimit = 1 << 20
 
-// survey finds whether times count from the begins of steps, and returns where these are placed then, by step.
+// jobLimit bounds the jobs that a message names.
+const jobLimit = 8
+
+// survey finds whether times count from the begins of steps, and returns where these are placed then, by step. The error wraps
+// trace.ErrNotATrace if the rows are not those of one job.
 func survey(ctx context.Context, paths []string, o Options) (map[int64]int64, error) {
 	type extent struct{ first, last int64 }
 	steps := make(map[int64]*extent)
+	var jobs []string
 	for _, path := range paths {
 		t, err := open(path, o)
 		if err != nil {
@@ -324,7 +383,14 @@ func survey(ctx context.Context, paths []string, o Options) (map[int64]int64, er
 			continue // recording tells
 		}
 		if t.of[fieldStep] >= 0 {
-			err = t.rows(ctx, []field{fieldStart, fieldEnd, fieldDuration, fieldStep}, func(r *row) error {
+			err = t.rows(ctx, []field{fieldStart, fieldEnd, fieldDuration, fieldStep, fieldJob}, func(r *row) error {
+				if job := bytes.TrimSpace(r.text(fieldJob)); len(jobs) < jobLimit && len(job) > 0 &&
+					!slices.ContainsFunc(jobs, func(known string) bool { return known == string(job) }) {
+					jobs = append(jobs, wire.CutName(string(job)))
+				}
+				if !r.belongs(o.Job) {
+					return nil
+				}
 				start, duration, err := r.span()
 				step, ok := r.integer(fieldStep)
 				if err != nil || !ok {
@@ -344,15 +410,24 @@ func survey(ctx context.Context, paths []string, o Options) (map[int64]int64, er
 			return nil, err
 		}
 	}
+	slices.Sort(jobs)
+	switch listed := strings.ToValidUTF8(strings.Join(jobs, ", "), "\uFFFD"); {
+	case o.Job == "" && len(jobs) > 1:
+		return nil, fmt.Errorf("%s: %w: it has the rows of several jobs (%s); choose one with --job", paths[0], trace.ErrNotATrace, listed)
+	case o.Job != "" && len(steps) == 0 && !slices.Contains(jobs, o.Job):
+		return nil, fmt.Errorf("%s: %w: it has no job %q; its jobs are %s", paths[0], trace.ErrNotATrace, o.Job, cmp.Or(listed, "not named"))
+	}
 	if len(steps) < 2 {
 		return nil, nil
 	}
 	numbers := slices.Sorted(maps.Keys(steps))
-	early, late, shortest := steps[numbers[0]].first, steps[numbers[0]].first, int64(most)
+	var begins, lengths []int64
 	for _, e := range steps {
-		early, late, shortest = min(early, e.first), max(late, e.first), min(shortest, e.last-e.first)
+		begins, lengths = append(begins, e.first), append(lengths, e.last-e.first)
 	}
-	if late-early >= shortest/2 {
+	slices.Sort(begins)
+	slices.Sort(lengths)
+	if begins[len(begins)/2]-begins[0] >= lengths[len(lengths)/2]/2 {
 		return nil, nil
 	}
 	starts, at := make(map[int64]int64, len(steps)), int64(0)

@@ -17,6 +17,7 @@ type reader struct {
 	*table
 	f         *recording.File
 	starts    map[int64]int64 // of steps; nil: times count from elsewhere
+	job       string          // whose rows are read; "": all
 	processes map[processKey]*process
 	only      *process // where neither rank, dp rank nor stage is known
 	lost      uint64   // spans without room for their track
@@ -66,6 +67,9 @@ func read(ctx context.Context, f *recording.File, o Options, starts map[int64]in
 		f.Describe("TABLE::STEPS", []byte("placed one behind the other"))
 	}
 	r := &reader{table: t, f: f, starts: starts, processes: make(map[processKey]*process)}
+	if t.of[fieldStep] >= 0 { // rows of other tables are of one job
+		r.job = o.Job
+	}
 	err = t.rows(ctx, nil, r.row, func(number int64, err error) { r.bad(number, err, codeOf(err)) })
 	f.Changed(changed())
 	f.Ledger.AddN(trace.CodeLimitExceeded, r.lost, f.Place(-1), "ranks or threads; spans of the last ones are left out")
@@ -89,6 +93,9 @@ var attributes = [...]struct {
 
 // row adds a span.
 func (r *reader) row(row *row) error {
+	if !row.belongs(r.job) {
+		return nil
+	}
 	start, duration, err := row.span()
 	name := row.text(fieldName)
 	if err == nil && len(name) == 0 {
@@ -185,6 +192,9 @@ func (r *reader) region(p *process, row *row, name []byte) region {
 		return reg
 	}
 	text := wire.CutName(string(name))
+	if row.at[fieldStep] >= 0 {
+		text = operation(text)
+	}
 	reg := region{lane: laneOf(text)}
 	what := recording.Function
 	what.Category = strings.ToValidUTF8(wire.CutName(string(category)), "\uFFFD")
@@ -208,6 +218,28 @@ func (r *reader) region(p *process, row *row, name []byte) region {
 		p.regions[string(key)] = reg
 	}
 	return reg
+}
+
+// separators are what names of operations are parted by.
+var separators = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", ":", "")
+
+// passes are other names of computations.
+var passes = map[string]int{"forward": 0, "fwd": 0, "forwardpass": 0, "forwardstep": 0, "backward": 1, "bwd": 1, "backwardpass": 1,
+	"backwardstep": 1, "wgrad": 2, "weightgrad": 2, "optimizerstep": 3}
+
+// operation returns the name of an operation of a training step that a name stands for, in any case and with any separators; else the
+// name itself.
+func operation(name string) string {
+	plain := separators.Replace(strings.ToLower(name))
+	for _, known := range trace.TrainingOperations {
+		if separators.Replace(known) == plain {
+			return known
+		}
+	}
+	if i, ok := passes[plain]; ok {
+		return trace.TrainingOperations[i]
+	}
+	return name
 }
 
 // messageOf returns the operation of a message that a name tells.

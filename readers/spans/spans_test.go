@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/google/go-cmp/cmp"
 
 	"tracekit/readers/internal/recording"
@@ -205,6 +207,46 @@ func TestSteps(t *testing.T) {
 		if got := int64(s.Defs().Clock.Length); got != c.want {
 			t.Errorf("%s: the run takes %d, want %d", name, got, c.want)
 		}
+	}
+}
+
+// TestCutSteps states that a step that is cut at its begin, and one without length, do not hide that times count from the begin of steps.
+func TestCutSteps(t *testing.T) {
+	s, err := openText(t, "rank,step,start,duration,name\n0,1,15,5,x\n0,2,0,20,x\n0,3,0,20,x\n0,4,0,20,x\n0,5,0,0,x\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Defs().Clock.Length; got != 65 {
+		t.Errorf("the run takes %d, want 65", got)
+	}
+}
+
+// TestDates states that times of CSV may be dates, and durations those of pandas.
+func TestDates(t *testing.T) {
+	s, err := openText(t, "rank,start,duration,name\n0,2026-03-01 10:00:00,0 days 00:00:01.5,a\n0,2026-03-01T10:00:02.25Z,00:00:00.75,b\n"+
+		"0,2026-03-01 10:00:03,1 days,c\n0,yesterday,00:00:01,d\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := s.Defs().Clock; c.GlobalOffset != 1772359200e9 || c.Length != 3e9 || len(rows(t, s)) != 2 {
+		t.Errorf("from %d for %d, %d spans", c.GlobalOffset, c.Length, len(rows(t, s)))
+	}
+	if f := s.Findings(); len(f) != 1 || f[0].Count != 2 {
+		t.Errorf("findings: %+v", f)
+	}
+}
+
+// TestNoRow states that a table without a valid row is an error that says why.
+func TestNoRow(t *testing.T) {
+	_, err := openText(t, "rank,start,duration,name\n0,soon,1,a\n0,later,1,b\n", Options{})
+	if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "none of its rows is valid: row 1: no start") {
+		t.Error(err)
+	}
+	data := parquetOf(t, job(0), 1<<20, parquet.WithCompression(compress.Codecs.Brotli))
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	tracetest.WriteFile(t, path, data)
+	if _, err := Open(t.Context(), []string{path}, Options{}); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "compression BROTLI") {
+		t.Error(err)
 	}
 }
 

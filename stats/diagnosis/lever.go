@@ -84,7 +84,7 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		func(a, b factor) int { return cmp.Compare(a.value, b.value) })
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
 	c.Headline = fmt.Sprintf("Low parallel efficiency, mostly %s (%s)", worst.name, words.Share(worst.value))
-	c.Text = fmt.Sprintf("Parallel efficiency is %s, and no known cause alone saves 1 %% of the run.", words.Share(parallel))
+	c.Text = fmt.Sprintf("Parallel efficiency is %s, and no fault was found that costs 1 %% of the run.", words.Share(parallel))
 	if lost := f.incomplete.share(); lost > mostly*(1-parallel) {
 		c.Evidence["incomplete_calls"] = lost
 		c.Headline = "The trace does not record for whom ranks wait"

@@ -66,6 +66,8 @@ type op struct { // of which there are very many
 	lane       uint32
 	kind       kind
 	numbered   bool // seq is recorded
+	inDP       bool // dp is recorded
+	inStage    bool // stage is recorded
 	sized      bool // bytes is recorded
 }
 
@@ -73,7 +75,7 @@ type op struct { // of which there are very many
 const none = trace.None
 
 // ErrNoJob says that a trace is not one of a training job whose operations are recorded.
-var ErrNoJob = errors.New("no operation has a step, a data-parallel rank or stage, and a known type, such as forward-compute")
+var ErrNoJob = errors.New("no operation has a step and a known type, such as forward-compute")
 
 // An opened is an operation that is entered and not left.
 type opened struct {
@@ -157,16 +159,15 @@ func (c *collector) location(ctx context.Context, l trace.LocationID) (ops []op,
 func (c *collector) opened(b *trace.Batch, i, at int) (o opened, stepped bool) {
 	o.start = b.Flow.Time[i]
 	o.chunk, o.model, o.batch = none, none, none
-	placed := false
 	for ; at < len(b.Attrs.Seq) && b.Attrs.Seq[at] == b.Flow.Seq[i]; at++ {
 		v := b.Attrs.Value[at]
 		switch slices.Index(c.attributes[:], b.Attrs.Attribute[at]) {
 		case 0:
 			o.step, stepped = v, true
 		case 1:
-			o.dp, placed = uint32(min(v, none)), true
+			o.dp, o.inDP = uint32(min(v, none)), true
 		case 2:
-			o.stage, placed = uint32(min(v, none)), true
+			o.stage, o.inStage = uint32(min(v, none)), true
 		case 3:
 			o.seq, o.numbered = v, true
 		case 4:
@@ -183,7 +184,7 @@ func (c *collector) opened(b *trace.Batch, i, at int) (o opened, stepped bool) {
 	}
 	if region := b.Flow.Region[i]; int(region) < len(c.kinds) {
 		o.kind = c.kinds[region]
-		o.known = stepped && placed && o.kind < kinds
+		o.known = stepped && o.kind < kinds
 	}
 	return o, stepped
 }
@@ -221,7 +222,7 @@ type node struct {
 	chunk      uint32
 	model      uint32
 	batch      uint32
-	start, end float64 // in the first step
+	start, end float64 // in the step that the template is of
 }
 
 // mostWorkers bounds the workers of a job: data-parallel ranks times stages.
@@ -238,16 +239,19 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	if err := j.find(ops); err != nil {
 		return nil, err
 	}
-	ops = j.whole(ops)
-	for first := 0; first < len(ops); {
-		end := first
-		for end < len(ops) && ops[end].step == ops[first].step {
-			end++
-		}
-		j.step(ops[first:end], tick)
-		first = end
+	steps := split(j.whole(ops))
+	if len(steps) == 0 {
+		return j, j.known()
 	}
-	return j, j.known()
+	like := usual(steps)
+	j.learn(like, tick)
+	for _, ops := range steps {
+		j.step(ops, tick)
+	}
+	if len(j.steps) == 0 {
+		return nil, &MissingError{"data-parallel ranks do not do the same in any step" + unlike(like)}
+	}
+	return j, nil
 }
 
 // known returns an error unless there are steps.
@@ -356,23 +360,32 @@ func distinct(ops []op, of func(*op) uint32) (out []uint32) {
 	return out
 }
 
-// step adds a step, whose operations are in order of dp, stage, kind and seq. The first one makes the template.
-func (j *job) step(ops []op, tick float64) {
+// begin returns when a step begins.
+func begin(ops []op) int64 {
 	first := ops[0].start
 	for i := range ops {
 		first = min(first, ops[i].start)
 	}
-	at := func(t int64) float64 { return float64(t-first) * tick }
-	if j.template == nil {
-		for i := range ops {
-			o := &ops[i]
-			if o.dp != j.dpNumbers[0] {
-				break
-			}
-			stage, _ := slices.BinarySearch(j.stageNumber, o.stage)
-			j.template = append(j.template, node{o.kind, stage, o.seq, o.chunk, o.model, o.batch, at(o.start), at(o.end)})
+	return first
+}
+
+// learn makes the template of a step, whose operations are in order of dp, stage, kind and seq.
+func (j *job) learn(ops []op, tick float64) {
+	first := begin(ops)
+	for i := range ops {
+		o := &ops[i]
+		if o.dp != j.dpNumbers[0] {
+			break
 		}
+		stage, _ := slices.BinarySearch(j.stageNumber, o.stage)
+		j.template = append(j.template, node{o.kind, stage, o.seq, o.chunk, o.model, o.batch, float64(o.start-first) * tick, float64(o.end-first) * tick})
 	}
+}
+
+// step adds a step, whose operations are in order of dp, stage, kind and seq.
+func (j *job) step(ops []op, tick float64) {
+	first := begin(ops)
+	at := func(t int64) float64 { return float64(t-first) * tick }
 	if len(ops) != j.dps*len(j.template) {
 		j.leftOut++
 		return

@@ -468,6 +468,8 @@ func (b *assembly) job(tick float64) (*job, error) {
 			if err := j.find(ops); err != nil {
 				return nil, err
 			}
+			ops = j.whole(ops)
+			j.learn(ops, tick)
 		}
 		j.step(j.whole(ops), tick)
 	}

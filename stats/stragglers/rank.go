@@ -120,13 +120,22 @@ type reading struct {
 	unlinked int
 	kernels  int
 	device   bool
+
+	scratch ranked // whose lists are used again
+	next    map[sequence]int32
+}
+
+// A sequence is the collectives of a communicator in a step.
+type sequence struct {
+	step uint64
+	comm trace.CommID
 }
 
 // rank reads the locations of a rank: those of its processes, then those of its accelerators.
 func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.LocationID) (*ranked, error) {
 	r, _ := p.unused.Get().(*reading)
 	if r == nil {
-		r = &reading{profiler: p}
+		r = &reading{profiler: p, next: make(map[sequence]int32)}
 	}
 	d := p.src.Defs()
 	for _, device := range []bool{false, true} {
@@ -153,7 +162,7 @@ func (r *reading) reset() {
 		steps[i] = steps[i][:0]
 	}
 	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], steps: steps, work: r.work[:0],
-		calls: r.calls[:0], open: r.open[:0]}
+		calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
 }
 
 // A frame is a region that is entered and not left.
@@ -165,7 +174,7 @@ type frame struct {
 	begins bool // the phase
 	op     bool // within an operator of the host
 	opens  bool // the outermost of them
-	named  meaning
+	named  *meaning
 	calls  int // where its calls begin in open; a kernel may have several messages
 }
 
@@ -217,13 +226,16 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 	return nil
 }
 
+// unknown is the meaning of regions that are not defined.
+var unknown = meaning{batch: none}
+
 // entered returns the frame of an Enter in row i, whose attributes begin at a row.
 func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool) (f frame) {
 	f.start, f.batch = b.Flow.Time[i], none
 	if region := b.Flow.Region[i]; int(region) < len(r.meanings) {
-		f.named, f.work = r.meanings[region], r.works[region]
+		f.named, f.work = &r.meanings[region], r.works[region]
 	} else {
-		f.named.batch = none
+		f.named = &unknown
 	}
 	if outer != nil {
 		f.phase, f.batch, f.op = outer.phase, outer.batch, outer.op
@@ -320,7 +332,8 @@ func at(list []stretch, t int64) *stretch {
 
 // sum makes computations and calls of what was read.
 func (r *reading) sum(rank uint32) *ranked {
-	out := &ranked{rank: rank, kernels: r.kernels, unlinked: r.unlinked}
+	out := &ranked{rank: rank, kernels: r.kernels, unlinked: r.unlinked, computations: r.scratch.computations[:0], calls: r.scratch.calls[:0],
+		gaps: r.scratch.gaps[:0], parts: r.scratch.parts[:0]}
 	phases := r.joined(outermost(r.named))
 	for _, s := range phases {
 		out.named[s.phase] = true
@@ -359,13 +372,15 @@ func (r *reading) sum(rank uint32) *ranked {
 		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
 		s.step(&steps[i], r.work[first:max(first, last)])
 	}
-	out.part()
-	out.computations, out.calls, out.gaps = slices.Clone(out.computations), slices.Clone(out.calls), slices.Clone(out.gaps) // many are kept
+	clear(r.next)
+	out.part(r.next)
+	r.scratch = *out
+	out.computations, out.calls, out.gaps, out.parts = slices.Clone(out.computations), slices.Clone(out.calls), slices.Clone(out.gaps), slices.Clone(out.parts)
 	return out
 }
 
-// part finds the steps of a rank, by number, and numbers their collectives.
-func (r *ranked) part() {
+// part finds the steps of a rank, by number, and numbers their collectives. next is empty.
+func (r *ranked) part(next map[sequence]int32) {
 	calls := 0
 	for first := 0; first < len(r.computations); {
 		step, end := r.computations[first].step, first
@@ -383,11 +398,6 @@ func (r *ranked) part() {
 		first = end
 	}
 	slices.SortStableFunc(r.parts, func(a, b part) int { return cmp.Compare(r.stepOf(a), r.stepOf(b)) })
-	type sequence struct {
-		step uint64
-		comm trace.CommID
-	}
-	next := make(map[sequence]int32)
 	for i := range r.calls {
 		c := &r.calls[i]
 		id := sequence{c.step, c.comm}
@@ -566,7 +576,7 @@ func (s *stepper) step(of *stretch, list []work) {
 			optimizing = min(optimizing, i)
 		}
 	}
-	s.busy, s.calling = max(s.busy, of.from), union(list)
+	s.busy, s.calling = max(s.busy, of.from), union(s.calling[:0], list)
 	first := len(s.out.computations)
 	messages, seen := 0, 0 // sends and receives so far, and when the computation began
 	var members []work
@@ -632,8 +642,8 @@ func (s *stepper) gap(from, to int64) {
 	}
 }
 
-// union returns when any of the calls of a step goes on.
-func union(list []work) (out [][2]int64) {
+// union adds to an empty list when any of the calls of a step goes on.
+func union(out [][2]int64, list []work) [][2]int64 {
 	for _, w := range list {
 		if w.call >= 0 {
 			out = append(out, [2]int64{w.start, w.end})

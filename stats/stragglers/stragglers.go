@@ -93,6 +93,9 @@ func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, err
 // listed makes the job of operations that a table lists.
 func listed(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	ops, unknown, err := collect(ctx, src, jobs)
+	if err == nil {
+		err = placed(ops)
+	}
 	if err != nil {
 		return nil, err
 	}

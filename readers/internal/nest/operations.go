@@ -27,7 +27,7 @@ func ElementBytes(dtype string) uint64 {
 // point-to-point kernel is that of an all-to-all: single messages have arguments.
 func KernelOperation(name string) Operation {
 	s := strings.ToLower(strings.TrimPrefix(name, "void "))
-	for _, prefix := range []string{"nccldevkernel_", "ncclkernel_", "hcom_"} {
+	for _, prefix := range []string{"nccldevkernel_", "ncclkernel_", "ncclsymdevkernel_", "ncclsymkdevkernel_", "hcom_"} {
 		if rest, ok := strings.CutPrefix(s, prefix); ok {
 			if end := strings.IndexAny(rest, "_("); end >= 0 {
 				rest = rest[:end]

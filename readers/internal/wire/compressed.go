@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -40,6 +42,11 @@ func Uncompressed(r io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	return Decompressed(out), nil
+}
+
+// Blocks reports whether a file that begins so is compressed in blocks (zstd, bzip2, xz), of which none can be decoded in part.
+func Blocks(head []byte) bool {
+	return slices.ContainsFunc([]string{"\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ"}, func(magic string) bool { return strings.HasPrefix(string(head), magic) })
 }
 
 // Zstd returns what zstd has compressed. It holds no goroutine.

@@ -37,6 +37,7 @@ type ReadFlags struct {
 
 	Columns map[string]string // of tables of spans
 	Unit    string
+	Job     string
 
 	MemoryBytes int64 // below 0: the default
 	Traces      int   // that share the memory, if they are more than one
@@ -59,6 +60,7 @@ func (f *ReadFlags) Add(set *pflag.FlagSet) {
 		"`FIELD=COLUMN,...`")
 	Var(set, &f.Unit, Choice(append([]string{""}, spans.Units()...)...), "unit", "", "`unit` of times in a table: ns, us, ms or s "+
 		"(default: as the columns say, else s with fractions, ns without)")
+	set.StringVar(&f.Job, "job", "", "the `job` to read from a table of several")
 }
 
 // parseColumns reads which columns of a table have what: FIELD=COLUMN,….
@@ -174,7 +176,7 @@ func (f *ReadFlags) Open(ctx context.Context, paths ...string) (*Input, error) {
 	}
 	store := spill.NewStore(f.MemoryBytes/int64(max(1, f.Traces)), "")
 	src, err := readers.OpenAll(ctx, paths, readers.OpenOptions{Jobs: f.Jobs, Store: store, AlignStart: f.Align == "start",
-		Mirror: f.Mirror, Columns: f.Columns, Unit: f.Unit})
+		Mirror: f.Mirror, Columns: f.Columns, Unit: f.Unit, Job: f.Job})
 	if err == nil {
 		debug.SetGCPercent(garbageOf(src.Info().Bytes, src.Defs().Locations))
 		return &Input{src, store, src.Defs().ShortenNames()}, nil
