@@ -145,7 +145,7 @@ func (s learning) run(ctx context.Context, src trace.Source, opts Options) ([]le
 // tree makes the call tree of a location.
 func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, error) {
 	t := NewCallTree(s.form)
-	t.sampling, t.outliers.most = s.laws, s.outliers
+	t.sampling, t.outliers = s.laws, newOutliers(s.outliers)
 	if s.waits != nil {
 		t.waits = s.waits.Cursor(l)
 	}
