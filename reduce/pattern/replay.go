@@ -103,9 +103,9 @@ type meeting struct {
 
 // A gathering is who came to a meeting.
 type gathering struct {
-	entered       map[uint32]float64
-	latest        float64
-	left, waiting []int
+	entered map[uint32]float64
+	latest  float64
+	waiting []int
 }
 
 func newReplay(src trace.Source, r *Repeats) *replay {
