@@ -71,7 +71,7 @@ type CallTree struct {
 	meters meters
 
 	clock    *trace.ClockCursor // corrects times; nil: they are taken as recorded
-	waits    *releaseCursor     // until when calls wait; nil: waiting is own time
+	waits    *ReleaseCursor     // until when calls wait; nil: waiting is own time
 	sampling bool               // whether durations are kept for laws
 	laws     []law              // of what takes the most time
 
@@ -229,7 +229,7 @@ func (t *CallTree) enter(key itemKey, seq uint64, time int64) *treeItem {
 	t.nodes[i.child].visits++
 	t.path.Enter(trace.RegionID(key.ref), i.child)
 	if t.waits != nil {
-		if until, ok := t.waits.of(seq); ok {
+		if until, ok := t.waits.Of(seq); ok {
 			t.release, t.waiting = until, t.path.Len()
 		}
 	}

@@ -2,9 +2,10 @@ package formulae
 
 import (
 	"cmp"
-	"container/heap"
 	"math/bits"
 	"slices"
+
+	"tracekit/stats/numbers"
 )
 
 // An Outlier is the time before a single event, where it is far from the mean of its item. What one rank is
@@ -97,9 +98,13 @@ func OutlierTime(code uint64) uint64 {
 }
 
 // outliers are the intervals of a location that were farthest from what was the mean by then.
-type outliers struct {
-	pool []outlier
-	most int // 0: none are looked for
+type outliers struct{ numbers.Largest[outlier] }
+
+// newOutliers returns those of most intervals; 0: none are looked for.
+func newOutliers(most int) outliers {
+	return outliers{numbers.Largest[outlier]{Most: most, Less: func(a, b *outlier) bool {
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.seq, a.seq)) < 0
+	}}}
 }
 
 // An outlier is one that may become an Outlier.
@@ -112,18 +117,8 @@ type outlier struct {
 
 // offer considers an interval that is not counted yet.
 func (o *outliers) offer(of *intervals, seq, d uint64) {
-	if o.most == 0 {
-		return
-	}
-	x := outlier{of, seq, d, of.distance(d)}
-	switch {
-	case len(o.pool) < o.most:
-		if o.pool = append(o.pool, x); len(o.pool) == o.most {
-			heap.Init(o)
-		}
-	case x.score > o.pool[0].score:
-		o.pool[0] = x
-		heap.Fix(o, 0)
+	if o.Most > 0 {
+		o.Offer(outlier{of, seq, d, of.distance(d)})
 	}
 }
 
@@ -139,14 +134,14 @@ func (s *intervals) distance(d uint64) uint64 {
 // rank returns the intervals, the farthest first, of each event the first one. The first ones are taken out of
 // samples.
 func (o *outliers) rank() (out []outlier) {
-	for i := range o.pool {
-		o.pool[i].score = o.pool[i].of.distance(o.pool[i].time)
+	for i := range o.Kept {
+		o.Kept[i].score = o.Kept[i].of.distance(o.Kept[i].time)
 	}
-	slices.SortFunc(o.pool, func(a, b outlier) int {
+	slices.SortFunc(o.Kept, func(a, b outlier) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq))
 	})
 	known := make(map[uint64]bool)
-	for _, x := range o.pool {
+	for _, x := range o.Kept {
 		if x.score == 0 || known[x.seq] {
 			continue
 		}
@@ -155,7 +150,7 @@ func (o *outliers) rank() (out []outlier) {
 			x.of.exclude(x.time)
 		}
 	}
-	o.pool = nil
+	o.Kept = nil
 	return out
 }
 
@@ -166,25 +161,4 @@ func (s *intervals) exclude(d uint64) {
 			s.sample.values = slices.Delete(s.sample.values, i, i+1)
 		}
 	}
-}
-
-// Len implements heap.Interface.
-func (o *outliers) Len() int { return len(o.pool) }
-
-// Less implements heap.Interface.
-func (o *outliers) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(o.pool[i].score, o.pool[j].score), cmp.Compare(o.pool[j].seq, o.pool[i].seq)) < 0
-}
-
-// Swap implements heap.Interface.
-func (o *outliers) Swap(i, j int) { o.pool[i], o.pool[j] = o.pool[j], o.pool[i] }
-
-// Push implements heap.Interface.
-func (o *outliers) Push(x any) { o.pool = append(o.pool, x.(outlier)) }
-
-// Pop implements heap.Interface.
-func (o *outliers) Pop() any {
-	last := o.pool[len(o.pool)-1]
-	o.pool = o.pool[:len(o.pool)-1]
-	return last
 }

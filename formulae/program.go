@@ -58,7 +58,7 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 		defer t.Store.Close()
 	}
 	ranks := NewRankMap(t.Defs)
-	waits, err := findReleases(ctx, t, ranks, opts.LateEvents, opts.Jobs)
+	waits, err := FindReleases(ctx, t, ranks, opts.LateEvents, opts.Jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (f *Forest) Location(t *CallTree, l trace.LocationID) Location {
 type learning struct {
 	form  sequence.Form
 	clock []trace.ClockMap // by location; nil: times as recorded
-	waits *releases        // nil: waiting is own time
+	waits *Releases        // nil: waiting is own time
 	laws  bool             // whether intervals get laws
 
 	outliers int // of a location that are looked for
@@ -145,9 +145,9 @@ func (s learning) run(ctx context.Context, src trace.Source, opts Options) ([]le
 // tree makes the call tree of a location.
 func (s learning) tree(l trace.LocationID, batches engine.Batches) (*CallTree, error) {
 	t := NewCallTree(s.form)
-	t.sampling, t.outliers.most = s.laws, s.outliers
+	t.sampling, t.outliers = s.laws, newOutliers(s.outliers)
 	if s.waits != nil {
-		t.waits = s.waits.cursor(l)
+		t.waits = s.waits.Cursor(l)
 	}
 	if s.clock != nil && !s.clock[l].Identity() {
 		c := s.clock[l].Cursor()

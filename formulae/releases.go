@@ -10,10 +10,10 @@ import (
 	"tracekit/trace"
 )
 
-// releases hold for each MPI call of a trace when the last partner that it may wait for
+// Releases hold for each MPI call of a trace when the last partner that it may wait for
 // was ready: had sent the message, had entered the collective. Only what a replay of the
 // formulae can wait for counts.
-type releases struct {
+type Releases struct {
 	trace *trace.Trace
 	ranks *RankMap
 	until []*spill.Table[int64] // by location and call; never: it waits for nobody
@@ -39,9 +39,10 @@ func (s *lateness) add(call uint32, wait uint64) {
 	}
 }
 
-// findReleases looks at all matched messages and collectives.
-func findReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, limit uint64, jobs int) (*releases, error) {
-	r := &releases{trace: t, ranks: ranks, late: slices.Repeat([]lateness{{call: trace.None}}, len(t.Calls)), limit: limit}
+// FindReleases looks at all matched messages and collectives. What calls wait behind late senders is summed for the first events of
+// each location, up to a limit. An error is one of the store or of ctx.
+func FindReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, limit uint64, jobs int) (*Releases, error) {
+	r := &Releases{trace: t, ranks: ranks, late: slices.Repeat([]lateness{{call: trace.None}}, len(t.Calls)), limit: limit}
 	var err error
 	r.until, err = engine.Map(ctx, jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[int64], error) {
 		until := spill.NewTable[int64](t.Store)
@@ -64,7 +65,7 @@ func findReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, limit uin
 const callsPerWindow = 1 << 16
 
 // messages walks over the receives of all locations, in windows of time.
-func (r *releases) messages(ctx context.Context, jobs int) error {
+func (r *Releases) messages(ctx context.Context, jobs int) error {
 	var first, last int64
 	calls, begun := 0, false
 	for l, s := range r.trace.Span {
@@ -98,8 +99,15 @@ func (r *releases) messages(ctx context.Context, jobs int) error {
 	return err
 }
 
+// Release gives the memory back.
+func (r *Releases) Release() {
+	for _, until := range r.until {
+		until.Release()
+	}
+}
+
 // message notes when the sender of a received message was ready.
-func (r *releases) message(l trace.LocationID, m *trace.Recv) {
+func (r *Releases) message(l trace.LocationID, m *trace.Recv) {
 	if m.State != trace.Matched || m.Call == trace.None {
 		return
 	}
@@ -117,7 +125,7 @@ func (r *releases) message(l trace.LocationID, m *trace.Recv) {
 
 // wait notes that a call waits until a time. What a call waits for may be found out by
 // several goroutines at a time.
-func (r *releases) wait(l trace.LocationID, call uint32, until int64) {
+func (r *Releases) wait(l trace.LocationID, call uint32, until int64) {
 	p := r.until[l].Ptr(int(call))
 	for old := atomic.LoadInt64(p); until > old && !atomic.CompareAndSwapInt64(p, old, until); {
 		old = atomic.LoadInt64(p)
@@ -125,7 +133,7 @@ func (r *releases) wait(l trace.LocationID, call uint32, until int64) {
 }
 
 // collectives walks over the instances whose members are all known, some at a time.
-func (r *releases) collectives(ctx context.Context, jobs int) error {
+func (r *Releases) collectives(ctx context.Context, jobs int) error {
 	const some = 1024
 	n := r.trace.Collectives.Len()
 	_, err := engine.Map(ctx, jobs, (n+some-1)/some, func(_ context.Context, k int) (none struct{}, err error) {
@@ -139,7 +147,7 @@ func (r *releases) collectives(ctx context.Context, jobs int) error {
 }
 
 // collective notes how long the members of an instance wait. The memory of enters is used.
-func (r *releases) collective(c *trace.Collective, enters []int64) []int64 {
+func (r *Releases) collective(c *trace.Collective, enters []int64) []int64 {
 	if c.Mismatch || c.Count != c.Size {
 		return enters
 	}
@@ -200,20 +208,21 @@ func WaitsFor(op trace.CollectiveOp, rank, root uint32) Others {
 	return ForNobody
 }
 
-// A releaseCursor looks the releases of a location up in the order of calls.
-type releaseCursor struct {
+// A ReleaseCursor looks the releases of a location up in the order of calls.
+type ReleaseCursor struct {
 	calls *spill.Table[trace.Call]
 	until *spill.Table[int64]
 	next  int // row to be read
 }
 
-func (r *releases) cursor(l trace.LocationID) *releaseCursor {
-	return &releaseCursor{calls: r.trace.Calls[l], until: r.until[l]}
+// Cursor returns a cursor of a location.
+func (r *Releases) Cursor(l trace.LocationID) *ReleaseCursor {
+	return &ReleaseCursor{calls: r.trace.Calls[l], until: r.until[l]}
 }
 
-// of returns the release of the call that was entered by an event; ok is false if that is no call.
-// Events are asked for in order.
-func (c *releaseCursor) of(seq uint64) (until int64, ok bool) {
+// Of returns the release of the call that was entered by an event, in corrected time; ok is false if that is no call. A
+// call that waits for nobody has one before all times. Events are asked for in order.
+func (c *ReleaseCursor) Of(seq uint64) (until int64, ok bool) {
 	for ; c.next < c.calls.Len(); c.next++ {
 		switch found := c.calls.Ptr(c.next).Seq; {
 		case found == seq:

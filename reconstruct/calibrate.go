@@ -13,7 +13,7 @@ import (
 
 // What is calibrated. A replay of means makes less waiting than there was where partners are late by chance, now this one and now that one; one
 // of laws makes more where they are late together. So the spread of all laws is widened or narrowed until calls of a replay wait as long
-// behind late senders as those of the run; if no spread does that, more outliers are kept. And the mean interval of each item that completes
+// behind late senders as those of the run; if no spread does that, more outliers are kept, and fewer if calls still wait too long. And the mean interval of each item that completes
 // communication is corrected until a replay spends as much time there, with waiting, as the run did.
 const (
 	spreads         = 8       // replays at most, for each number of outliers
@@ -105,6 +105,11 @@ func (c *calibration) run(ctx context.Context) error {
 		}
 		if n >= min(most, formulae.MostOutliers) || math.Abs(c.best.late) <= mostLate {
 			break
+		}
+	}
+	for n := formulae.LeastOutliers / 2; n > 0 && c.best.late > mostLate; n /= 2 { // what one rank alone is late by makes others wait
+		if err := c.spread(ctx, n, laws); err != nil {
+			return err
 		}
 	}
 	now, worse := c.setting, 0

@@ -17,6 +17,7 @@ import (
 
 // differing are the flags whose meaning depends on the command, and why.
 var differing = map[string]string{
+	"each":        "what is said of each run: its run time with costs, or its formulae",
 	"output":      "what is written differs: a trace, a page, a picture, a profile, a directory",
 	"sample":      "of calls for fit, the ranks that sample for headers",
 	"shard":       "each stage leaves its share for the next one in a way of its own",

@@ -25,8 +25,10 @@ const callTreeSchema = "tracekit.calltree/1"
 type formulaeOptions struct {
 	cli.ReadFlags
 	formFlags
-	top   int
-	ranks []uint32
+	top      int
+	ranks    []uint32
+	each     bool
+	pictures cli.DirFlags
 }
 
 func newFormulae(io *cli.Streams) *cobra.Command {
@@ -45,10 +47,14 @@ the tree of the first rank.
                                        and an unfinished repetition
 
 Partners are ranks, or relative to the own rank (self+1). L1 and L2 are loops of the call path.
-After "where" they are loops within loops of a sequence.`,
+After "where" they are loops within loops of a sequence.
+
+With --each it compares traces: how large formulae are, how much smaller than the trace, how far off rebuilt
+times are, and how long compressing takes. With -o it also draws these.`,
 		Example: `  tracekit formulae run.tkf
   tracekit formulae --ranks 3 --top 50 run.tkf
-  tracekit formulae --formulae paper traces.otf2`,
+  tracekit formulae --formulae paper traces.otf2
+  tracekit formulae --each run-16 run-64 run-256 -o pictures`,
 		Args: cobra.MinimumNArgs(1),
 	}, &formulaeOptions{}, runFormulae)
 }
@@ -57,13 +63,24 @@ func (o *formulaeOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.ReadFlags, &o.formFlags)
 	cli.Var(set, &o.ranks, cli.Ranks(), "ranks", "", cli.RanksUsage)
 	cli.Top(set, &o.top, "40")
+	set.BoolVar(&o.each, "each", false, "each TRACE is a run of its own: compare their sizes, errors and times to compress")
+	o.pictures.AddDir(set, "with --each: also write pictures into this `directory`")
 }
 
 func (o *formulaeOptions) Validate() error {
-	return cli.Validate(&o.ReadFlags, &o.formFlags)
+	if o.pictures.Dir != "" && !o.each {
+		return cli.Usagef("formulae: -o goes with --each")
+	}
+	if o.each && len(o.ranks) > 0 {
+		return cli.Usagef("formulae: --ranks does not go with --each")
+	}
+	return cli.Validate(&o.ReadFlags, &o.formFlags, &o.pictures)
 }
 
 func runFormulae(ctx context.Context, io *cli.Streams, opts *formulaeOptions) error {
+	if opts.each {
+		return opts.compareRuns(ctx, io)
+	}
 	in, err := opts.Open(ctx)
 	if err != nil {
 		return err

@@ -76,8 +76,8 @@ func newReportPage(ctx context.Context, opts *reportOptions, r *shownRun, size i
 	if err != nil {
 		return nil, err
 	}
-	if opts.sample != nil || len(opts.rules) > 0 {
-		rules, err := scripts(opts.rules, reduce.ScriptOptions{Costs: measurement.Assumed()})
+	if opts.sample != nil || len(opts.read) > 0 {
+		rules, err := scripts(opts.read, reduce.ScriptOptions{Costs: measurement.Assumed()})
 		if err != nil {
 			return nil, err
 		}

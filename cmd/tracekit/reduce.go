@@ -194,25 +194,43 @@ func (o *reduceOptions) rules(t *trace.Trace) (rules []reduce.Rule, err error) {
 		}
 		rules = append(rules, r)
 	}
-	files, err := scripts(o.files, script)
+	files, err := ruleFiles(o.files)
 	if err != nil {
 		return nil, err
 	}
-	rules = append(rules, files...)
+	made, err := scripts(files, script)
+	if err != nil {
+		return nil, err
+	}
+	rules = append(rules, made...)
 	if o.empty {
 		rules = append(rules, reduce.Empty{})
 	}
 	return rules, nil
 }
 
-// scripts reads rule files.
-func scripts(files []string, o reduce.ScriptOptions) (rules []reduce.Rule, err error) {
-	for _, file := range files {
-		source, err := readRules(file)
+// A ruleFile is a rule file and its content.
+type ruleFile struct {
+	name   string
+	source []byte
+}
+
+// ruleFiles reads rule files.
+func ruleFiles(names []string) (files []ruleFile, err error) {
+	for _, name := range names {
+		source, err := readRules(name)
 		if err != nil {
 			return nil, err
 		}
-		r, err := reduce.NewScript(file, source, o)
+		files = append(files, ruleFile{name, source})
+	}
+	return files, nil
+}
+
+// scripts makes rules of rule files.
+func scripts(files []ruleFile, o reduce.ScriptOptions) (rules []reduce.Rule, err error) {
+	for _, f := range files {
+		r, err := reduce.NewScript(f.name, f.source, o)
 		if err != nil {
 			return nil, cli.Usagef("%w", err)
 		}

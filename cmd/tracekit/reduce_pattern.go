@@ -176,11 +176,8 @@ func (f *repeatFlags) timesOf() *outcome.PatternTimes {
 	}
 	found := f.rule.Found
 	out := &outcome.PatternTimes{Kept: "exact", Bytes: found.Described, ExactBytes: found.Exact}
-	if f.times != "exact" {
-		out.Disorder = &found.Disorder
-	}
 	if laws := found.Repeats.Laws; laws != nil {
-		out.Kept, out.Seed = "laws", laws.Seed
+		out.Kept, out.Seed, out.BoundBytes = "laws", laws.Seed, found.Bound
 		out.Laws, out.Empirical = found.Repeats.Families()
 	}
 	return out

@@ -29,6 +29,7 @@ type reportOptions struct {
 
 	sampled string   // --sampled
 	rules   []string // --kept-by
+	read    []ruleFile
 	sample  *sampling.Config
 }
 
@@ -85,7 +86,11 @@ func (o *reportOptions) Validate() error {
 		}
 		o.sample = &c
 	}
-	if _, err := scripts(o.rules, reduce.ScriptOptions{}); err != nil {
+	var err error
+	if o.read, err = ruleFiles(o.rules); err != nil {
+		return err
+	}
+	if _, err := scripts(o.read, reduce.ScriptOptions{}); err != nil {
 		return err
 	}
 	return cli.Validate(&o.runsOptions, &o.FileFlags)

@@ -30,3 +30,29 @@ type CallTrees struct {
 	Lost      bool                     `json:"-"`       // what was not learned is not in the file
 	Rebuilt   *document.Rebuilt        `json:"rebuilt"` // the formulae were learned from a trace that was rebuilt
 }
+
+// A FormulaeStudy compares the formulae of several traces.
+type FormulaeStudy struct {
+	Schema   string             `json:"schema"`
+	Runs     []StudiedRun       `json:"runs"` // by number of processes, then of records
+	Findings []document.Finding `json:"findings"`
+}
+
+// A StudiedRun is one of them.
+type StudiedRun struct {
+	Path      string      `json:"path"`
+	Processes int         `json:"processes"`
+	Records   uint64      `json:"records"`
+	Bytes     int64       `json:"bytes"` // of the trace
+	Means     StudiedFile `json:"means"` // durations are means
+	Laws      StudiedFile `json:"laws"`
+}
+
+// A StudiedFile is what a trace was compressed to, and how far off the times are that are rebuilt from it.
+type StudiedFile struct {
+	Bytes          int64   `json:"bytes"`
+	Bound          int64   `json:"bound_bytes"`
+	PositionSpread float64 `json:"position_spread_ns"` // 2 √(ln 2) σ of times from the start of the trace
+	BlockSpread    float64 `json:"block_spread_ns"`    // of times between neighboring records
+	Compress       int64   `json:"compress_ns"`        // by the clock: differs from run to run
+}

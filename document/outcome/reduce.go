@@ -90,7 +90,7 @@ type PatternTimes struct {
 	Kept       string             `json:"kept"` // "exact" or "laws"
 	Bytes      int                `json:"bytes"`
 	ExactBytes int                `json:"exact_bytes"` // with all times
-	Disorder   *float64           `json:"disorder"`    // spread of arrivals over the length of an instance; null: not looked for
+	BoundBytes int                `json:"bound_bytes"` // with laws, however many iterations are cut; 0: exact
 	Seed       uint64             `json:"seed"`        // of laws
 	Laws       map[fit.Family]int `json:"laws"`        // fitted ones, by family
 	Empirical  int                `json:"empirical"`   // laws that are those of their samples, since the test accepts none

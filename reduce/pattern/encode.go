@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,9 +19,9 @@ import (
 
 // A reduced trace carries its Repeats as text, in the property trace.PropertyRepeats: base64
 // of the compressed bytes of varints, those of times as differences of differences. The variants of a run that repeat themselves are
-// written once. Texts of version 1 have all variants, and no laws.
+// written once. Texts of version 1 have all variants, and no laws; laws of version 2 were others, and are refused.
 
-const version = 2
+const version = 3
 
 // errDescription is the error of a text that is no description of the trace.
 var errDescription = errors.New("the description of the patterns is damaged, newer than this program, or of another trace")
@@ -101,7 +102,9 @@ func (r *Repeats) code(c *codec.Coder, locations int) {
 		r.Locations = make([]Location, locations)
 	}
 	if modelled := r.Laws != nil; v > 1 {
-		if codec.Flag(c, &modelled); modelled && c.Reading() {
+		if codec.Flag(c, &modelled); modelled && v == 2 {
+			c.Refuse("the laws are of an earlier version")
+		} else if modelled && c.Reading() {
 			r.Laws = &Laws{}
 		}
 	}
@@ -167,7 +170,6 @@ func periodOf(list []int) int {
 // code codes laws, but those of locations.
 func (x *Laws) code(c *codec.Coder, r *Repeats) {
 	codec.Unsigned(c, &x.Seed)
-	codec.Items(c, &x.Periods, r.Variants, func(l *Law) { l.code(c) })
 	last, rows := -1, len(x.Rows)
 	codec.Unsigned(c, &rows, codec.Within("rows", 0, len(r.Which)))
 	codec.Items(c, &x.Rows, rows, func(g *int) {
@@ -188,7 +190,7 @@ func (x *Laws) code(c *codec.Coder, r *Repeats) {
 			return
 		}
 	}
-	n, columns := 0, r.columns()
+	n, columns := 0, len(r.masters())
 	codec.Items(c, &x.Joint, rows*columns, func(rank *uint8) {
 		codec.Unsigned(c, rank, codec.Below("rank", len(byVariant[r.Which[x.Rows[n/columns]]])))
 		n++
@@ -212,6 +214,27 @@ func (x *Law) code(c *codec.Coder) {
 		x.At[i] = last + step
 		last = x.At[i]
 	}
+}
+
+// bound returns how many bytes a description with laws takes at most, for any number of intervals whose variants come in this order.
+func (r *Repeats) bound() int {
+	const fixed, law = 12, 2 + len(lawShares)
+	numbers, which := fixed+len(r.Runs)+(stretches*stretch+r.Variants)*(1+len(r.masters())), r.Which
+	for _, n := range r.Runs {
+		numbers += 1 + periodOf(which[:n])
+		which = which[n:]
+	}
+	for l := range r.Locations {
+		x := &r.Locations[l]
+		numbers += 2 + r.Variants + len(r.Runs) + (4+1)*len(x.Kept)
+		for _, k := range x.Kept {
+			numbers += int(k.Events)
+		}
+		if len(x.Own) > 0 {
+			numbers += anchors + 5*len(r.Runs) + law*r.Variants
+		}
+	}
+	return numbers * binary.MaxVarintLen64 * 4 / 3
 }
 
 // codeClock codes what times refer to.
@@ -251,7 +274,7 @@ func (x *Location) code(c *codec.Coder, l trace.LocationID, r *Repeats) {
 	time = differences{}
 	codec.Items(c, &x.Times, times, func(t *int64) { time.code(c, t) })
 	if r.Laws != nil {
-		codec.Items(c, &x.Late, r.Variants, func(law *Law) { law.code(c) })
+		codec.Items(c, &x.Own, r.Variants, func(law *Law) { law.code(c) })
 		time = differences{}
 		codec.Items(c, &x.Ends, 2*len(r.Runs), func(t *int64) { time.code(c, t) })
 	}
@@ -288,7 +311,7 @@ func (r *Repeats) check() error {
 			continue
 		}
 		bad := func(what string) error { return fmt.Errorf("location %d: %s", l, what) }
-		if master := &r.Locations[x.Master]; len(r.Runs) > 0 && (master.Times == nil || r.Laws != nil && master.Late == nil) {
+		if master := &r.Locations[x.Master]; len(r.Runs) > 0 && (master.Times == nil || r.Laws != nil && master.Own == nil) {
 			return bad("there are no times")
 		}
 		for _, k := range x.Kept {
@@ -305,13 +328,13 @@ func (r *Repeats) check() error {
 			}
 			next = next[n:]
 		}
-		for _, t := range r.times(trace.LocationID(l)) {
+		for run, t := range r.times(trace.LocationID(l)) {
 			for k := range len(t.at) - 1 {
 				if t.at[k+1] < t.at[k] || t.at[k+1]-t.at[k] < 0 {
 					return bad("times run backwards")
 				}
 			}
-			if t.drawn != nil && (t.drawn.end < t.drawn.last || t.drawn.end-t.drawn.last < 0) {
+			if begin, end := r.ends(t, trace.LocationID(l), run); end < begin || end-begin < 0 {
 				return bad("a run ends before it begins")
 			}
 		}

@@ -84,6 +84,21 @@ func (w *walker) event(b *trace.Batch, seq uint64, r trace.Row) event {
 	return event{order: other(&b.Other, k, seq)}
 }
 
+// kindOf returns the kind of the event in a row of a batch.
+func kindOf(b *trace.Batch, r trace.Row) trace.Kind {
+	switch r.Table {
+	case trace.TableFlow:
+		return b.Flow.Kind[r.First]
+	case trace.TableP2P:
+		return b.P2P.Kind[r.First]
+	case trace.TableColl:
+		return b.Coll.Kind[r.First]
+	case trace.TableMetric:
+		return trace.KindMetric
+	}
+	return b.Other.Kind[r.First]
+}
+
 func (w *walker) flow(f *trace.Flow, k int) event {
 	kind, region, context, site := f.Kind[k], f.Region[k], uint64(0), uint64(0)
 	if len(f.Context) > 0 {

@@ -89,21 +89,68 @@ func lengths(t *testing.T, m *trace.Trace, src trace.Source, l int, r *pattern.R
 	return out
 }
 
-// TestLawsUnasked states that laws are taken unasked only where ranks are in step, and never where they are asked not to.
+// TestLawsUnasked states that laws are taken unasked, whether ranks are in step or not, and never where they are asked not to; and that
+// what they take is within the bound that is told.
 func TestLawsUnasked(t *testing.T) {
-	for program, laws := range map[string]bool{"halo": true, "sweep": true, "ring": false} {
+	for _, program := range []string{"halo", "sweep", "ring"} {
 		m := generate(t, samples.Options{Program: program, Ranks: 4, Iterations: 1000, Seed: 3})
-		r, _ := cut(t, m, pattern.Options{})
-		if (r.Repeats.Laws != nil) != laws || (r.Disorder <= pattern.MostDisorder) != laws {
-			t.Errorf("%s: laws %v, ranks are apart by %.2f", program, r.Repeats.Laws != nil, r.Disorder)
+		if r, _ := cut(t, m, pattern.Options{}); r.Repeats.Laws == nil || r.Described > r.Bound {
+			t.Errorf("%s: laws %v, %d bytes within %d", program, r.Repeats.Laws != nil, r.Described, r.Bound)
 		}
 		if r, _ := cut(t, m, pattern.Options{Times: pattern.ExactTimes}); r.Repeats.Laws != nil {
 			t.Errorf("%s: exact times are asked for", program)
 		}
-		if r, _ := cut(t, m, pattern.Options{Times: pattern.LawTimes}); r.Repeats.Laws == nil {
-			t.Errorf("%s: laws are asked for", program)
+	}
+}
+
+// TestReplayed states that nothing is received before it is sent where times come from laws, but for some messages at the ends of what was
+// cut, and that ranks wait for late senders as long as they did.
+func TestReplayed(t *testing.T) {
+	check := func(t *testing.T, m *trace.Trace, ends uint64, within float64) {
+		r, reduced := cut(t, m, pattern.Options{Times: pattern.LawTimes})
+		if r.Repeats.Laws == nil {
+			t.Fatal("times are exact")
+		}
+		again := merged(t, regenerated(t, reduced, r.Repeats))
+		if back := again.Clock.Messages.After; back > ends {
+			t.Errorf("%d messages run backwards", back)
+		}
+		if want, got := late(m), late(again); math.Abs(got-want) > within*want {
+			t.Errorf("ranks wait %g ticks for late senders, %g in the run", got, want)
 		}
 	}
+	for _, program := range []string{"halo", "sweep", "ring"} {
+		t.Run(program, func(t *testing.T) {
+			check(t, generate(t, samples.Options{Program: program, Ranks: 6, Iterations: 1000, Seed: 3, Plant: samples.Plant{Odd: 50}}), 0, 0.2)
+		})
+	}
+	for _, name := range []string{"otf2/npb-lu-S-4", "otf2/npb-cg-W-8-run1", "otf2/npb-mg-W-8", "otf2/npb-bt-S-16"} {
+		t.Run(name, func(t *testing.T) { check(t, real(t, name), 40, 0.15) })
+	}
+}
+
+// late returns how long calls wait for senders that come late.
+func late(m *trace.Trace) (sum float64) {
+	for l := range m.Recvs {
+		calls := map[uint32]int64{}
+		for _, rows := range m.Recvs[l].Rows {
+			for _, r := range rows {
+				if r.State != trace.Matched || r.Call == trace.None {
+					continue
+				}
+				call := m.Calls[l].At(int(r.Call))
+				send := m.Sends[r.SendLoc].At(int(r.Send))
+				if send.Call != trace.None {
+					begun := m.Calls[r.SendLoc].At(int(send.Call)).Enter
+					calls[r.Call] = max(calls[r.Call], min(begun, call.Leave)-call.Enter)
+				}
+			}
+		}
+		for _, wait := range calls {
+			sum += float64(wait)
+		}
+	}
+	return sum
 }
 
 // TestLawOf states that a law that times are drawn from is found, with its quantiles; and that a sample of which no law holds has its own.

@@ -47,14 +47,11 @@ type Times uint8
 
 // The kinds of times.
 const (
-	// AutoTimes takes laws where they are half as long as all times and ranks are in step (MostDisorder), else all times.
+	// AutoTimes takes laws where they are half as long as all times, else all times.
 	AutoTimes  Times = iota
 	LawTimes         // laws where they are shorter
 	ExactTimes       // all times
 )
-
-// MostDisorder is how far ranks may be out of step for laws to be taken unasked: the spread of arrivals in lengths of an instance.
-const MostDisorder = 0.25
 
 // A Marker says where the intervals of a rank begin: the zero value, at the call site that
 // lets most of the run be cut, which is found from the trace.

@@ -47,7 +47,11 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	if r.Alike == ByDistance {
 		about.Properties[trace.PropertyApproximate] = fmt.Sprintf("calls, partners and sizes: those of %d of %d intervals are those of one that has nearly as many calls", len(r.Which), r.Intervals)
 	}
-	return &regenerated{Source: src, about: about, defs: &d, repeats: r, waiting: waiting(&d)}, nil
+	g := &regenerated{Source: src, about: about, defs: &d, repeats: r, waiting: waiting(&d)}
+	if r.Laws != nil {
+		g.replay = newReplay(src, r)
+	}
+	return g, nil
 }
 
 // errOther says what to do with a trace that was changed since it was reduced.
@@ -59,7 +63,8 @@ type regenerated struct {
 	about   trace.Info
 	defs    *trace.Defs
 	repeats *Repeats
-	waiting []bool // by region: who is in it may wait
+	waiting []bool  // by region: who is in it may wait
+	replay  *replay // nil: times are exact
 }
 
 // Info implements trace.Source.
@@ -81,6 +86,13 @@ func (g *regenerated) Events(ctx context.Context, l trace.LocationID) iter.Seq2[
 		w := &rewriter{counters: counters{defs: g.defs}, waiting: g.waiting, location: &r.Locations[l], runs: r.Runs, which: r.Which,
 			times:  r.times(l),
 			models: make([]model, len(r.Locations[l].Kept)), variants: make(map[int]*variant), numbers: make(map[uint64]uint64), yield: yield}
+		if g.replay != nil {
+			if err := g.replay.finish(ctx); err != nil {
+				yield(nil, err)
+				return
+			}
+			w.timeline, w.itself = g.replay.timeline(l), r.Locations[l].Master == l
+		}
 		w.out.Reset(l, 0)
 		for b, err := range g.Source.Events(ctx, l) {
 			if err != nil {
@@ -131,6 +143,8 @@ type rewriter struct {
 	runs     []int
 	which    []int
 	times    []runTimes
+	timeline *timeline // nil: times are exact
+	itself   bool      // the timeline is the location's, not that of its master
 	counters counters
 	requests requests          // of what is written
 	numbers  map[uint64]uint64 // of requests, by requests.started when they were
@@ -291,11 +305,19 @@ func (w *rewriter) catchUp(seq uint64) bool {
 	for w.run < len(w.runs) && w.location.At[w.run] <= seq {
 		n := w.runs[w.run]
 		w.fresh = 0
+		if w.timeline != nil {
+			w.timeline.begin()
+		}
 		for i, v := range w.which[:n] {
 			if !w.deliver() {
 				return false
 			}
-			w.again(v, w.times[0].begin(i), w.times[0].begin(i+1))
+			if w.timeline != nil {
+				begin, end := w.timeline.interval()
+				w.again(v, begin, end)
+			} else {
+				w.again(v, w.times[0].begin(i), w.times[0].begin(i+1))
+			}
 		}
 		w.run, w.which, w.times = w.run+1, w.which[n:], w.times[1:]
 	}
@@ -333,7 +355,11 @@ func (w *rewriter) again(v int, begin, end int64) {
 			factor = wait
 		}
 		at += float64(x.gaps[i] * factor) // rounded on every machine alike
-		appendEvent(&w.out, &x.events, row, min(begin+int64(at), end), from, attrs)
+		time := min(begin+int64(at), end)
+		if w.itself {
+			time = w.timeline.event(i)
+		}
+		appendEvent(&w.out, &x.events, row, time, from, attrs)
 		w.renumber(row, x.ages[i])
 		if row.Table == trace.TableMetric {
 			w.counters.note(&w.out, row.End-row.First, true)

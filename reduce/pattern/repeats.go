@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"tracekit/engine"
+	"tracekit/formulae"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -37,7 +38,7 @@ type Location struct {
 	Models []int    // of each variant: the position in Kept
 	At     []uint64 // by run: the record of the reduced trace that comes behind it
 	Times  []int64  // run after run; nil: those of Master
-	Late   []Law    // of a master, by variant; nil without laws
+	Own    []Law    // of a master, by variant: how long an interval lasts without waits; nil without laws
 	Ends   []int64  // of a master with laws: when each run begins and ends
 	// Master is the location in whose intervals this one is cut: itself, or its rank's first.
 	Master trace.LocationID
@@ -45,6 +46,7 @@ type Location struct {
 
 // A Kept is an interval of the reduced trace: the records First <= seq < First+Events, from the time Begin to End. Gaps are the mean times
 // between its beginning, its records and its end, in 1/gapUnit ticks. Means are over all intervals of the full trace with these records.
+// With laws those of a master leave out what calls wait for partners.
 //
 //	len(Gaps) == Events+1
 type Kept struct {
@@ -58,30 +60,52 @@ const gapUnit = 16
 // mostTimes is how many times are described, over all ranks, or twice as many.
 const mostTimes = 1 << 22
 
-// repeats describes what a plan cuts.
-func (p *plan) repeats(ctx context.Context, f *finder) (*Repeats, error) {
+// repeats describes what a plan cuts, with all times. For laws it measures what does not wait; untimed is nil for exact times.
+func (p *plan) repeats(ctx context.Context, f *finder) (out *Repeats, untimed []unwaited, err error) {
 	d := p.division
-	out := &Repeats{Intervals: d.n, Events: p.events, Alike: f.opts.Alike, Locations: make([]Location, len(d.starts))}
+	out = &Repeats{Intervals: d.n, Events: p.events, Alike: f.opts.Alike, Locations: make([]Location, len(d.starts))}
 	out.Clock.Resolution, out.Clock.GlobalOffset = f.t.Defs.Clock.Resolution, f.t.Defs.Clock.GlobalOffset
 	first := p.variants(out)
 	for out.Stride = 1; len(out.Which)/out.Stride*f.count > mostTimes; {
 		out.Stride *= 2
 	}
-	_, err := engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
+	var releases *formulae.Releases
+	if f.opts.Times != ExactTimes {
+		if releases, err = formulae.FindReleases(ctx, f.t, f.shared.ranks, 0, f.opts.Jobs); err != nil {
+			return nil, nil, err
+		}
+		defer releases.Release()
+		untimed = make([]unwaited, len(d.starts))
+	}
+	_, err = engine.Each(ctx, f.t.Source, f.run(), func(_ context.Context, l trace.LocationID, batches engine.Batches) (struct{}, error) {
 		if d.starts[l] == nil {
 			return struct{}{}, nil
 		}
 		x := &out.Locations[l]
 		m := &measure{starts: d.starts[l], n: d.n, kept: p.location(l, x, out.Stride, first), one: f.opts.Alike == ByDistance}
+		if releases != nil && x.Master == l {
+			m.releases, m.clock, m.own = releases.Cursor(l), &f.t.Clock.Maps[l], spill.NewTable[int64](f.t.Store)
+			untimed[l].own = m.own
+		}
 		if err := m.run(batches); err != nil {
 			return struct{}{}, err
 		}
 		for i := range x.Kept {
-			x.Kept[i].Gaps = m.sums[i].mean(int(x.Kept[i].Events) + 1)
+			n := int(x.Kept[i].Events) + 1
+			x.Kept[i].Gaps = m.sums[i].mean(n, func(g gap) uint64 { return g.ticks })
+			if m.own != nil {
+				untimed[l].gaps = append(untimed[l].gaps, m.sums[i].mean(n, func(g gap) uint64 { return g.own }))
+			}
 		}
 		return struct{}{}, nil
 	})
-	return out, err
+	return out, untimed, err
+}
+
+// An unwaited is what the intervals of a master last without waits.
+type unwaited struct {
+	own  *spill.Table[int64] // each interval
+	gaps [][]uint64          // means by position in Kept, as Kept.Gaps
 }
 
 // variants notes which of the orders of what is cut is that of each interval, and returns an
@@ -156,6 +180,12 @@ type measure struct {
 	one    bool           // intervals of a pattern may have other records: models stand for themselves
 	sums   map[int]*gapSum
 
+	releases *formulae.ReleaseCursor // nil: waits are not asked for
+	clock    *trace.ClockMap
+	own      *spill.Table[int64] // of each interval that ended
+	until    int64               // the call that goes on waits until then
+	total    int64               // of the interval without waits
+
 	interval int // that goes on, from 1
 	sum      *gapSum
 	last     int64
@@ -164,9 +194,12 @@ type measure struct {
 
 // A gapSum sums the times before each record of an interval, and before its end.
 type gapSum struct {
-	ticks []uint64
+	gaps  []gap
 	count uint64
 }
+
+// A gap is a time, and what of it is no wait.
+type gap struct{ ticks, own uint64 }
 
 func (m *measure) run(batches engine.Batches) error {
 	m.sums = make(map[int]*gapSum)
@@ -176,8 +209,18 @@ func (m *measure) run(batches engine.Batches) error {
 		}
 		for seq, row := range b.Events {
 			m.pass(seq)
-			if m.sum != nil {
-				m.add(b.Time(row))
+			if m.sum == nil && m.own == nil {
+				continue
+			}
+			kind := trace.KindUnknown
+			if m.own != nil {
+				kind = kindOf(b, row)
+			}
+			m.add(b.Time(row), formulae.Completes(kind))
+			if kind.Enters() {
+				if until, ok := m.releases.Of(seq); ok && until > math.MinInt64 {
+					m.until = until
+				}
 			}
 		}
 	}
@@ -189,11 +232,14 @@ func (m *measure) run(batches engine.Batches) error {
 func (m *measure) pass(seq uint64) {
 	for m.interval <= m.n && m.starts.Ptr(m.interval).first <= seq {
 		s := m.starts.Ptr(m.interval)
+		m.add(s.time, false)
 		if m.sum != nil {
-			m.add(s.time)
 			m.sum.count++
 		}
-		m.sum, m.last, m.i = nil, s.time, 0
+		if m.own != nil && m.interval > 0 {
+			m.own.Append(m.total)
+		}
+		m.sum, m.last, m.i, m.total, m.until = nil, s.time, 0, 0, math.MinInt64
 		if at, wanted := m.kept[s.order]; wanted && m.interval < m.n && (!m.one || m.sums[at] == nil) {
 			if m.sums[at] == nil {
 				m.sums[at] = new(gapSum)
@@ -204,20 +250,33 @@ func (m *measure) pass(seq uint64) {
 	}
 }
 
-func (m *measure) add(t int64) {
-	if m.i == len(m.sum.ticks) {
-		m.sum.ticks = append(m.sum.ticks, 0)
+// add adds the time up to a record, which may complete what its call waits for.
+func (m *measure) add(t int64, completes bool) {
+	ticks := max(t-m.last, 0)
+	own := ticks
+	if completes && m.until > math.MinInt64 {
+		begin := m.clock.At(m.last)
+		own -= min(max(m.until-begin, 0), max(m.clock.At(t)-begin, 0), ticks)
+		m.until = math.MinInt64
 	}
-	m.sum.ticks[m.i] += uint64(max(t-m.last, 0))
+	m.total += own
 	m.last = max(m.last, t)
+	if m.sum == nil {
+		return
+	}
+	if m.i == len(m.sum.gaps) {
+		m.sum.gaps = append(m.sum.gaps, gap{})
+	}
+	m.sum.gaps[m.i].ticks += uint64(ticks)
+	m.sum.gaps[m.i].own += uint64(own)
 	m.i++
 }
 
 // mean returns the mean of n times.
-func (s *gapSum) mean(n int) []uint64 {
+func (s *gapSum) mean(n int, of func(gap) uint64) []uint64 {
 	out := make([]uint64, n)
-	for i, t := range s.ticks[:min(n, len(s.ticks))] {
-		out[i] = uint64(float64(t) * gapUnit / float64(s.count))
+	for i, g := range s.gaps[:min(n, len(s.gaps))] {
+		out[i] = uint64(float64(of(g)) * gapUnit / float64(s.count))
 	}
 	return out
 }
@@ -226,37 +285,30 @@ func (s *gapSum) mean(n int) []uint64 {
 type runTimes struct {
 	n, stride int
 	at        []int64
-	drawn     *drawn // nil: as recorded
 }
 
-// times returns the times of a location's cut intervals by run, nil if nothing of it is cut.
+// times returns the times of a location's cut intervals by run, nil if nothing of it is cut. With laws they are those of bases.
 func (r *Repeats) times(l trace.LocationID) (out []runTimes) {
 	x := &r.Locations[l]
 	if len(x.Kept) == 0 {
 		return nil
 	}
-	master := &r.Locations[x.Master]
-	all, first := master.Times, 0
-	var byVariant [][]int
-	var variants []int
-	column, columns := 0, 0
-	if r.Laws != nil {
-		byVariant, column, columns = r.byVariant(), r.column(x.Master), r.columns()
-		for _, g := range r.Laws.Rows {
-			variants = append(variants, r.Which[g])
-		}
-	}
-	for i, n := range r.Runs {
+	all := r.Locations[x.Master].Times
+	for _, n := range r.Runs {
 		k := r.timesOf(n)
-		t := runTimes{n: n, stride: r.Stride, at: all[:k]}
-		if r.Laws != nil {
-			t.drawn = &drawn{laws: r.Laws, late: master.Late, column: column, columns: columns, which: r.Which[first : first+n],
-				first: first, stride: r.Stride, at: t.at, last: master.Ends[2*i], end: master.Ends[2*i+1], rows: byVariant, variants: variants, row: -1}
-		}
-		out = append(out, t)
-		all, first = all[k:], first+n
+		out = append(out, runTimes{n: n, stride: r.Stride, at: all[:k]})
+		all = all[k:]
 	}
 	return out
+}
+
+// ends returns when a run of a location begins and ends.
+func (r *Repeats) ends(t runTimes, l trace.LocationID, run int) (begin, end int64) {
+	if r.Laws != nil {
+		ends := r.Locations[r.Locations[l].Master].Ends
+		return ends[2*run], ends[2*run+1]
+	}
+	return t.begin(0), t.begin(t.n)
 }
 
 // timesOf returns the number of times of a run of n intervals.
@@ -264,9 +316,6 @@ func (r *Repeats) timesOf(n int) int { return (n+r.Stride-1)/r.Stride + 1 }
 
 // begin returns when interval i begins; the n-th is the end of the run.
 func (t runTimes) begin(i int) int64 {
-	if t.drawn != nil {
-		return t.drawn.begin(i)
-	}
 	k := i / t.stride
 	if i == t.n {
 		return t.at[len(t.at)-1]

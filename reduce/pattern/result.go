@@ -22,7 +22,7 @@ type Result struct {
 	Repeats   *Repeats // what is needed to give it back; nil: nothing is cut
 	Exact     int      // bytes that Repeats takes, or would take, with all times as they are
 	Described int      // bytes that it takes
-	Disorder  float64  // how far ranks are out of step (MostDisorder); 0 where laws were not asked for
+	Bound     int      // bytes that it takes at most with laws, however often what repeats does; 0: times are exact
 }
 
 // A Site is a call site for people; what is not known is zero.
@@ -61,23 +61,29 @@ func (p *plan) describe(ctx context.Context, f *finder, r *Result) (err error) {
 			}
 		}
 	}
-	exact, err := p.repeats(ctx, f)
+	exact, untimed, err := p.repeats(ctx, f)
+	defer func() {
+		for _, x := range untimed {
+			if x.own != nil {
+				x.own.Release()
+			}
+		}
+	}()
 	if err != nil {
 		return err
 	}
 	r.Repeats, r.Exact = exact, len(exact.Encode())
 	r.Described = r.Exact
-	if f.opts.Times == ExactTimes {
+	if f.opts.Times == ExactTimes || p.saved+uint64(len(exact.Which)*f.count) > mostStored {
 		return nil
 	}
-	modelled, err := p.model(ctx, f, exact)
+	modelled, err := p.model(ctx, f, exact, untimed)
 	if err != nil {
 		return err
 	}
-	r.Disorder = modelled.disorder()
 	n := len(modelled.Encode())
-	if 2*n <= r.Exact && r.Disorder <= MostDisorder || n < r.Exact && f.opts.Times == LawTimes {
-		r.Repeats, r.Described = modelled, n
+	if 2*n <= r.Exact || n < r.Exact && f.opts.Times == LawTimes {
+		r.Repeats, r.Described, r.Bound = modelled, n, modelled.bound()
 	}
 	return nil
 }

@@ -18,8 +18,9 @@ type Stretch struct {
 // Stretches returns when what was cut took place, in order of locations, then of time.
 func (r *Repeats) Stretches() (out []Stretch) {
 	for l := range r.Locations {
-		for _, t := range r.times(trace.LocationID(l)) {
-			out = append(out, Stretch{trace.LocationID(l), t.begin(0), t.begin(t.n)})
+		for run, t := range r.times(trace.LocationID(l)) {
+			begin, end := r.ends(t, trace.LocationID(l), run)
+			out = append(out, Stretch{trace.LocationID(l), begin, end})
 		}
 	}
 	return out

@@ -251,22 +251,15 @@ func printPatternTimes(out *report.Sections, t *outcome.PatternTimes) {
 		return
 	}
 	said := fmt.Sprintf("Times of what was cut: exact, %s.", words.Bytes(uint64(t.Bytes)))
-	apart := ""
-	if t.Disorder != nil {
-		apart = fmt.Sprintf("arrivals of a rank spread over %s of an iteration", words.Share(*t.Disorder))
-	}
-	switch {
-	case t.Kept == "laws":
+	if t.Kept == "laws" {
 		laws := 0
 		for _, n := range t.Laws {
 			laws += n
 		}
-		said = fmt.Sprintf("Times of what was cut are modelled: %s and %s of samples say how long iterations last and how late each rank arrives "+
-			"(%s instead of %s; seed %d). A few iterations and the ends stay exact. The %s. --repeating-times exact keeps all times.",
+		said = fmt.Sprintf("Times of what was cut are modelled: %s and %s of samples say how long iterations last on each rank without waits "+
+			"(%s instead of %s; at most %s for any number of iterations; seed %d). Waits follow from messages. A few iterations and the ends stay exact. --repeating-times exact keeps all times.",
 			words.Plural(laws, "fitted law", "fitted laws"), words.Plural(t.Empirical, "distribution", "distributions"), words.Bytes(uint64(t.Bytes)),
-			words.Bytes(uint64(t.ExactBytes)), t.Seed, apart)
-	case t.Disorder != nil && *t.Disorder > pattern.MostDisorder:
-		said += fmt.Sprintf(" The %s: too far apart for laws (%s). --repeating-times laws takes them.", apart, words.Share(pattern.MostDisorder))
+			words.Bytes(uint64(t.ExactBytes)), words.Bytes(uint64(t.BoundBytes)), t.Seed)
 	}
 	fmt.Fprintln(out.W, text.Wrap(said, out.Width, 0))
 }

@@ -112,7 +112,7 @@ func (w *Finder) NewSums() *WaitSums {
 		Bytes: make([]uint64, len(w.T.Tree.Nodes)),
 		Colls: make(collSums), Msgs: newMessageSums(w.T, w.Scope)}
 	for k := range s.Sums {
-		s.Sums[k].Top.size = w.top
+		s.Sums[k].Top = longest(w.top)
 	}
 	return s
 }
@@ -122,8 +122,8 @@ func (s *WaitSums) Combine(o *WaitSums) *WaitSums {
 	for k := range s.Sums {
 		s.Sums[k].Count += o.Sums[k].Count
 		s.Sums[k].Time = numbers.Plus(s.Sums[k].Time, o.Sums[k].Time)
-		for _, i := range o.Sums[k].Top.kept {
-			s.Sums[k].Top.add(i)
+		for _, i := range o.Sums[k].Top.Kept {
+			s.Sums[k].Top.Offer(i)
 		}
 	}
 	s.Same, s.Different = numbers.Plus(s.Same, o.Same), numbers.Plus(s.Different, o.Different)
@@ -216,7 +216,7 @@ func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.Locat
 	sum.Count++
 	sum.Time = numbers.Plus(sum.Time, clipped)
 	if sum.Top.takes(clipped) {
-		sum.Top.add(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: call.Seq, Path: call.Path,
+		sum.Top.Offer(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: call.Seq, Path: call.Path,
 			Region: call.Region})
 	}
 	return clipped

@@ -1,6 +1,10 @@
 package sampling
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"tracekit/formulae"
+)
 
 // A sampler decides for one rank which of its sends are sampled.
 //
@@ -21,7 +25,7 @@ type sampler struct {
 // depends on the seed and the number of the stream, which is the rank.
 func newSampler(c *Config, stream uint64, begin int64, ticks func(ns int64) int64) sampler {
 	s := sampler{strategy: c.Strategy, sinceSample: c.SinceSample, threshold: c.Threshold, last: begin,
-		random: rand.New(rand.NewPCG(scatter(c.Seed), scatter(^stream)))}
+		random: rand.New(rand.NewPCG(formulae.Mix(c.Seed), formulae.Mix(^stream)))}
 	low, high := c.Period-c.Variance, c.Period+c.Variance
 	if c.Strategy == Timer {
 		low, high = ticks(low), ticks(high)
@@ -43,14 +47,6 @@ func (s *sampler) start() {
 		s.aim()
 	}
 	s.count = s.random.Int64N(s.target + 1)
-}
-
-// scatter makes neighbouring seeds and ranks far ones (the finalizer of SplitMix64).
-func scatter(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // aim draws the next target.
