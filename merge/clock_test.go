@@ -134,7 +134,7 @@ func TestClockModes(t *testing.T) {
 		{right, merge.ClockCLC, trace.ClockOffsets},
 		{wrong, merge.ClockOffsets, trace.ClockOffsets},
 		{wrong, merge.ClockCLC, trace.ClockOffsetsCLC},
-		{none, merge.ClockAuto, trace.ClockCLC},
+		{none, merge.ClockAuto, trace.ClockTogetherCLC},
 		{none, merge.ClockOffsets, trace.ClockNone},
 		{samples.Plant{}, merge.ClockCLC, trace.ClockNone},
 	} {
