@@ -371,7 +371,7 @@ type Efficiency struct {
 
 // Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the
 // replay with zero-cost MPI is slower than the run. Serialization and transfer are null if the replay could
-// not order the messages or records are missing (IncompleteCallsNs, UnselectedWaitNs), all where waits of worker threads hide them (WorkerThreads).
+// not order the messages or records are missing (IncompleteCallsNs, UnselectedWaitNs). All are null where waits of worker threads hide them (WorkerThreads).
 //
 //	parallel = load balance · communication; communication = serialization · transfer
 type Ratios struct {

@@ -387,13 +387,17 @@ func (c *clockwork) aligned(ctx context.Context, base census) (census, error) {
 	at := func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }
 	left, err := violations(ctx, t, at, c.opts.MinLatency, c.opts.Jobs, nil)
 	found.Before, found.Left = before, left.total()+operations.backwards(at)
-	if err != nil || !c.opts.Together && (found.Left >= before || !apart && found.MaxOffset <= found.MaxBound) {
+	if err != nil || !c.opts.Together && (found.Left >= before || !apart && (before < leastBackwards || found.MaxOffset <= found.MaxBound)) {
 		return base, err
 	}
 	t.Clock.Method, t.Clock.Maps, t.Clock.Alignment = trace.ClockTogether, maps, found
 	startAxis(t, at)
 	return left, nil
 }
+
+// leastBackwards is how much must run backwards at least, so that clocks count as different that nobody says are: less tells no clock from
+// a single late record.
+const leastBackwards = 8
 
 // startAxis lets time zero be the first event by aligned clocks if it was the first recorded one: the clock of that may be wrong by hours.
 func startAxis(t *trace.Trace, at timing) {

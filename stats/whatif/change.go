@@ -76,7 +76,8 @@ func CapBut(place Place, except func(l trace.LocationID, call uint32) bool) Chan
 	return Change{kind: limit, place: place, except: except}
 }
 
-// Shorten makes what passes in a place between two calls take as many ticks as to says, where it takes above or more, on some ranks.
+// Shorten makes long visits to a place take to ticks, on some ranks. A visit is what passes there between two calls; one of above ticks or
+// more is long.
 func Shorten(place Place, above, to int64, ranks ...uint32) Change {
 	return Change{kind: shorten, place: place, above: above, to: to, ranks: ranks}
 }
