@@ -360,11 +360,18 @@ type Efficiency struct {
 	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
 	Offload             *Offload       `json:"offload,omitempty"`        // nil: no master thread waits for an accelerator
 	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none
+
+	// IncompleteCallsNs is what main threads are in calls of which a record is missing, known waits left out. Above 1 % of the ranks' time
+	// serialization and transfer are not known; else it is 0.
+	IncompleteCallsNs int64 `json:"incomplete_calls_ns,omitempty"`
+
+	// UnselectedWaitNs is what main threads wait for ranks that are not selected, by the same rule.
+	UnselectedWaitNs int64 `json:"unselected_wait_ns,omitempty"`
 }
 
 // Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the
 // replay with zero-cost MPI is slower than the run. Serialization and transfer are null if the replay could
-// not order the messages, all where waits of worker threads hide them (WorkerThreads).
+// not order the messages or records are missing (IncompleteCallsNs, UnselectedWaitNs). All are null where waits of worker threads hide them (WorkerThreads).
 //
 //	parallel = load balance · communication; communication = serialization · transfer
 type Ratios struct {
@@ -376,6 +383,7 @@ type Ratios struct {
 	UsefulNs                []int64       `json:"useful_ns"` // per rank: time of the master thread outside MPI, buffer flushes and recording off
 	RuntimeNs               int64         `json:"runtime_ns"`
 	ZeroCostRuntimeNs       *int64        `json:"zero_cost_runtime_ns"` // with zero-cost MPI: calls take no time, and only wait
+	ReplayedNs              *int64        `json:"-"`                    // the same, also if records are missing: it takes at least as long
 	UsefulMin               field.Extreme `json:"useful_min"`
 	UsefulMax               field.Extreme `json:"useful_max"`
 	UsefulMeanNs            int64         `json:"useful_mean_ns"`

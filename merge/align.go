@@ -362,12 +362,14 @@ func middle(v []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-// aligned finds the clocks by what happens together where that is asked for, or where clocks of files contradict each other, and uses
-// them if less runs backwards then.
+// aligned finds the clocks by what happens together where that is asked for, or where clocks that nobody has measured contradict each
+// other, and uses them if less runs backwards then.
 func (c *clockwork) aligned(ctx context.Context, base census) (census, error) {
 	t := c.trace
-	apart := t.Defs.IsTraining() || t.Source.Info().Properties[trace.PropertyFileClocks] == "true" // the clocks, as far as is known
-	if !c.opts.Together && !(c.opts.Clock.auto() && apart) {
+	about := t.Source.Info()
+	apart := t.Defs.IsTraining() || about.Properties[trace.PropertyFileClocks] == "true" // the clocks, as far as is known
+	hosts := !c.changes && !about.Reconstructed() && about.Properties[trace.PropertyCorrected] != "true"
+	if !c.opts.Together && !(c.opts.Clock.auto() && (apart || hosts)) {
 		return base, nil
 	}
 	operations, err := stepsOf(ctx, t, c.opts.Jobs)
@@ -385,13 +387,17 @@ func (c *clockwork) aligned(ctx context.Context, base census) (census, error) {
 	at := func(l trace.LocationID, at int64) int64 { return trace.CorrectOffset(maps[l].Offsets, at) }
 	left, err := violations(ctx, t, at, c.opts.MinLatency, c.opts.Jobs, nil)
 	found.Before, found.Left = before, left.total()+operations.backwards(at)
-	if err != nil || !c.opts.Together && found.Left >= before {
+	if err != nil || !c.opts.Together && (found.Left >= before || !apart && (before < leastBackwards || found.MaxOffset <= found.MaxBound)) {
 		return base, err
 	}
 	t.Clock.Method, t.Clock.Maps, t.Clock.Alignment = trace.ClockTogether, maps, found
 	startAxis(t, at)
 	return left, nil
 }
+
+// leastBackwards is how much must run backwards at least, so that clocks count as different that nobody says are: less tells no clock from
+// a single late record.
+const leastBackwards = 8
 
 // startAxis lets time zero be the first event by aligned clocks if it was the first recorded one: the clock of that may be wrong by hours.
 func startAxis(t *trace.Trace, at timing) {

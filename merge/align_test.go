@@ -124,3 +124,35 @@ func TestClocksOfTables(t *testing.T) {
 		}
 	}
 }
+
+// TestClocksUnasked states that clocks of nodes that nobody has measured are aligned unasked if they contradict each other, in any format;
+// and that neither measured clocks nor those of one node are.
+func TestClocksUnasked(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		plant samples.Plant
+		clock merge.ClockMode
+		want  bool
+	}{
+		{"skewed", samples.Plant{Skew: 5_000_000, Offsets: samples.OffsetsNone}, merge.ClockAuto, true},
+		{"as recorded", samples.Plant{Skew: 5_000_000, Offsets: samples.OffsetsNone}, merge.ClockNone, false},
+		{"measured", samples.Plant{Skew: 5_000_000}, merge.ClockAuto, false},
+		{"one clock", samples.Plant{}, merge.ClockAuto, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			src, _, err := samples.InMemory(t.Context(), samples.Options{Program: "halo", Ranks: 8, Iterations: 30, Seed: 1, Plant: c.plant})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr, err := merge.Merge(t.Context(), src, merge.Options{Jobs: 1, Clock: c.clock})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tr.Store.Close()
+			a := tr.Clock.Alignment
+			if (a != nil) != c.want || a != nil && (a.Clocks != 8 || a.Unlinked != 0 || a.Left >= a.Before || a.MaxOffset <= a.MaxBound) {
+				t.Errorf("method %s, alignment %+v", tr.Clock.Method, a)
+			}
+		})
+	}
+}

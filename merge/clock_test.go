@@ -134,7 +134,7 @@ func TestClockModes(t *testing.T) {
 		{right, merge.ClockCLC, trace.ClockOffsets},
 		{wrong, merge.ClockOffsets, trace.ClockOffsets},
 		{wrong, merge.ClockCLC, trace.ClockOffsetsCLC},
-		{none, merge.ClockAuto, trace.ClockCLC},
+		{none, merge.ClockAuto, trace.ClockTogether},
 		{none, merge.ClockOffsets, trace.ClockNone},
 		{samples.Plant{}, merge.ClockCLC, trace.ClockNone},
 	} {
@@ -143,7 +143,7 @@ func TestClockModes(t *testing.T) {
 		if clock.Method != c.want {
 			t.Errorf("%+v, %s: %s", c.plant, c.mode, clock.Method)
 		}
-		v, repaired := clock.Messages, clock.MaxShift > 0
+		v, repaired := clock.Messages, clock.MaxShift > 0 || clock.Alignment != nil
 		left := v.Raw
 		if clock.Method == trace.ClockOffsets || clock.Method == trace.ClockOffsetsCLC {
 			left = v.Offsets

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -273,6 +274,9 @@ func (r *Sections) efficiency() {
 	}
 	if e.Hidden() {
 		g.Note("Ratios are unknown: " + hiddenBy(e))
+	}
+	if why := splitUnknown(e, cmp.Or(e.WithoutInitFinalize, &e.Ratios)); why != "" {
+		g.Note(words.Capital(why))
 	}
 	row("parallel efficiency", ratio(func(x *document.Ratios) *float64 { return x.ParallelEfficiency }))
 	row("  load balance", ratio(func(x *document.Ratios) *float64 { return x.LoadBalance }))

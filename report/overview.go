@@ -238,6 +238,8 @@ func (o *Overview) efficiency() *block {
 	if r.SerializationEfficiency != nil {
 		ratio("    "+modelled+"serialization", r.SerializationEfficiency, mark(r.SerializationEfficiency))
 		ratio("    "+modelled+"transfer", r.TransferEfficiency, mark(r.TransferEfficiency))
+	} else if why := splitUnknown(o.Analysis.Efficiency, r); why != "" {
+		b.add(o.wrapped(why, 4, 4)...)
 	}
 	if t := o.Analysis.Threads; t != nil {
 		ratio("threads (whole run)", t.Efficiency.Thread, "")
@@ -250,6 +252,20 @@ func (o *Overview) efficiency() *block {
 func hiddenBy(e *document.Efficiency) string {
 	return fmt.Sprintf("worker threads wait %s for other ranks, and no record says when main threads wait for them.",
 		words.Time(e.WorkerThreads.WaitNs))
+}
+
+// splitUnknown says why serialization and transfer are not known; "" if there is no such reason.
+func splitUnknown(e *document.Efficiency, r *document.Ratios) string {
+	share := func(ns int64) string {
+		return words.Share(float64(ns) / float64(r.RuntimeNs) / float64(len(r.UsefulNs)))
+	}
+	switch {
+	case e.IncompleteCallsNs > 0:
+		return fmt.Sprintf("serialization and transfer unknown: records are missing of calls that take %s of rank time.", share(e.IncompleteCallsNs))
+	case e.UnselectedWaitNs > 0:
+		return fmt.Sprintf("serialization and transfer unknown: ranks wait %s of their time for others that are not selected.", share(e.UnselectedWaitNs))
+	}
+	return ""
 }
 
 // portions lists the parts of a whole, the largest first, those that are too small to see left out.

@@ -11,7 +11,7 @@ import (
 )
 
 // diagnosePart finds the causes of a part of the run, what all of it would gain if what passes then were mended; of selected ranks those
-// that concern them.
+// of them, and where they wait for others, those that make ranks wait.
 func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts analysis.Options, from, to int64) error {
 	part := a
 	if len(opts.Ranks) > 0 { // others may be why these wait
@@ -33,8 +33,9 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 		return err
 	}
 	a.Doubts = part.Doubts
+	forOthers := a.Efficiency != nil && a.Efficiency.UnselectedWaitNs > 0
 	a.Diagnosis = slices.DeleteFunc(part.Diagnosis, func(c cause.Cause) bool {
-		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !slices.ContainsFunc(c.Ranks,
+		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !(forOthers && c.WaitsCausedNs > 0) && !slices.ContainsFunc(c.Ranks,
 			func(r uint32) bool { return slices.Contains(opts.Ranks, r) })
 	})
 	return nil

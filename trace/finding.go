@@ -38,6 +38,7 @@ const (
 	CodeBadDefinition       Code = "bad_definition"
 	CodeBadClockOffset      Code = "bad_clock_offset"
 	CodeCountMismatch       Code = "count_mismatch"
+	CodeExtraRecords        Code = "extra_records"
 	CodeTimeDecreases       Code = "time_decreases"
 	CodeBadValue            Code = "bad_value"
 	CodeLongName            Code = "long_name"
@@ -122,6 +123,7 @@ func Codes() []CodeInfo {
 		{CodeBadClockOffset, SeverityLoss, "a clock offset is not later than the previous one and is not used", ""},
 		{CodeCountMismatch, SeverityLoss, "the file has fewer or more records than it announces",
 			"copy the trace again, or let the recorder finish."},
+		{CodeExtraRecords, SeverityInfo, "the file has more events than it announces; all were read", ""},
 		{CodeTimeDecreases, SeverityError, "times of a location run backwards",
 			"record with one clock for each location, such as CLOCK_MONOTONIC."},
 		{CodeBadValue, SeverityLoss, "a value is not valid; the record was left out", ""},

@@ -50,6 +50,9 @@ func (c *Cause) advice() string {
 			if len(c.Ranks) > 1 {
 				who, their = "these ranks", "their nodes"
 			}
+			if has("late_visits") {
+				return fmt.Sprintf("look for what %s did then: other programs on %s, files, first use of memory.", who, their)
+			}
 			if gain := c.GainNs; has("shared_gain_ns") && gain != nil && 2*c.Evidence["shared_gain_ns"] < float64(*gain) {
 				return fmt.Sprintf("speed this up on %s, or check %s. Moving the work to other ranks helps little.", who, their)
 			}

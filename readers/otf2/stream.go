@@ -205,7 +205,11 @@ func (t *stream) finish() {
 	}
 	announced := t.source.defs.Locations[t.location].Events
 	if t.ended && announced > 0 && announced != total {
-		t.note(trace.CodeCountMismatch, -1, fmt.Sprintf("%d events are announced, there are %d", announced, total))
+		code := trace.CodeCountMismatch
+		if total > announced {
+			code = trace.CodeExtraRecords
+		}
+		t.note(code, -1, fmt.Sprintf("%d events are announced, there are %d", announced, total))
 	}
 }
 

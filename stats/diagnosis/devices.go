@@ -236,10 +236,19 @@ func (f *deviceFinder) hosts() []cause.Cause {
 			"mean_kernel_ns": float64(f.work) / float64(max(1, f.kernels))}}
 	c.Headline = f.verb("Hosts launch too slowly: devices idle", "The host launches too slowly: the device idles")
 	if nothing > 0 {
-		c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", f.who("have", "has"), f.of(nothing),
+		who := f.who("have", "has")
+		if d := f.starved(nothing); d != nil {
+			if who = "Above all " + d.Device + " has"; !f.sameHost() {
+				c.Ranks = []uint32{uint32(d.Rank)}
+			}
+		}
+		c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", who, f.of(nothing),
 			words.Time(f.work/int64(max(1, f.kernels))))
 	} else {
 		c.Text = fmt.Sprintf("%s of the critical path pass on hosts, until they launch the next work.", words.Time(path))
+	}
+	if row := f.onPath("host"); row != nil {
+		c.Text += fmt.Sprintf(" On the critical path hosts are mostly in %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
 	}
 	rest := f.known - f.path["loading"] // which is a cause of its own
 	if f.sameHost() {                   // so that all work lies between startup and ending
@@ -253,10 +262,17 @@ func (f *deviceFinder) hosts() []cause.Cause {
 		c.Text += fmt.Sprintf(" Most idle time precedes work launched by %s: %s, %s each.", launcher(site), words.Time(site.HostBoundNs),
 			words.Time(site.HostBoundNs/n))
 	}
-	if row := f.onPath("host"); row != nil {
-		c.Text += fmt.Sprintf(" Hosts spend most of it in %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
-	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
+}
+
+// starved returns the device that has most of the time with an empty launch queue, if there are several; nil: none has.
+func (f *deviceFinder) starved(nothing int64) *accelerator.Device {
+	for i := range f.a.Devices {
+		if d := &f.a.Devices[i]; len(f.a.Devices) > 1 && float64(d.IdleCauses.HostBoundNs) >= culprit*float64(nothing) {
+			return d
+		}
+	}
+	return nil
 }
 
 // sameHost reports whether all devices belong to one host.
@@ -272,7 +288,7 @@ func (f *deviceFinder) ending() []cause.Cause {
 	}
 	path := f.path["ending"]
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
-		Evidence: map[string]float64{"after_last_work_ns": float64(path), "critical_path_ns": float64(path)}}
+		Evidence: map[string]float64{"after_last_work_ns": float64(path)}}
 	c.Headline = f.verb("Hosts go on after their devices' last work", "The host goes on after the device's last work")
 	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it in %s.", words.Time(path), words.Time(row.TimeNs), words.Brief(row.Name))
 	return f.cause(c, min(path, f.spare), "If the run ended with that work")
@@ -330,8 +346,8 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
 	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
-	c.Text = fmt.Sprintf("%s there for %s; %s cause %.0f %% of it and come last %d times. %s", f.who("wait", "waits"), f.of(wait),
-		words.Ranks(c.Ranks), 100*float64(c.WaitsCausedNs)/float64(caused), last, f.computing(c.Ranks))
+	c.Text = fmt.Sprintf("%s there for %s; %s %s %.0f %% of it and %s last %d times. %s", f.who("wait", "waits"), f.of(wait),
+		words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"), last, f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
 }
 

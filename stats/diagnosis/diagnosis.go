@@ -44,7 +44,7 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		return []cause.Cause{}, nil
 	}
 	f.findIncomplete()
-	defer f.incomplete.release()
+	defer f.incomplete.missing.Release()
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model
@@ -148,7 +148,7 @@ func (f *finder) judge(ctx context.Context, m *whatif.Model, c candidate) (*caus
 	share := float64(gain) / float64(run)
 	cause.GainNs, cause.GainShare = &gain, &share
 	cause.Change = f.gains(c, gain, share)
-	if c.slow != nil {
+	if c.slow != nil && c.slow[0].rare == nil {
 		shared, err := f.shared(ctx, m, c)
 		if err != nil {
 			return nil, err

@@ -71,11 +71,17 @@ func (f *finder) at(p *place) candidate {
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.cause.Headline = fmt.Sprintf("Only %s %s", fewRanks(in), say(one(in, "is in ", "are in "), one(in, "waits for its device in ", "wait for their devices in ")))
 		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(words.Ranks(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
-	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0:
+	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0 && standOut(times, ranks, peers):
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
-		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at()}}
+		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at(), f.rarely(p, ranks, there)}}
+		if x := c.slow[0].rare; x != nil {
+			c.cause.Evidence["late_visits"], c.cause.Evidence["visits"], c.cause.Evidence["longest_visit_ns"] = float64(x.times), float64(x.of), float64(x.longest)
+		}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
+		if x := c.slow[0].rare; x != nil {
+			c.changes = x.changes
+		}
 	case f.inTurn(p, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
@@ -87,19 +93,25 @@ func (f *finder) at(p *place) candidate {
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}
 		c.cause.Headline = "Only some ranks at a time " + say("work in ", "wait for devices in ")
 		c.text = fmt.Sprintf("On average %.3g of %d ranks are there. ", busy, all)
-	case float64(times[high]) > unlike*mean(times, in):
+	case float64(times[high]) > unlike*mean(times, in) && 2*(float64(times[high])-mean(times, in)) >= float64(p.unequal):
 		c.cause.Kind, c.mended = cause.Imbalance, equalVisits
+		c.cause.Ranks = slices.DeleteFunc(slices.Clone(in), func(r uint32) bool { return float64(times[r]) <= unlike*mean(times, in) })
+		c.cause.Evidence["mean_ns"], c.cause.Evidence["mean_of_others_ns"] = mean(times, c.cause.Ranks), mean(times, f.others(c.cause.Ranks))
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
 		c.cause.Headline = say("Work in ", "Waiting for devices in ") + " is uneven"
 		c.text = fmt.Sprintf("From %s (rank %d) to %s (rank %d). ", words.Time(times[low]), low, words.Time(times[high]), high)
 	default:
 		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
-		c.least = int64(varies * p.path)
+		c.text = "The totals of the ranks are about equal. "
+		if float64(times[high]) > unlike*mean(times, in) {
+			c.text = fmt.Sprintf("The totals explain less than half of it: from %s (rank %d) to %s (rank %d). ", words.Time(times[low]), low, words.Time(times[high]), high)
+		} else {
+			c.least = int64(varies * p.path)
+		}
 		c.most(float64(p.unequal))
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
 		c.cause.Headline = "A different rank " + say("is slow in ", "waits long for its device in ") + " each time"
-		c.text = "The totals of the ranks are about equal. "
 	}
 	what := "it"
 	if c.slow != nil && len(ranks) < len(guilty) { // others make wait for it as well
@@ -110,6 +122,19 @@ func (f *finder) at(p *place) candidate {
 		c.text += " Threads wait for each other there."
 	}
 	return c
+}
+
+// standOut reports whether most of what the longest rank takes more than the mean goes if culprits take no longer than the longest of
+// their peers. Else work is uneven among all.
+func standOut(times []int64, culprits, peers []uint32) bool {
+	longest, next := int64(0), int64(0)
+	for _, r := range culprits {
+		longest = max(longest, times[r])
+	}
+	for _, r := range peers {
+		next = max(next, times[r])
+	}
+	return float64(longest-next) >= float64(next)-mean(times, slices.Concat(culprits, peers))
 }
 
 // ofCulprits says what is wrong with ranks that take longer than others.
@@ -130,7 +155,19 @@ func (c *candidate) ofCulprits() (headline, text string) {
 	if len(ranks) > fewest {
 		text += "; " + words.Ranks(ranks)
 	}
-	return fmt.Sprintf("%s %s slow in %s", words.Capital(fewRanks(ranks)), one(ranks, "is", "are"), first.where), text + ". " + c.text
+	text += ". "
+	how := "slow"
+	if x := first.rare; x != nil {
+		if how = fmt.Sprintf("late %d times", x.times); x.times == 1 {
+			how = "late once"
+		}
+		text += fmt.Sprintf("Most of that is %s of %d visits; the longest takes %s", words.Count(x.times), x.of, words.Time(x.longest))
+		if x.until > 0 {
+			text += fmt.Sprintf(", until %s", words.Time(x.until))
+		}
+		text += ". "
+	}
+	return fmt.Sprintf("%s %s %s in %s", words.Capital(fewRanks(ranks)), one(ranks, "is", "are"), how, first.where), text + c.text
 }
 
 // inTurn reports whether hardly more than one rank is at a place at a time; or fewer than half of
@@ -211,7 +248,7 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 		all.addCost(row)
 		at := placeOf(row)
 		path, slow = path+f.critical[at], slow+max(0, f.slow[at]-f.incomplete.at[at].time)
-		changes = append(changes, whatif.CapBut(f.site(at), f.incomplete.has))
+		changes = append(changes, whatif.CapBut(f.site(at), f.incomplete.missing.Has))
 		if i < mostPlaces {
 			names = append(names, words.Call(string(row.Operation), row.SourceLine))
 		}
@@ -320,7 +357,7 @@ func (f *finder) begins() (first, last int, apart int64) {
 	return first, last, f.t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
 }
 
-// inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end; ok is false where that is not known.
+// inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end, at most; ok is false where that is not known.
 func (f *finder) inCalls() (ns int64, ok bool) {
 	e := f.a.Efficiency
 	if e == nil || f.a.Selection != nil {
@@ -330,10 +367,10 @@ func (f *finder) inCalls() (ns int64, ok bool) {
 	if e.WithoutInitFinalize != nil {
 		r = e.WithoutInitFinalize
 	}
-	if r.ZeroCostRuntimeNs == nil {
+	if r.ReplayedNs == nil {
 		return 0, false
 	}
-	return max(0, r.RuntimeNs-*r.ZeroCostRuntimeNs), true
+	return max(0, r.RuntimeNs-*r.ReplayedNs), true
 }
 
 // idealNetwork finds what the run would be shorter on an ideal network, where calls keep their own time (2.11).

@@ -80,7 +80,11 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		name  string
 		value float64
 	}
-	worst := slices.MinFunc([]factor{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}},
+	factors := []factor{{"load balance", balance}, {"serialization", serialization}, {"transfer", transfer}}
+	if e := f.ratios(); e.SerializationEfficiency == nil && e.CommunicationEfficiency != nil {
+		factors = []factor{{"load balance", balance}, {"communication", *e.CommunicationEfficiency}}
+	}
+	worst := slices.MinFunc(factors,
 		func(a, b factor) int { return cmp.Compare(a.value, b.value) })
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
 	c.Headline = fmt.Sprintf("Low parallel efficiency, mostly %s (%s)", worst.name, words.Share(worst.value))
@@ -89,10 +93,10 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		c.Evidence["incomplete_calls"] = lost
 		c.Headline = "The trace does not record for whom ranks wait"
 		c.Text = fmt.Sprintf("Parallel efficiency is %s. MPI calls of which records are missing take %s of rank time.", words.Share(parallel), words.Share(lost))
-		if e := f.ratios(); balance < efficient {
-			c.Ranks = []uint32{uint32(e.UsefulMax.Rank)}
-			c.Text += fmt.Sprintf(" Rank %d computes longest: %s, the mean is %s.", e.UsefulMax.Rank, words.Time(e.UsefulMax.TimeNs), words.Time(e.UsefulMeanNs))
-		}
+	}
+	if e := f.ratios(); balance < efficient {
+		c.Ranks = []uint32{uint32(e.UsefulMax.Rank)}
+		c.Text += fmt.Sprintf(" Rank %d computes longest: %s, the mean is %s.", e.UsefulMax.Rank, words.Time(e.UsefulMax.TimeNs), words.Time(e.UsefulMeanNs))
 	}
 	best := -1
 	for i, gain := range gains {

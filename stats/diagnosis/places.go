@@ -220,6 +220,7 @@ type slowness struct {
 	here, there float64 // ns
 	often       bool    // others are those that are there as often
 	at          whatif.Place
+	rare        *rare // nil: they are late most times
 }
 
 func (s *slowness) factor() float64 { return s.here / s.there }
@@ -234,6 +235,9 @@ func joined(all []candidate) (out []candidate) {
 	for _, c := range all {
 		i := slices.IndexFunc(out, func(o candidate) bool {
 			if c.slow == nil || o.slow == nil || c.loss != o.loss || !slices.Equal(c.cause.Ranks, o.cause.Ranks) {
+				return false
+			}
+			if (c.slow[0].rare == nil) != (o.slow[0].rare == nil) {
 				return false
 			}
 			a, b := c.slow[0].factor()-1, o.slow[0].factor()-1

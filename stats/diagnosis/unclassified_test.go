@@ -79,6 +79,9 @@ location %[1]d rank=%[1]d
 			if len(causes) != 1 || causes[0].Kind != cause.Imbalance || *causes[0].GainNs != 70 || !slices.Equal(causes[0].Ranks, []uint32{3}) {
 				t.Errorf("causes are %+v", causes)
 			}
+			if e := a.Efficiency; e.SerializationEfficiency != nil || e.TransferEfficiency != nil || e.ZeroCostRuntimeNs != nil || e.IncompleteCallsNs != 4*520 {
+				t.Errorf("serialization is known though records of half of the run are missing: %+v", e)
+			}
 			u := a.Unclassified
 			if u == nil || *u.TimeNs < 520 || len(u.Incomplete) != 1 {
 				t.Fatalf("unclassified is %+v", u)

@@ -2,11 +2,13 @@ package replay
 
 import (
 	"math"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/stats/numbers"
 	"tracekit/stats/profile"
+	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -51,19 +53,110 @@ func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Start
 		Offload:             run.offload(p),
 		WorkerThreads:       workers(p, part),
 	}
+	unknown, outside := numbers.Plus(inIncomplete(p), inWindows(p)), forUnselected(p)
+	for _, r := range []*document.Ratios{&e.Ratios, e.WithoutInitFinalize} {
+		if r != nil && tooMuch(unknown, r) {
+			e.IncompleteCallsNs = unknown
+			withoutReplay(r)
+		}
+		if r != nil && tooMuch(outside, r) {
+			e.UnselectedWaitNs = outside
+			withoutReplay(r)
+		}
+	}
 	if e.WorkerThreads == nil {
 		return e
 	}
-	e.WorkerThreads.WaitNs = workerWaits(p)
-	if !teams && float64(e.WorkerThreads.WaitNs) > mostHidden*float64(e.RuntimeNs)*float64(len(e.UsefulNs)) {
+	if e.WorkerThreads.WaitNs = workerWaits(p); !teams && tooMuch(e.WorkerThreads.WaitNs, &e.Ratios) {
 		hide(&e.Ratios)
 		hide(e.WithoutInitFinalize)
 	}
 	return e
 }
 
-// mostHidden is the share of the ranks' time that workers may wait unseen by their masters: no ratio is wrong by more.
+// mostHidden is the share of the ranks' time that may be waiting of which nothing is known.
 const mostHidden = 0.01
+
+func tooMuch(ns int64, r *document.Ratios) bool {
+	return float64(ns) > mostHidden*float64(r.RuntimeNs)*float64(len(r.UsefulNs))
+}
+
+// inIncomplete returns how long masters of ranks that count are in calls of which a record is missing, known waits left out, in ns.
+func inIncomplete(p *profile.Profiler) (ns int64) {
+	incomplete := waits.FindIncomplete(p.T)
+	defer incomplete.Release()
+	for r, l := range p.T.World {
+		if !p.Scope.Counts(uint32(r)) || int(l) >= len(incomplete) || incomplete[l] == nil {
+			continue
+		}
+		for first, rows := range incomplete[l].Rows {
+			for i, lacks := range rows {
+				if lacks > waits.LacksNothing {
+					c := p.T.Calls[l].Ptr(first + i)
+					time := p.Scope.Clip(c.Enter, c.Leave) - p.CallWaits[l].At(first+i).Time
+					ns = numbers.Plus(ns, p.T.Defs.Clock.Nanoseconds(max(0, time)))
+				}
+			}
+		}
+	}
+	return ns
+}
+
+// inWindows returns how long masters of ranks that count are in functions that synchronize windows of one-sided communication and have no
+// record of a collective, in ns.
+func inWindows(p *profile.Profiler) (ns int64) {
+	t := p.T
+	windows := make(map[trace.RegionID]bool)
+	for id, r := range t.Defs.Regions {
+		name := strings.ToLower(t.Defs.String(r.Name))
+		if strings.HasPrefix(strings.TrimPrefix(name, "p"), "mpi_win_") {
+			windows[trace.RegionID(id)] = true
+		}
+	}
+	for _, l := range t.World {
+		if len(windows) == 0 {
+			return 0
+		}
+		for _, calls := range t.Calls[l].Rows {
+			for i := range calls {
+				delete(windows, calls[i].Region)
+			}
+		}
+	}
+	for r, l := range t.World {
+		if p.Scope.Counts(uint32(r)) {
+			for s := range p.Segments[l].Sums {
+				if int(s.Path) < len(t.Tree.Nodes) && windows[t.Tree.Nodes[s.Path].Region] {
+					ns = numbers.Plus(ns, t.Defs.Clock.Nanoseconds(s.Time))
+				}
+			}
+		}
+	}
+	return ns
+}
+
+// forUnselected returns how long masters of ranks that count wait for ranks that are not selected, in ns.
+func forUnselected(p *profile.Profiler) (ns int64) {
+	for r, l := range p.T.World {
+		if !p.Scope.Counts(uint32(r)) || p.CallWaits[l].Rows == nil {
+			continue
+		}
+		for _, rows := range p.CallWaits[l].Rows.Rows {
+			for i := range rows {
+				if w := &rows[i].Wait; int(w.Location) < len(p.T.Rank) && !p.Scope.HasRank(p.T.Rank[w.Location]) {
+					ns = numbers.Plus(ns, p.T.Defs.Clock.Nanoseconds(p.Scope.Clip(w.From, w.From+w.Time)))
+				}
+			}
+		}
+	}
+	return ns
+}
+
+// withoutReplay takes away what the replay says: it does not know for whom calls wait, if records are missing or ranks
+// are not selected.
+func withoutReplay(r *document.Ratios) {
+	r.SerializationEfficiency, r.TransferEfficiency, r.ZeroCostRuntimeNs = nil, nil, nil
+}
 
 // workerWaits returns what worker threads wait in calls, in ns.
 func workerWaits(p *profile.Profiler) (ns int64) {
@@ -116,7 +209,7 @@ func (t *runTimes) ratios(r numbers.Rate) document.Ratios {
 		UsefulMin: field.Extreme{Rank: trace.None}, UsefulMax: field.Extreme{Rank: trace.None}}
 	if t.ideal >= 0 {
 		ideal := r.Ns(t.ideal)
-		out.ZeroCostRuntimeNs = &ideal
+		out.ZeroCostRuntimeNs, out.ReplayedNs = &ideal, &ideal
 	}
 	for _, e := range t.early {
 		out.EndEarly = append(out.EndEarly, document.EarlyRank{Rank: field.Rank(e.rank), RecordedNs: r.Ns(e.recorded), UsefulNs: r.Ns(e.useful)})

@@ -26,6 +26,8 @@ type Change struct {
 	factor float64
 	each   []float64 // factors by rank, of masters; nil: factor
 
+	above, to int64 // ticks: see Shorten
+
 	latency, perByte float64 // ticks
 	added            bool    // to what messages take
 
@@ -42,6 +44,7 @@ const (
 	balance
 	limit
 	speed
+	shorten
 	otherNetwork
 	overlap
 	anyOrder
@@ -71,6 +74,12 @@ func Cap(place Place) Change { return Change{kind: limit, place: place} }
 // CapBut is Cap that leaves some calls as they are. Several goroutines may call except.
 func CapBut(place Place, except func(l trace.LocationID, call uint32) bool) Change {
 	return Change{kind: limit, place: place, except: except}
+}
+
+// Shorten makes long visits to a place take to ticks, on some ranks. A visit is what passes there between two calls; one of above ticks or
+// more is long.
+func Shorten(place Place, above, to int64, ranks ...uint32) Change {
+	return Change{kind: shorten, place: place, above: above, to: to, ranks: ranks}
 }
 
 // RankSpeed makes some ranks compute that many times as fast: all their time outside MPI.
@@ -593,8 +602,11 @@ func (x *shifter) endVisit(call uint32, entered int) {
 		x.was = append(x.was, v.time)
 	}
 	for i := range x.changes {
-		if c := &x.changes[i]; c.kind == balance {
+		switch c := &x.changes[i]; c.kind {
+		case balance:
 			x.balance(i, c)
+		case shorten:
+			x.shorten(c)
 		}
 	}
 	for k, v := range x.visit {
@@ -604,7 +616,7 @@ func (x *shifter) endVisit(call uint32, entered int) {
 			case !c.slots[v.slot]:
 			case c.kind == limit && call != trace.None && (c.except == nil || !c.except(x.l, call)):
 				time = min(time, x.most(call))
-			case c.kind == scale:
+			case c.kind == scale || c.kind == shorten:
 				time *= c.factor
 			case c.kind == speed:
 				time /= c.factor
@@ -624,6 +636,19 @@ func (x *shifter) endVisit(call uint32, entered int) {
 	}
 	x.visit = x.visit[:0]
 	x.lengthen(call, x.moved-before)
+}
+
+// shorten finds the factor of the present visit.
+func (x *shifter) shorten(c *planned) {
+	sum := int64(0)
+	for _, v := range x.visit {
+		if c.slots[v.slot] {
+			sum += v.time
+		}
+	}
+	if c.factor = 1; sum > 0 && sum >= c.above {
+		c.factor = float64(c.to) / float64(sum)
+	}
 }
 
 // balance gives a visit to a place that is balanced the mean, spread over its parts.

@@ -1,0 +1,91 @@
+package waits
+
+import (
+	"tracekit/spill"
+	"tracekit/trace"
+)
+
+// Incomplete are the calls that may wait and of which the trace does not say for whom, since a record is missing.
+type Incomplete []*spill.Table[Lack] // by location and call; nil: the location makes no calls
+
+// A Lack is the record that a call lacks, the worst one if there are several.
+type Lack uint8
+
+// What a call may lack. Zero: no record of a message was met.
+const (
+	LacksNothing Lack = iota + 1
+	LacksMessage      // which message it sends, receives or completes
+	LacksMember       // some rank's part in the collective
+	LacksSend         // the send of what it receives
+	LacksReceive      // the receive of what it sends
+)
+
+// FindIncomplete finds the calls of threads of which a record is missing.
+func FindIncomplete(t *trace.Trace) Incomplete {
+	x := make(Incomplete, len(t.Calls))
+	for l, calls := range t.Calls {
+		if calls.Len() > 0 && t.Defs.Locations[l].Kind == trace.LocationCPUThread {
+			x[l] = spill.NewZeros[Lack](t.Store, calls.Len())
+			x.mark(t, trace.LocationID(l))
+		}
+	}
+	return x
+}
+
+// mark notes what is missing of the calls of a location that may wait.
+func (x Incomplete) mark(t *trace.Trace, l trace.LocationID) {
+	note := func(call uint32, state trace.MessageState, without Lack) {
+		if call == trace.None {
+			return
+		}
+		if state == trace.Matched || state == trace.Cancelled {
+			without = LacksNothing
+		}
+		x[l].Set(int(call), max(x[l].At(int(call)), without))
+	}
+	for _, rows := range t.Sends[l].Rows {
+		for i := range rows {
+			note(rows[i].Call, rows[i].State, LacksReceive)
+			if rows[i].Done != rows[i].Call {
+				note(rows[i].Done, rows[i].State, LacksReceive)
+			}
+		}
+	}
+	for _, rows := range t.Recvs[l].Rows {
+		for i := range rows {
+			note(rows[i].Call, rows[i].State, LacksSend)
+		}
+	}
+	for first, calls := range t.Calls[l].Rows {
+		for i := range calls {
+			c, of := &calls[i], x[l].Ptr(first+i)
+			switch c.Class {
+			case trace.ClassSend, trace.ClassRecv, trace.ClassSendrecv, trace.ClassWait, trace.ClassColl:
+				switch {
+				case c.Coll != trace.None:
+					if coll := t.Collectives.Ptr(int(c.Coll)); coll.Count < coll.Size {
+						*of = max(*of, LacksMember)
+					}
+				case *of == 0:
+					*of = LacksMessage
+				}
+			default: // it waits for nobody
+				*of = LacksNothing
+			}
+		}
+	}
+}
+
+// Has reports whether a record is missing of a call.
+func (x Incomplete) Has(l trace.LocationID, call uint32) bool {
+	return x[l] != nil && x[l].At(int(call)) > LacksNothing
+}
+
+// Release gives the memory back.
+func (x Incomplete) Release() {
+	for _, table := range x {
+		if table != nil {
+			table.Release()
+		}
+	}
+}
