@@ -225,7 +225,8 @@ func literals(n ast.Node) (out []string) {
 // document writes the list.
 func (m *messages) document() []byte {
 	var b bytes.Buffer
-	b.WriteString("# Messages\n\nAll that the program says of traces, causes and errors, in the order of the alphabet. \"…\" is a name or a number. " +
+	b.WriteString("# Messages\n\nAll that the program says of traces, causes and errors, in the order of the alphabet. \"…\" is a name or a " +
+		"number. " +
 		"A test writes this list\nfrom the code: `go test . -run TestMessages -update`.\n")
 	list := func(texts []string) {
 		slices.Sort(texts)

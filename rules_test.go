@@ -3,8 +3,10 @@ package rules_test
 
 import (
 	"bytes"
+	"errors"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io/fs"
 	"os"
@@ -345,6 +347,69 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// TestLines states that lines have at most 140 characters, a tab for one of them. Texts do not count: where one is longer, to break it
+// makes it harder to find.
+func TestLines(t *testing.T) {
+	const most = 140
+	for _, file := range tracked(t) {
+		if path.Ext(file) != ".go" {
+			continue
+		}
+		src, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) { // it is removed, and that is not committed yet
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		width := make([]int, 1, bytes.Count(src, []byte("\n"))+1)
+		for _, c := range string(withoutTexts(src)) {
+			width[len(width)-1]++
+			if c == '\n' {
+				width[len(width)-1]--
+				width = append(width, 0)
+			}
+		}
+		for i, n := range width {
+			if n > most {
+				t.Errorf("%s:%d: %d characters, more than %d", file, i+1, n, most)
+			}
+		}
+	}
+}
+
+// withoutTexts returns Go source with the content of its strings left out, but for ends of lines.
+func withoutTexts(src []byte) []byte {
+	var out []byte
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	s.Init(file, src, nil, 0)
+	at := 0
+	for {
+		pos, tok, text := s.Scan()
+		if tok == token.EOF {
+			return append(out, src[at:]...)
+		}
+		if tok == token.STRING {
+			begin := file.Offset(pos)
+			out = append(out, src[at:begin]...)
+			out = append(out, strings.Repeat("\n", strings.Count(text, "\n"))...)
+			at = begin + len(text)
+		}
+	}
+}
+
+// tracked returns the files that the repository keeps.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	_, _ = os.Stat(filepath.Join(".git", "index")) // so that a result from before it changed is not used again
+	list, err := exec.Command(tracetest.Program(t, "git", "git"), "ls-files", "-z").Output()
+	if err != nil {
+		tracetest.Need(t, "a clone of the repository")
+	}
+	return slices.DeleteFunc(strings.Split(string(list), "\x00"), func(name string) bool { return name == "" })
+}
+
 // executable returns the format of a built program by its first bytes, "" of another file.
 func executable(head []byte) string {
 	for start, format := range map[string]string{
@@ -361,13 +426,8 @@ func executable(head []byte) string {
 // TestNothingBuilt states that no tracked file is a built program, or so large that only one can be meant.
 func TestNothingBuilt(t *testing.T) {
 	const mostBytes = 2 << 20
-	_, _ = os.Stat(filepath.Join(".git", "index")) // so that a result from before it changed is not used again
-	list, err := exec.Command(tracetest.Program(t, "git", "git"), "ls-files", "-z").Output()
-	if err != nil {
-		tracetest.Need(t, "a clone of the repository")
-	}
 	seen := 0
-	for name := range strings.SplitSeq(string(list), "\x00") {
+	for _, name := range tracked(t) {
 		info, err := os.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() { // it is removed, and that is not committed yet
 			continue

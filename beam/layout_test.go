@@ -56,7 +56,8 @@ func TestLayout(t *testing.T) {
 // TestHostileLayouts: what is no layout, or names what lies outside the mirror, is refused, and nothing is there of it.
 func TestHostileLayouts(t *testing.T) {
 	for name, comment := range map[string]string{
-		"": "", "../x": "", "/x": "", "x": "1", "s3://../x": "", "s3://b/../../../x": "3", "s3://b/x": "-1", "s3://b/y": "x", "s3://b/z": "99999999999999999999",
+		"": "", "../x": "", "/x": "", "x": "1", "s3://../x": "", "s3://b/../../../x": "3", "s3://b/x": "-1", "s3://b/y": "x",
+		"s3://b/z": "99999999999999999999",
 	} {
 		dir, address, _ := filled(t, "../samples/archives/ring-4")
 		parts := filepath.Join(dir, "parts")

@@ -49,9 +49,11 @@ type options struct {
 func main() {
 	o := options{stdout: os.Stdout}
 	flag.IntVar(&o.shards, "shards", 16, "shards that the trace is dealt out in: a few for each worker")
-	flag.StringVar(&o.parts, "parts", "", "new directory for the shards, or the address of one, which stays (default: one beside the first TRACE, which does not)")
+	flag.StringVar(&o.parts, "parts", "",
+		"new directory for the shards, or the address of one, which stays (default: one beside the first TRACE, which does not)")
 	flag.StringVar(&o.tracekit, "tracekit", "tracekit", "the plain command")
-	flag.Int64Var(&o.memory, "shard_memory", 192<<20, "bytes of tables that a shard keeps in memory; more goes to a temporary file of its worker")
+	flag.Int64Var(&o.memory, "shard_memory", 192<<20,
+		"bytes of tables that a shard keeps in memory; more goes to a temporary file of its worker")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()

@@ -142,7 +142,8 @@ func (x *objects) bucket(ctx context.Context, name string) (*blob.Bucket, string
 func failed(doing, name string, err error) error {
 	scheme, _, _ := strings.Cut(name, "://")
 	help := map[string]string{
-		"s3":     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or a profile; AWS_REGION or ?region=…; for a store that is not Amazon's ?endpoint=…&use_path_style=true",
+		"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or a profile; AWS_REGION or ?region=…; for a store that is not Amazon's " +
+			"?endpoint=…&use_path_style=true",
 		"gs":     "GOOGLE_APPLICATION_CREDENTIALS",
 		"azblob": "AZURE_STORAGE_ACCOUNT, and AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or a login",
 	}[scheme]

@@ -20,19 +20,20 @@ const Schema = "tracekit.analysis/1"
 //   - Lists are sorted by weight, the heaviest row first; equal weights by name, line, rank.
 //   - min_rank is the rank of min_ns, max_rank that of max_ns (of several the lowest).
 type Analysis struct {
-	Schema       string                 `json:"schema"` // always Schema
-	Trace        TraceInfo              `json:"trace"`
-	Selection    *Selection             `json:"selection,omitempty"` // nil: the whole trace
-	Coverage     Coverage               `json:"coverage"`
-	Findings     []Finding              `json:"findings"`
-	Doubts       []Doubt                `json:"doubts,omitempty"`  // signs that the measurement is disturbed
-	Devices      []accelerator.Device   `json:"devices,omitempty"` // accelerators
-	DevicePath   *accelerator.Path      `json:"device_path,omitempty"`
-	FileIO       *FileIO                `json:"file_io,omitempty"`          // nil: no call works on files
-	Sampled      []CounterSeries        `json:"sampled_counters,omitempty"` // that are sampled beside the program
-	Diagnosis    []cause.Cause          `json:"diagnosis,omitzero"`         // nil: not asked for
-	Unclassified *Unclassified          `json:"unclassified,omitempty"`     // nil: causes were not asked for, or hardly any
-	Training     *Training              `json:"training,omitempty"`         // nil: the trace is none of a training job, or of a part of the run
+	Schema       string               `json:"schema"` // always Schema
+	Trace        TraceInfo            `json:"trace"`
+	Selection    *Selection           `json:"selection,omitempty"` // nil: the whole trace
+	Coverage     Coverage             `json:"coverage"`
+	Findings     []Finding            `json:"findings"`
+	Doubts       []Doubt              `json:"doubts,omitempty"`  // signs that the measurement is disturbed
+	Devices      []accelerator.Device `json:"devices,omitempty"` // accelerators
+	DevicePath   *accelerator.Path    `json:"device_path,omitempty"`
+	FileIO       *FileIO              `json:"file_io,omitempty"`          // nil: no call works on files
+	Sampled      []CounterSeries      `json:"sampled_counters,omitempty"` // that are sampled beside the program
+	Diagnosis    []cause.Cause        `json:"diagnosis,omitzero"`         // nil: not asked for
+	Unclassified *Unclassified        `json:"unclassified,omitempty"`     // nil: causes were not asked for, or hardly any
+	// nil: the trace is none of a training job, or of a part of the run
+	Training     *Training              `json:"training,omitempty"`
 	Clock        Clock                  `json:"clock"`
 	Profile      []ProfileRow           `json:"profile"`
 	CallSites    []CallSiteRow          `json:"call_sites"`
@@ -356,7 +357,8 @@ type CollectiveRow struct {
 // the one and entered the other in that order.
 type Efficiency struct {
 	Ratios
-	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"` // where calls keep their own time (2.11); nil: not asked for
+	// where calls keep their own time (2.11); nil: not asked for
+	IdealNetworkNs      *int64         `json:"ideal_network_runtime_ns,omitempty"`
 	WithoutInitFinalize *Ratios        `json:"without_init_finalize"`
 	Offload             *Offload       `json:"offload,omitempty"`        // nil: no master thread waits for an accelerator
 	WorkerThreads       *WorkerThreads `json:"worker_threads,omitempty"` // nil: there are none
@@ -371,23 +373,25 @@ type Efficiency struct {
 
 // Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the
 // replay with zero-cost MPI is slower than the run. Serialization and transfer are null if the replay could
-// not order the messages or records are missing (IncompleteCallsNs, UnselectedWaitNs). All are null where waits of worker threads hide them (WorkerThreads).
+// not order the messages or records are missing (IncompleteCallsNs, UnselectedWaitNs). All are null where waits of worker threads hide them
+// (WorkerThreads).
 //
 //	parallel = load balance · communication; communication = serialization · transfer
 type Ratios struct {
-	ParallelEfficiency      *float64      `json:"parallel_efficiency"`
-	LoadBalance             *float64      `json:"load_balance"`
-	CommunicationEfficiency *float64      `json:"communication_efficiency"`
-	SerializationEfficiency *float64      `json:"serialization_efficiency"`
-	TransferEfficiency      *float64      `json:"transfer_efficiency"`
-	UsefulNs                []int64       `json:"useful_ns"` // per rank: time of the master thread outside MPI, buffer flushes and recording off
-	RuntimeNs               int64         `json:"runtime_ns"`
-	ZeroCostRuntimeNs       *int64        `json:"zero_cost_runtime_ns"` // with zero-cost MPI: calls take no time, and only wait
-	ReplayedNs              *int64        `json:"-"`                    // the same, also if records are missing: it takes at least as long
-	UsefulMin               field.Extreme `json:"useful_min"`
-	UsefulMax               field.Extreme `json:"useful_max"`
-	UsefulMeanNs            int64         `json:"useful_mean_ns"`
-	EndEarly                []EarlyRank   `json:"end_early,omitempty"` // not among the ranks above
+	ParallelEfficiency      *float64 `json:"parallel_efficiency"`
+	LoadBalance             *float64 `json:"load_balance"`
+	CommunicationEfficiency *float64 `json:"communication_efficiency"`
+	SerializationEfficiency *float64 `json:"serialization_efficiency"`
+	TransferEfficiency      *float64 `json:"transfer_efficiency"`
+	// per rank: time of the master thread outside MPI, buffer flushes and recording off
+	UsefulNs          []int64       `json:"useful_ns"`
+	RuntimeNs         int64         `json:"runtime_ns"`
+	ZeroCostRuntimeNs *int64        `json:"zero_cost_runtime_ns"` // with zero-cost MPI: calls take no time, and only wait
+	ReplayedNs        *int64        `json:"-"`                    // the same, also if records are missing: it takes at least as long
+	UsefulMin         field.Extreme `json:"useful_min"`
+	UsefulMax         field.Extreme `json:"useful_max"`
+	UsefulMeanNs      int64         `json:"useful_mean_ns"`
+	EndEarly          []EarlyRank   `json:"end_early,omitempty"` // not among the ranks above
 }
 
 // An EarlyRank is a rank of which nothing is recorded from some time on (docs/internals/DECISIONS.md): no mean and no ratio is of it.

@@ -67,8 +67,9 @@ type OverheadKey struct {
 	Source     string  `json:"source"`
 	From       string  `json:"from"`
 	Parameters []Param `json:"parameters"`
-	Pooled     []int64 `json:"pooled,omitempty"` // sizes that were joined to reach 50 calls; one: a size class of which the sizes are not known
-	Few        bool    `json:"few"`              // fewer than 50 calls all the same
+	// sizes that were joined to reach 50 calls; one: a size class of which the sizes are not known
+	Pooled []int64 `json:"pooled,omitempty"`
+	Few    bool    `json:"few"` // fewer than 50 calls all the same
 
 	// Unreliable says that t_max is more than 100 times t_min, and fewer than 200 calls or no
 	// accepted law stand behind it. Such a key enters no verdict.

@@ -24,6 +24,7 @@ type DoubtKind string
 const (
 	TimeSlices      DoubtKind = "time_slices"      // calls last multiples of the time slice of a scheduler
 	SlowCollectives DoubtKind = "slow_collectives" // small collectives take long though all ranks are there
-	SlowData        DoubtKind = "slow_data"        // small messages, or collectives with a root, never are as fast as a network: clocks may differ
-	LateRecords     DoubtKind = "late_records"     // others wait for a rank whose records begin late
+	// small messages, or collectives with a root, never are as fast as a network: clocks may differ
+	SlowData    DoubtKind = "slow_data"
+	LateRecords DoubtKind = "late_records" // others wait for a rank whose records begin late
 )

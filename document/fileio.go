@@ -4,9 +4,10 @@ import "tracekit/document/field"
 
 // FileIO says what a program does to files. Times are sums over all locations.
 type FileIO struct {
-	Calls      uint64        `json:"calls"`
-	TimeNs     int64         `json:"time_ns"`         // in calls that no other such call encloses
-	MainNs     int64         `json:"main_threads_ns"` // on the threads that speak for their ranks, without what the calls call that is no such call
+	Calls  uint64 `json:"calls"`
+	TimeNs int64  `json:"time_ns"` // in calls that no other such call encloses
+	// on the threads that speak for their ranks, without what the calls call that is no such call
+	MainNs     int64         `json:"main_threads_ns"`
 	ReadBytes  uint64        `json:"read_bytes"`
 	WriteBytes uint64        `json:"write_bytes"`
 	Min        field.Extreme `json:"min"` // of ranks: the least time

@@ -31,7 +31,8 @@ type Training struct {
 	Sequences *Sequences   `json:"sequences,omitempty"`
 	Structure *Structure   `json:"structure,omitempty"` // nil: the trace lists steps and workers
 
-	ClockErrorNs     int64 `json:"clock_error_ns,omitempty"`     // by which a step may seem longer or shorter because clocks of hosts were aligned; absent: they were not
+	// by which a step may seem longer or shorter because clocks of hosts were aligned; absent: they were not
+	ClockErrorNs     int64 `json:"clock_error_ns,omitempty"`
 	WithinClockError bool  `json:"within_clock_error,omitempty"` // so is step_ns − equal_ns
 
 	Missing []WorkerMissing `json:"workers_missing,omitempty"` // not in the trace; their data-parallel ranks are left out
@@ -112,14 +113,16 @@ type Worker struct {
 	TP       *int       `json:"tp_rank,omitempty"`
 	Stage    int        `json:"stage"`
 	Slowdown float64    `json:"slowdown"`
-	Excess   float64    `json:"excess"`           // by how much longer it computes than its peers, in the mean over steps, as a share of their time
-	Pattern  string     `json:"pattern"`          // always, since, until, at_random; "": it is not slow
-	Step     *int64     `json:"step,omitempty"`   // of since and until: the first step after the change
-	Slow     int        `json:"slow_steps"`       // steps in which it is slow
-	Odds     *float64   `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
-	Before   *float64   `json:"before,omitempty"` // excess before the change
-	After    *float64   `json:"after,omitempty"`
-	GainNs   *int64     `json:"gain_ns,omitempty"` // by which a step is shorter if it computes as long as its peers; of the slowest with a pattern
+	// by how much longer it computes than its peers, in the mean over steps, as a share of their time
+	Excess  float64  `json:"excess"`
+	Pattern string   `json:"pattern"`          // always, since, until, at_random; "": it is not slow
+	Step    *int64   `json:"step,omitempty"`   // of since and until: the first step after the change
+	Slow    int      `json:"slow_steps"`       // steps in which it is slow
+	Odds    *float64 `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
+	Before  *float64 `json:"before,omitempty"` // excess before the change
+	After   *float64 `json:"after,omitempty"`
+	// by which a step is shorter if it computes as long as its peers; of the slowest with a pattern
+	GainNs *int64 `json:"gain_ns,omitempty"`
 
 	WithinClockError bool `json:"within_clock_error,omitempty"` // what its slowdown costs a step; excess is by its own clock
 }

@@ -6,8 +6,8 @@ import (
 	"tracekit/trace"
 )
 
-// A Skeleton walks through the events of a location and tells the item of each: nodes and items are numbered in the order in which they come up
-// first, and nothing is learned.
+// A Skeleton walks through the events of a location and tells the item of each: nodes and items are numbered in the order in which they
+// come up first, and nothing is learned.
 type Skeleton struct {
 	tree  *CallTree
 	first []uint32 // number of the first item of each node; nil while the tree grows

@@ -64,7 +64,8 @@ func stepsOf(ctx context.Context, t *trace.Trace, jobs int) (steps, error) {
 func stepsAt(ctx context.Context, t *trace.Trace, l trace.LocationID) (out steps, err error) {
 	d := t.Defs
 	var attributes [6]trace.AttributeID
-	for i, name := range []string{trace.AttributeStep, trace.AttributeSeq, trace.AttributeChunk, trace.AttributeDP, trace.AttributeStage, trace.AttributeTP} {
+	for i, name := range []string{trace.AttributeStep, trace.AttributeSeq, trace.AttributeChunk, trace.AttributeDP, trace.AttributeStage,
+		trace.AttributeTP} {
 		attributes[i] = d.AttributeByName(name)
 	}
 	next := make(map[stepKey]uint64) // numbers of those that have none

@@ -87,7 +87,8 @@ func (s ownClocks) Info() trace.Info {
 // unasked if they contradict each other.
 func TestClocksOfTables(t *testing.T) {
 	for seed := range uint64(20) {
-		o := samples.TrainingOptions{DP: 2 + int(seed%3), PP: 1 + int(seed%3), MicroBatches: 4, Steps: 8, Seed: seed, Noise: 0.05, Skew: 50_000_000}
+		o := samples.TrainingOptions{DP: 2 + int(seed%3), PP: 1 + int(seed%3), MicroBatches: 4, Steps: 8, Seed: seed, Noise: 0.05,
+			Skew: 50_000_000}
 		if seed%2 == 0 {
 			o.Drift = 100
 		}

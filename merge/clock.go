@@ -13,7 +13,9 @@ type ClockMode string
 
 // The clock modes.
 const (
-	ClockAuto    ClockMode = "auto"    // raw or offsets, whichever has fewer violations; found by what happens together if files with clocks of their own contradict each other; the logical clock if any are left, unless the times are rebuilt or the violations are in doubt
+	// raw or offsets, whichever has fewer violations; found by what happens together if files with clocks of their own contradict each other;
+	// the logical clock if any are left, unless the times are rebuilt or the violations are in doubt
+	ClockAuto    ClockMode = "auto"
 	ClockNone    ClockMode = "none"    // times as recorded
 	ClockOffsets ClockMode = "offsets" // measured offsets
 	ClockCLC     ClockMode = "clc"     // the logical clock, on the measured offsets where there are any

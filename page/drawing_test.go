@@ -28,7 +28,8 @@ func TestDrawingBesideAnalysis(t *testing.T) {
 			d := NewDrawing(tr, limits)
 			again := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Beside: []profile.Beside{d}})
 			beside, err := d.Timeline(t.Context(), again, jobs)
-			if err != nil || !bytes.Equal(slices.Concat(beside.numbers()...), slices.Concat(own.numbers()...)) || !slices.Equal(beside.Activities, own.Activities) {
+			if err != nil || !bytes.Equal(slices.Concat(beside.numbers()...), slices.Concat(own.numbers()...)) ||
+				!slices.Equal(beside.Activities, own.Activities) {
 				t.Errorf("%d runs, %d jobs: another timeline, %v", runs, jobs, err)
 			}
 		}

@@ -18,7 +18,8 @@ const mostViews = 50
 
 // AddViews adds the pane that compares, by call path, what all ranks say with the path of messages, with a sample (nil: none) and with what
 // rules keep (none: nothing is said of them).
-func (m *More) AddViews(ctx context.Context, t *trace.Trace, a *analysis.Result, sample *sampling.Config, rules []reduce.Rule, jobs int) error {
+func (m *More) AddViews(ctx context.Context, t *trace.Trace, a *analysis.Result, sample *sampling.Config, rules []reduce.Rule,
+	jobs int) error {
 	v := &report.Views{Rules: []string{}}
 	whole, err := reduce.Apply(ctx, t, rules, reduce.Options{Jobs: jobs})
 	if err != nil {

@@ -166,7 +166,8 @@ var formats = []format{
 		phrase: "a table of spans in Parquet, Arrow or CSV", recorded: "a table of spans in Parquet, Arrow IPC or CSV",
 		sniff: spans.Sniff,
 		open: func(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
-			return source(spans.Open(ctx, spans.Files(paths...), spans.Options{Options: o.recording(), Columns: o.Columns, Unit: o.Unit, Job: o.Job}))
+			return source(spans.Open(ctx, spans.Files(paths...), spans.Options{Options: o.recording(), Columns: o.Columns, Unit: o.Unit,
+				Job: o.Job}))
 		},
 		parts:  true,
 		within: func(dir string) []string { return spans.Files(dir) },

@@ -41,7 +41,8 @@ func TestBelongs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const events, rocprof = `{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]}`, `{"rocprofiler-sdk-tool":[{"buffer_records":{}}]}`
+	const events, rocprof = `{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]}`,
+		`{"rocprofiler-sdk-tool":[{"buffer_records":{}}]}`
 	put("ranks/a0.json", events)
 	put("ranks/a1.json", events)
 	put("ranks/config.json", `{"steps":3}`)
@@ -83,7 +84,8 @@ func TestBelongs(t *testing.T) {
 	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "no packet of Perfetto",
 		"model.pb": "it looks like a protocol buffer", "tau.trc": "tau_trace2json",
 		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
-		"both": "1 of rocprofv3 JSON", "mixed": "1 of spans", "other tables": "--columns", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file", "none": "no trace of a known format",
+		"both": "1 of rocprofv3 JSON", "mixed": "1 of spans", "other tables": "--columns", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file",
+		"none":  "no trace of a known format",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {
@@ -119,7 +121,8 @@ func TestBlocks(t *testing.T) {
 		fmt.Fprintf(&table, "0,%d,%d,x%x\n", i, random.IntN(1000), random.Uint64())
 		fmt.Fprintf(&events, "{\"ph\":\"X\",\"name\":\"x%x\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1},\n", random.Uint64(), i)
 	}
-	for name, text := range map[string]string{"table.csv.zst": table.String(), "trace.json.zst": strings.TrimSuffix(events.String(), ",\n") + "]"} {
+	for name, text := range map[string]string{"table.csv.zst": table.String(), "trace.json.zst": strings.TrimSuffix(events.String(), ",\n") +
+		"]"} {
 		z, err := zstd.NewWriter(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -11,10 +11,11 @@ import (
 	"tracekit/trace"
 )
 
-// What is calibrated. A replay of means makes less waiting than there was where partners are late by chance, now this one and now that one; one
-// of laws makes more where they are late together. So the spread of all laws is widened or narrowed until calls of a replay wait as long
-// behind late senders as those of the run; if no spread does that, more outliers are kept, and fewer if calls still wait too long. And the mean interval of each item that completes
-// communication is corrected until a replay spends as much time there, with waiting, as the run did.
+// What is calibrated. A replay of means makes less waiting than there was where partners are late by chance, now this one and now that one;
+// one of laws makes more where they are late together. So the spread of all laws is widened or narrowed until calls of a replay wait as
+// long behind late senders as those of the run; if no spread does that, more outliers are kept, and fewer if calls still wait too long. And
+// the mean interval of each item that completes communication is corrected until a replay spends as much time there, with waiting, as the
+// run did.
 const (
 	spreads         = 8       // replays at most, for each number of outliers
 	corrections     = 8       // replays at most
@@ -31,8 +32,9 @@ func Calibrated(locations int) uint64 {
 	return uint64(max(calibrateEvents/max(locations, 1), leastEvents))
 }
 
-// Calibrate corrects the laws and the means of all locations of a trace: what is rebuilt with the seed then takes as long as the recorded run,
-// and waits as long. The best of several replays counts. Their events lie in the store: they are the same each time, but for when they happen.
+// Calibrate corrects the laws and the means of all locations of a trace: what is rebuilt with the seed then takes as long as the recorded
+// run, and waits as long. The best of several replays counts. Their events lie in the store: they are the same each time, but for when they
+// happen.
 func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Location, seed uint64, store *spill.Store, jobs int) error {
 	c := &calibration{ranks: formulae.NewRankMap(defs), locations: locations, seed: seed, limit: Calibrated(len(locations)), store: store,
 		jobs: jobs, places: placesOf(locations)}
@@ -128,7 +130,8 @@ func (c *calibration) run(ctx context.Context) error {
 	return nil
 }
 
-// spread looks for the spread of laws with so many outliers: between one with which calls wait too little and one with which they wait too long.
+// spread looks for the spread of laws with so many outliers: between one with which calls wait too little and one with which they wait too
+// long.
 func (c *calibration) spread(ctx context.Context, outliers int, laws bool) error {
 	low, high := -1.0, -1.0 // none yet
 	for spread := 1.0; ; {

@@ -62,8 +62,10 @@ func TestEmptyRegions(t *testing.T) {
 		rules []Rule
 		want  string
 	}{
-		{[]Rule{Empty{}}, "main MPI_Init MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init MPI_Barrier open launch"},
-		{[]Rule{Empty{}, Functions{Names: []string{"MPI_Send"}, Only: true}}, "main MPI_Init MPI_Send|main MPI_Init MPI_Recv|main MPI_Init open launch"},
+		{[]Rule{Empty{}}, "main MPI_Init MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init MPI_Barrier open " +
+			"launch"},
+		{[]Rule{Empty{}, Functions{Names: []string{"MPI_Send"}, Only: true}},
+			"main MPI_Init MPI_Send|main MPI_Init MPI_Recv|main MPI_Init open launch"},
 		{[]Rule{Functions{Names: []string{"MPI_Init", "MPI_Barrier"}}, Empty{}}, "main MPI_Send MPI_Iprobe|main MPI_Recv|main open launch"},
 		{[]Rule{Functions{Names: []string{"MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Iprobe", "MPI_Barrier"}}, Empty{}}, "||main open launch"},
 	} {
@@ -91,11 +93,17 @@ func TestBuiltInRules(t *testing.T) {
 		{Window{To: after(10)}, "main MPI_Init work|main MPI_Init|main MPI_Init solve step step"},
 		{Shorter{Ns: 3}, "main work MPI_Send MPI_Barrier|main MPI_Recv MPI_Barrier|main solve MPI_Barrier open launch"},
 		{Shorter{Ns: 50}, "main MPI_Send MPI_Barrier|main MPI_Recv MPI_Barrier|main MPI_Barrier open launch"},
-		{Idle{}, "main MPI_Init work MPI_Send MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
-		{Functions{Names: []string{"MPI_Send"}}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
-		{Functions{Names: []string{"MPI_Send", "MPI_Recv"}}, "main MPI_Init work MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
-		{Functions{Names: []string{"MPI_Send"}, Only: true}, "main MPI_Init work MPI_Send|main MPI_Init MPI_Recv|main MPI_Init solve step step open launch"},
-		{Ranks{What: "ranks", Keep: []uint32{0, 2}}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier||main MPI_Init solve step step MPI_Barrier open launch"},
+		{Idle{}, "main MPI_Init work MPI_Send MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open " +
+			"launch"},
+		{Functions{Names: []string{"MPI_Send"}},
+			"main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|main MPI_Init solve step step MPI_Barrier open " +
+				"launch"},
+		{Functions{Names: []string{"MPI_Send", "MPI_Recv"}},
+			"main MPI_Init work MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Barrier|main MPI_Init solve step step MPI_Barrier open launch"},
+		{Functions{Names: []string{"MPI_Send"}, Only: true},
+			"main MPI_Init work MPI_Send|main MPI_Init MPI_Recv|main MPI_Init solve step step open launch"},
+		{Ranks{What: "ranks", Keep: []uint32{0, 2}},
+			"main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier||main MPI_Init solve step step MPI_Barrier open launch"},
 		{Neighbours{Rank: 1}, "main MPI_Init work MPI_Send MPI_Iprobe MPI_Barrier|main MPI_Init MPI_Recv MPI_Barrier|"},
 		{Neighbours{Rank: 2}, "||main MPI_Init solve step step MPI_Barrier open launch"},
 		{Slowest{N: 1}, "||main MPI_Init solve step step MPI_Barrier open launch"},
@@ -163,7 +171,8 @@ func TestCertify(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{"messages.count 0 2 -", "profile[c].time_ns - 1 -", "shares[1] 0.25 1 3", "profile[b#2].time_ns 4 - -1",
-		"profile[a].time_ns 100 90 -0.1", "messages.bytes 0 0 0", "profile[b].time_ns 50 50 0", "shares[0] 0.5 0.5 0", "trace.duration_ns 10 10 0"}
+		"profile[a].time_ns 100 90 -0.1", "messages.bytes 0 0 0", "profile[b].time_ns 50 50 0", "shares[0] 0.5 0.5 0",
+		"trace.duration_ns 10 10 0"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("figures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -121,7 +121,8 @@ func flatten(document any, nameOf func(any) string) (map[string]float64, error) 
 	return out, weigh(out, text)
 }
 
-// weigh makes sums over sampled messages estimates of the whole run: those that the document estimates, and those over parts of the messages.
+// weigh makes sums over sampled messages estimates of the whole run: those that the document estimates, and those over parts of the
+// messages.
 func weigh(figures map[string]float64, document []byte) error {
 	var sampled struct {
 		Trace struct {
@@ -151,12 +152,12 @@ func weigh(figures map[string]float64, document []byte) error {
 	return nil
 }
 
-// isName tells the keys of numbers that are no figures: they name something, or are an
-// example.
+// isName tells the keys of numbers that are no figures: they name something, are an example, or say why figures are missing.
 func isName(key string) bool {
 	return key == "line" || key == "rank" || strings.HasSuffix(key, "_rank") || key == "from" || key == "to" ||
 		key == "from_ns" || key == "to_ns" || key == "start_ns" || key == "top" || key == "ranks" || key == "evidence" ||
-		key == "id" || key == "parent" || key == "callpath" || key == "callpaths"
+		key == "id" || key == "parent" || key == "callpath" || key == "callpaths" ||
+		key == "incomplete_calls_ns" || key == "unselected_wait_ns"
 }
 
 // collect adds the figures of a value.

@@ -104,7 +104,8 @@ func NewScript(file string, source []byte, o ScriptOptions) (*Script, error) {
 // hooks are the functions of a rule file that are called.
 var hooks = []string{"trace_event", "io_event", "output_trace", "output_text"}
 
-// uncalled refuses a function that nothing calls: most often a hook with a mistake in its name, without which the rule would keep everything.
+// uncalled refuses a function that nothing calls: most often a hook with a mistake in its name, without which the rule would keep
+// everything.
 func uncalled(f *syntax.File) error {
 	used := slices.Clone(hooks)
 	syntax.Walk(f, func(n syntax.Node) bool {

@@ -16,7 +16,8 @@ import (
 
 // utilityNames are the paper's utility functions.
 var utilityNames = []string{
-	"get_mpi_counts", "get_mpi_bytes", "get_mpi_time", "get_io_counts", "get_io_bytes", "get_io_time", "get_avg_hops", "get_time", "get_elapsed_time", "get_mpi_name",
+	"get_mpi_counts", "get_mpi_bytes", "get_mpi_time", "get_io_counts", "get_io_bytes", "get_io_time", "get_avg_hops", "get_time",
+	"get_elapsed_time", "get_mpi_name",
 	"get_tracebufferinfo", "get_memoryinfo", "get_counter", "get_callerinfo", "get_environment", "get_allresults",
 }
 
@@ -292,7 +293,8 @@ func (x *located) callerInfo() starlark.Value {
 	}
 	region, file, line := x.call.Caller()
 	return structure("caller", starlark.StringDict{
-		"function": starlark.String(x.t.Defs.RegionName(region)), "file": starlark.String(x.t.Defs.String(file)), "line": starlark.MakeUint64(uint64(line)),
+		"function": starlark.String(x.t.Defs.RegionName(region)), "file": starlark.String(x.t.Defs.String(file)),
+		"line": starlark.MakeUint64(uint64(line)),
 	})
 }
 

@@ -595,7 +595,8 @@ func (r *Sections) messages() {
 	text := fmt.Sprintf("Messages: %s, %s between %s", words.Count(m.Count), words.Bytes(m.Bytes),
 		words.Plural(len(r.Analysis.CommMatrix), "pair of ranks", "pairs of ranks"))
 	if l := m.Latency; l != nil {
-		text += fmt.Sprintf("; "+Mark(r.Analysis.Trace.Rebuilt)+"latency, from the start of the send to the end of the receive: min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
+		text += fmt.Sprintf("; "+Mark(r.Analysis.Trace.Rebuilt)+
+			"latency, from the start of the send to the end of the receive: min %s, median %s, mean %s, p99 %s, max %s", words.Time(l.Min),
 			words.Time(l.P50), words.Time(l.Mean), words.Time(l.P99), words.Time(l.Max))
 	}
 	fmt.Fprintln(r.W)

@@ -38,7 +38,8 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
 		case 2*io.MainNs < io.TimeNs:
 			waits = "; the rest passes beside other work."
 		}
-		said = append(said, fmt.Sprintf("Main threads do nothing but work on files for %s, %s of their time%s", words.Time(io.MainNs), words.PartOf(io.MainNs, whole), waits))
+		said = append(said, fmt.Sprintf("Main threads do nothing but work on files for %s, %s of their time%s", words.Time(io.MainNs),
+			words.PartOf(io.MainNs, whole), waits))
 	}
 	if len(io.Sizes) > 0 {
 		said = append(said, fmt.Sprintf("%s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes)))

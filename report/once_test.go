@@ -40,8 +40,9 @@ func TestUnclassifiedLines(t *testing.T) {
 	for _, m := range []document.Missing{document.MissingReceive, document.MissingSend, document.MissingMessage, document.MissingMember} {
 		u.Incomplete = []document.IncompleteCalls{{Operation: "MPI_Wait", Missing: m, Calls: 4, TimeNs: 2080, Share: &share}}
 		got := strings.Join(unclassifiedLines(&document.Analysis{Unclassified: u}), " ")
-		for _, want := range []string{"Not explained: 520 ns (52.0 %) of the run in MPI calls", "Records are missing for 4 calls of MPI_Wait, 2.08 µs " +
-			"(52.0 % of rank time): " + missingRecords[m] + ".", "Try: record the communication of all ranks"} {
+		for _, want := range []string{"Not explained: 520 ns (52.0 %) of the run in MPI calls",
+			"Records are missing for 4 calls of MPI_Wait, 2.08 µs " +
+				"(52.0 % of rank time): " + missingRecords[m] + ".", "Try: record the communication of all ranks"} {
 			if missingRecords[m] == "" || !strings.Contains(got, want) {
 				t.Errorf("missing %s: %q lacks %q", m, got, want)
 			}

@@ -41,9 +41,11 @@ func (o *Overview) Print() {
 	if o.Terminal != nil {
 		o.w = o.Terminal
 	}
-	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(), o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
+	fix, unclear, waiting, kernels, time := o.fix(), o.notExplained(), o.waiting(), o.kernelClasses(),
+		o.portions("WHERE THE TIME GOES", o.splitTime(!o.WithStartup))
 	devices, more := o.deviceTimes(), o.more()
-	blocks := []*block{o.title(), fix, o.trainingLoss(), unclear, o.efficiency(), devices, time, waiting, kernels, o.regions(), o.fileTimes(), o.estimated(), more}
+	blocks := []*block{o.title(), fix, o.trainingLoss(), unclear, o.efficiency(), devices, time, waiting, kernels, o.regions(), o.fileTimes(),
+		o.estimated(), more}
 	o.print(blocks, kernels, waiting, unclear, time, devices, fix, more)
 }
 
@@ -54,7 +56,8 @@ func (o *Overview) title() *block {
 	if line := RebuiltLine("", t.Rebuilt); line != "" {
 		b.add(o.warning(line)...)
 	}
-	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs), o.soundness()}, func(s string) bool { return s == "" }), "   ")
+	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs), o.soundness()},
+		func(s string) bool { return s == "" }), "   ")
 	name := path.Base(filepath.ToSlash(t.Path))
 	first, more, many := strings.Cut(name, " and ") // of several files
 	if many {
@@ -261,9 +264,11 @@ func splitUnknown(e *document.Efficiency, r *document.Ratios) string {
 	}
 	switch {
 	case e.IncompleteCallsNs > 0:
-		return fmt.Sprintf("serialization and transfer unknown: records are missing of calls that take %s of rank time.", share(e.IncompleteCallsNs))
+		return fmt.Sprintf("serialization and transfer unknown: records are missing of calls that take %s of rank time.",
+			share(e.IncompleteCallsNs))
 	case e.UnselectedWaitNs > 0:
-		return fmt.Sprintf("serialization and transfer unknown: ranks wait %s of their time for others that are not selected.", share(e.UnselectedWaitNs))
+		return fmt.Sprintf("serialization and transfer unknown: ranks wait %s of their time for others that are not selected.",
+			share(e.UnselectedWaitNs))
 	}
 	return ""
 }
@@ -436,7 +441,8 @@ func (o *Overview) waiting() *block {
 		return nil
 	}
 	slices.SortStableFunc(states, func(a, b state) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
-	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2, about: words.Time(total) + o.blame(total) + " (right: longest wait)"}
+	b := &block{heading: Mark(o.Analysis.Trace.Rebuilt) + "WAITING", least: 2,
+		about: words.Time(total) + o.blame(total) + " (right: longest wait)"}
 	for _, s := range states[:min(4, len(states))] {
 		remark := ""
 		if len(s.Top) > 0 {
@@ -501,7 +507,8 @@ func (o *Overview) deviceTimes() *block {
 		span += float64(d[i].SpanNs)
 	}
 	if whole := float64(o.runtime()) * float64(len(d)); span < 0.95*whole {
-		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.", words.PartOfFloat(whole-span, whole),
+		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.",
+			words.PartOfFloat(whole-span, whole),
 			words.Time(o.runtime())), o.width))
 	}
 	if busy := func(d accelerator.Device) float64 { return float64(d.BusyNs) / float64(max(1, d.SpanNs)) }; len(d) > 1 {
@@ -603,7 +610,8 @@ func ownTime(a *document.Analysis) (total int64) {
 // functionsAside names the functions that take most time where the run does not wait for files, unless these are calls on files.
 func functionsAside(a *document.Analysis) []string {
 	total := ownTime(a)
-	if total <= 0 || !filesAside(a.FileIO, a.Trace) || slices.ContainsFunc(a.FileIO.Operations, func(o document.IOOperation) bool { return o.Operation == a.Profile[0].Region }) {
+	if total <= 0 || !filesAside(a.FileIO, a.Trace) || slices.ContainsFunc(a.FileIO.Operations,
+		func(o document.IOOperation) bool { return o.Operation == a.Profile[0].Region }) {
 		return nil
 	}
 	var most []string

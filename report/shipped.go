@@ -22,9 +22,10 @@ type Shipped struct {
 	Startup      []int                  `json:"startup,omitempty"`      // causes that are of startup, which stand last
 	Unclassified []string               `json:"unclassified,omitempty"` // what has no cause, and what to do about it
 	Nothing      string                 `json:"nothing,omitempty"`      // why no cause is listed
-	Files        []string               `json:"files,omitempty"`        // whether the program waits for files, where causes are not sought; if not, first what takes its time
-	Training     *ShippedTraining       `json:"training,omitempty"`
-	Views        *Views                 `json:"views,omitempty"`
+	// whether the program waits for files, where causes are not sought; if not, first what takes its time
+	Files    []string         `json:"files,omitempty"`
+	Training *ShippedTraining `json:"training,omitempty"`
+	Views    *Views           `json:"views,omitempty"`
 }
 
 // Views says side by side what ranks, the path of messages, a sample and rules would say of the call paths that communicate.

@@ -10,9 +10,11 @@ import (
 	"tracekit/report"
 )
 
-// TestShippedWithoutCauses: where no cause is listed, the page says the same as text: why there is none, or whether the run waits for files.
+// TestShippedWithoutCauses: where no cause is listed, the page says the same as text: why there is none, or whether the run waits for
+// files.
 func TestShippedWithoutCauses(t *testing.T) {
-	files := &document.Analysis{Trace: document.TraceInfo{Processes: 1, DurationNs: 1e9}, FileIO: &document.FileIO{Calls: 2, TimeNs: 1e6, MainNs: 1e6}}
+	files := &document.Analysis{Trace: document.TraceInfo{Processes: 1, DurationNs: 1e9},
+		FileIO: &document.FileIO{Calls: 2, TimeNs: 1e6, MainNs: 1e6}}
 	if s := report.Ship(files); s.Nothing != "" || !strings.Contains(strings.Join(s.Files, " "), "the run does not wait for files") {
 		t.Errorf("a trace of files has %q and %q", s.Nothing, s.Files)
 	}

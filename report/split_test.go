@@ -37,14 +37,16 @@ func TestSplitsAreWhole(t *testing.T) {
 		return out
 	}
 	whole, without := shares(r.splitTime(false)), shares(r.splitTime(true))
-	if whole["MPI_Init, MPI_Finalize"] != 0.1 || whole["waiting in MPI"] != 0.15 || whole["in MPI calls, not waiting"] != 0.25 || whole["computing"] != 0.4 {
+	if whole["MPI_Init, MPI_Finalize"] != 0.1 || whole["waiting in MPI"] != 0.15 || whole["in MPI calls, not waiting"] != 0.25 ||
+		whole["computing"] != 0.4 {
 		t.Errorf("with startup: %v", whole)
 	}
 	if without["computing"] != 750.0/1800 || without["waiting in MPI"] != 300.0/1800 || without["in MPI calls, not waiting"] != 500.0/1800 {
 		t.Errorf("without startup: %v", without)
 	}
 
-	a.Devices = []accelerator.Device{{Times: accelerator.Times{SpanNs: 100, BusyNs: 60, ComputeNs: 30, ExposedCommunicationNs: 20, ExposedMemoryNs: 10, IdleNs: 40},
+	a.Devices = []accelerator.Device{{Times: accelerator.Times{SpanNs: 100, BusyNs: 60, ComputeNs: 30, ExposedCommunicationNs: 20,
+		ExposedMemoryNs: 10, IdleNs: 40},
 		IdleCauses: accelerator.IdleCauses{HostBoundNs: 25, KernelGapsNs: 10, UnknownNs: 5, CollectiveWaitNs: 15}}}
 	if devices := shares(r.splitDevices()); devices["waiting for late ranks"] != 0.15 || devices["communication, not hidden"] != 0.05 {
 		t.Errorf("devices: %v", devices)

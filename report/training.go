@@ -13,7 +13,8 @@ import (
 	"tracekit/trace"
 )
 
-var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]", What: "workers",
+var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]",
+	What: "workers",
 	Note: "The least of the slowdowns of its data-parallel rank, its stage and, if there are several, its tensor-parallel rank. Excess: " +
 		"computation time beyond that of peers, workers of the same stage.",
 	Columns: []Column{
@@ -61,7 +62,8 @@ var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "P
 		{Key: "rest_ns", Title: "rest", Unit: Time},
 	}}
 
-var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]", What: "kinds of groups",
+var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]",
+	What: "kinds of groups",
 	Note: "Known by their name, by what they communicate when (use), or by their members.",
 	Columns: []Column{
 		{Key: "role", Title: "for"},
@@ -137,7 +139,8 @@ func lossFacts(t *document.Training) []string {
 // otherFacts say what else is to be known of the job.
 func otherFacts(t *document.Training) (facts []string) {
 	if e := t.ClockErrorNs; e > 0 {
-		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).", 1+float64(e)/float64(max(1, t.EqualNs)), words.Time(e))
+		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).",
+			1+float64(e)/float64(max(1, t.EqualNs)), words.Time(e))
 		if t.WithinClockError {
 			fact += " All of the loss may."
 		}

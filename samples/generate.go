@@ -63,7 +63,8 @@ func describe(o Options) string {
 
 // simulate runs a plan.
 func simulate(ctx context.Context, o Options, p *plan, clocks []localClock, sink trace.Sink) (*Truth, error) {
-	s := &simulation{program: p, iterations: o.Iterations, network: o.Network, record: o.Plant.Record, instances: make(map[instanceKey]*instance), truth: &Truth{}}
+	s := &simulation{program: p, iterations: o.Iterations, network: o.Network, record: o.Plant.Record,
+		instances: make(map[instanceKey]*instance), truth: &Truth{}}
 	for _, c := range p.comms {
 		s.comms = append(s.comms, c.commMembers)
 	}

@@ -220,7 +220,8 @@ func (w *trainee) work(p *profileWriter, lane int) (list []pieceOfWork) {
 	collective := func(kind string, group int) {
 		for _, op := range w.ops {
 			if op.kind == kind {
-				list = append(list, pieceOfWork{kind: kind, start: op.start, end: op.end, ready: op.start, group: group, batch: -1, peer: -1, bytes: 4 << 20})
+				list = append(list, pieceOfWork{kind: kind, start: op.start, end: op.end, ready: op.start, group: group, batch: -1, peer: -1,
+					bytes: 4 << 20})
 			}
 		}
 	}
@@ -338,7 +339,8 @@ func (p *profileWriter) rank(f *profileFile, rank int, list []pieceOfWork, at in
 				thread = engine
 			}
 			f.event("cuda_runtime", "cudaLaunchKernel", process, thread, clock(launched), clock(launched+1), kernel)
-			f.event("kernel", "gemm_"+w.kind, 0, 7, clock(at+w.start+(w.end-w.start)*k/n), clock(at+w.start+(w.end-w.start)*(k+1)/n), kernel+`,"stream":7`)
+			f.event("kernel", "gemm_"+w.kind, 0, 7, clock(at+w.start+(w.end-w.start)*k/n), clock(at+w.start+(w.end-w.start)*(k+1)/n),
+				kernel+`,"stream":7`)
 			launched++
 		}
 		switch w.kind {
@@ -363,7 +365,8 @@ func (p *profileWriter) communicate(f *profileFile, rank int, w *pieceOfWork, la
 	clock, names := p.clock(rank), collectiveNames[w.kind]
 	name, ranks := p.group(w.group, rank)
 	args := fmt.Sprintf(`"correlation":%d,"stream":%d,"Collective name":%q,"In msg nelems":%d,"Out msg nelems":%[4]d,"dtype":"BFloat16",`+
-		`"Group size":%d,"Process Group Name":%q,"Process Group Description":%q`, f.id, 20+w.group, names[0], w.bytes/2, len(ranks), name, p.about(w.group))
+		`"Group size":%d,"Process Group Name":%q,"Process Group Description":%q`, f.id, 20+w.group, names[0], w.bytes/2, len(ranks), name,
+		p.about(w.group))
 	const longest = 32 // that are listed
 	if len(ranks) <= longest {
 		args += `,"Process Group Ranks":"` + listed(ranks) + `"`
@@ -384,7 +387,8 @@ func (p *profileWriter) communicate(f *profileFile, rank int, w *pieceOfWork, la
 		stream += 20*(1+w.peer) + 10*w.way + cmp.Compare(w.kind, "recv")*5
 	}
 	start := max(at+w.start, launched)
-	f.event("kernel", "ncclDevKernel_"+names[1]+"(ncclDevKernelArgsStorage<4096ul>)", 0, stream, clock(start), clock(max(start, at+w.end+late)), args)
+	f.event("kernel", "ncclDevKernel_"+names[1]+"(ncclDevKernelArgsStorage<4096ul>)", 0, stream, clock(start),
+		clock(max(start, at+w.end+late)), args)
 }
 
 // clock returns the clock of a rank: that of its worker's host.

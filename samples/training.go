@@ -110,7 +110,8 @@ func (o *TrainingOptions) check() error {
 		return fmt.Errorf("no schedule %q; want one of %v", o.Schedule, Schedules())
 	case o.Schedule == "interleaved" && (o.PP < 2 || o.MicroBatches%o.PP != 0):
 		return errors.New("an interleaved schedule needs two stages or more, and a multiple of them as micro-batches")
-	case o.Compute < 1000 || o.Compute > 1e12 || !(o.Noise >= 0 && o.Noise < 1) || !(o.LastStage >= 0) || !(o.Sequences >= 0 && o.Sequences < 1):
+	case o.Compute < 1000 || o.Compute > 1e12 || !(o.Noise >= 0 && o.Noise < 1) || !(o.LastStage >= 0) ||
+		!(o.Sequences >= 0 && o.Sequences < 1):
 		return errors.New("a time or share is not valid")
 	}
 	for _, s := range o.Slow {
@@ -124,7 +125,8 @@ func (o *TrainingOptions) check() error {
 // GenerateTraining simulates a training job and gives its events to the sink that open returns. Operations start once what they
 // depend on has ended (docs/internals/TRAINING.md), so that a replay finds their times. The errors are those of options that make no
 // sense, of the sink, and of ctx.
-func GenerateTraining(ctx context.Context, o TrainingOptions, open func(trace.Info, *trace.Defs) (trace.Sink, error)) (*TrainingTruth, error) {
+func GenerateTraining(ctx context.Context, o TrainingOptions,
+	open func(trace.Info, *trace.Defs) (trace.Sink, error)) (*TrainingTruth, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("generating a training job: %w", err)

@@ -109,7 +109,8 @@ func TestMostEndEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := part.Efficiency; e == nil || len(e.UsefulNs) != 8 || len(part.Diagnosis) == 0 || !slices.Equal(part.Diagnosis[0].Ranks, []uint32{7}) {
+	if e := part.Efficiency; e == nil || len(e.UsefulNs) != 8 || len(part.Diagnosis) == 0 ||
+		!slices.Equal(part.Diagnosis[0].Ranks, []uint32{7}) {
 		t.Errorf("the part that all ranks are in has efficiencies %v and causes %v", e, part.Diagnosis)
 	}
 }

@@ -56,7 +56,8 @@ func TestPartIsDiagnosed(t *testing.T) {
 // TestPartWaitsForOthers: ranks that are selected and wait for one that is not have its cause; what they wait is neither serialization nor
 // transfer of theirs.
 func TestPartWaitsForOthers(t *testing.T) {
-	src := statstest.Generated(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 100, Threads: 1, Seed: 1, Plant: samples.Plant{Imbalance: 5000}})
+	src := statstest.Generated(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 100, Threads: 1, Seed: 1,
+		Plant: samples.Plant{Imbalance: 5000}})
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	a, err := stats.Analyze(t.Context(), tr, analysis.Options{Ranks: []uint32{0, 1, 2, 3}, Overhead: &overhead.Options{PerCall: true}}, true)
 	if err != nil {
@@ -65,7 +66,8 @@ func TestPartWaitsForOthers(t *testing.T) {
 	if len(a.Diagnosis) == 0 || a.Diagnosis[0].Kind != cause.Imbalance || !slices.Equal(a.Diagnosis[0].Ranks, []uint32{7}) {
 		t.Errorf("causes are %+v", a.Diagnosis)
 	}
-	if e := a.Efficiency; e.UnselectedWaitNs == 0 || e.ParallelEfficiency == nil || e.SerializationEfficiency != nil || e.TransferEfficiency != nil {
+	if e := a.Efficiency; e.UnselectedWaitNs == 0 || e.ParallelEfficiency == nil || e.SerializationEfficiency != nil ||
+		e.TransferEfficiency != nil {
 		t.Errorf("efficiencies are %+v", e)
 	}
 }

@@ -41,8 +41,8 @@ func jobs(t *testing.T, o samples.TrainingOptions) map[string]trace.Source {
 	return map[string]trace.Source{"table": table, "profiles": profiles}
 }
 
-// TestSlowWorkersLead: a planted slow worker, or a long last stage, is the first cause, with what mending it gains; that others wait for late
-// ranks is its effect. Where workers are equal no cause is about them.
+// TestSlowWorkersLead: a planted slow worker, or a long last stage, is the first cause, with what mending it gains; that others wait for
+// late ranks is its effect. Where workers are equal no cause is about them.
 func TestSlowWorkersLead(t *testing.T) {
 	size := samples.TrainingOptions{DP: 4, PP: 4, MicroBatches: 8, Steps: 24, Seed: 3, Noise: 0.02, Kernels: 2}
 	late := func(c cause.Cause) bool { _, ok := c.Evidence["collective_wait_ns"]; return ok }
@@ -52,8 +52,10 @@ func TestSlowWorkersLead(t *testing.T) {
 		headline string
 		ranks    []uint32
 	}{
-		{"since", func(o *samples.TrainingOptions) { o.Slow = []samples.SlowWorker{{Rank: 12, Factor: 1.5, From: 10}} }, "Rank 12 is slow since step 10", []uint32{12}},
-		{"always", func(o *samples.TrainingOptions) { o.Slow = []samples.SlowWorker{{Rank: 5, Factor: 1.5}} }, "Rank 5 is always slow", []uint32{5}},
+		{"since", func(o *samples.TrainingOptions) { o.Slow = []samples.SlowWorker{{Rank: 12, Factor: 1.5, From: 10}} },
+			"Rank 12 is slow since step 10", []uint32{12}},
+		{"always", func(o *samples.TrainingOptions) { o.Slow = []samples.SlowWorker{{Rank: 5, Factor: 1.5}} }, "Rank 5 is always slow",
+			[]uint32{5}},
 		{"stage", func(o *samples.TrainingOptions) { o.LastStage = 0.5 }, "The last stage computes too long", []uint32{12, 13, 14, 15}},
 		{"equal", func(*samples.TrainingOptions) {}, "", nil},
 	} {
@@ -90,8 +92,8 @@ func TestSlowWorkersLead(t *testing.T) {
 	}
 }
 
-// TestLateWorkerGains: where a few steps do not tell that a worker is slow for itself, that it comes late has what steps gain without it. In the
-// run rank 1 sleeps 20 ms in each of four steps.
+// TestLateWorkerGains: where a few steps do not tell that a worker is slow for itself, that it comes late has what steps gain without it.
+// In the run rank 1 sleeps 20 ms in each of four steps.
 func TestLateWorkerGains(t *testing.T) {
 	src, err := readers.Open(t.Context(), tracetest.Shared(t, "json/gloo"), readers.OpenOptions{})
 	if err != nil {

@@ -52,7 +52,8 @@ func TestFieldsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	if members := reflect.TypeFor[trace.Defs]().NumField(); kinds != members-4 { // clock, strings, their identifiers, topologies (made of opaque definitions)
+	// clock, strings, their identifiers, topologies (made of opaque definitions)
+	if members := reflect.TypeFor[trace.Defs]().NumField(); kinds != members-4 {
 		t.Errorf("%d kinds of %d members of Defs", kinds, members)
 	}
 	d := &trace.Defs{}

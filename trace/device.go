@@ -124,16 +124,17 @@ func (n *named) match(name string) bool {
 }
 
 // sleepingCalls are such functions of the C library and of Python, which profilers name by file and line, or as built in.
-var sleepingCalls = named{[]string{"sleep", "pause", "poll", "select", "wait", "futex", "join", "acquire", "get"}, regexp.MustCompile(`^(?:` +
-	`(?:u|nano|clock_nano)?sleep|pause|p?poll|p?select|epoll_p?wait2?|sem_(?:timed|clock)?wait|futex|sigwait(?:info)?|sigtimedwait` +
-	`|pthread_(?:cond_(?:timed|clock)?wait|(?:timed|clock)?join(?:_np)?|barrier_wait)` +
-	`|time\.sleep` +
-	`|<?built-in (?:function|method) (?:sleep|select|poll|acquire)\b.*|<method '(?:acquire|poll|wait)' of .*` +
-	`|(?:.*/)?threading\.py\(\d+\): (?:wait|wait_for|join|_wait_for_tstate_lock|acquire)` +
-	`|(?:.*/)?queue\.py\(\d+\): (?:get|join)` +
-	`|(?:.*/)?selectors\.py\(\d+\): select` +
-	`|(?:.*/)?multiprocessing/(?:connection|popen_fork|synchronize)\.py\(\d+\): (?:wait|_?poll|acquire)` +
-	`)(?:\(\))?$`)}
+var sleepingCalls = named{[]string{"sleep", "pause", "poll", "select", "wait", "futex", "join", "acquire", "get"},
+	regexp.MustCompile(`^(?:` +
+		`(?:u|nano|clock_nano)?sleep|pause|p?poll|p?select|epoll_p?wait2?|sem_(?:timed|clock)?wait|futex|sigwait(?:info)?|sigtimedwait` +
+		`|pthread_(?:cond_(?:timed|clock)?wait|(?:timed|clock)?join(?:_np)?|barrier_wait)` +
+		`|time\.sleep` +
+		`|<?built-in (?:function|method) (?:sleep|select|poll|acquire)\b.*|<method '(?:acquire|poll|wait)' of .*` +
+		`|(?:.*/)?threading\.py\(\d+\): (?:wait|wait_for|join|_wait_for_tstate_lock|acquire)` +
+		`|(?:.*/)?queue\.py\(\d+\): (?:get|join)` +
+		`|(?:.*/)?selectors\.py\(\d+\): select` +
+		`|(?:.*/)?multiprocessing/(?:connection|popen_fork|synchronize)\.py\(\d+\): (?:wait|_?poll|acquire)` +
+		`)(?:\(\))?$`)}
 
 // LoadsData tells for each region whether it is one in which a program waits for the next batch of its input: a DataLoader of PyTorch, an
 // iterator of TensorFlow or DALI.
@@ -145,8 +146,9 @@ func (d *Defs) LoadsData() []bool {
 	return out
 }
 
-var loadingCalls = named{[]string{"DataLoader", "dataloader", "Iterator", "dali"}, regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
-	`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)}
+var loadingCalls = named{[]string{"DataLoader", "dataloader", "Iterator", "dali"},
+	regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
+		`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)}
 
 // IsDeviceCall reports whether a region is a call of an accelerator's runtime.
 func (d *Defs) IsDeviceCall(id RegionID) bool {

@@ -27,12 +27,14 @@ func TestDeviceWaits(t *testing.T) {
 
 func TestSleeps(t *testing.T) {
 	for name, want := range map[string]bool{
-		"usleep": true, "nanosleep": true, "pthread_cond_timedwait": true, "pthread_join": true, "poll": true, "epoll_wait": true, "sem_wait": true,
+		"usleep": true, "nanosleep": true, "pthread_cond_timedwait": true, "pthread_join": true, "poll": true, "epoll_wait": true,
+		"sem_wait":                true,
 		"threading.py(359): wait": true, "/usr/lib/python3.10/threading.py(1116): _wait_for_tstate_lock": true, "queue.py(171): get": true,
 		"<built-in method acquire of _thread.lock object>": true, "<built-in function sleep>": true, "time.sleep": true,
 		"multiprocessing/connection.py(917): wait": true,
 
-		"sleep_study": false, "torch/distributed/distributed_c10d.py(2): wait": false, "poll_results": false, "MPI_Wait": false, "my/queue.py: get": false,
+		"sleep_study": false, "torch/distributed/distributed_c10d.py(2): wait": false, "poll_results": false, "MPI_Wait": false,
+		"my/queue.py: get":                     false,
 		"threading.py(1075): _bootstrap_inner": false, "select_action": false,
 	} {
 		d := &trace.Defs{Strings: []string{name}, Regions: []trace.Region{{Name: 0}}}
@@ -44,8 +46,9 @@ func TestSleeps(t *testing.T) {
 
 func TestLoadsData(t *testing.T) {
 	for name, want := range map[string]bool{
-		"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__": true, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": true,
-		"torch/utils/data/dataloader.py(630): __next__": true, "IteratorGetNext": true,
+		"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__":   true,
+		"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": true,
+		"torch/utils/data/dataloader.py(630): __next__":                 true, "IteratorGetNext": true,
 
 		"torch/utils/data/dataloader.py(12): __init__": false, "MyDataLoader": false, "aten::copy_": false,
 	} {

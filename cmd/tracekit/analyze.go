@@ -88,8 +88,9 @@ func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
 	cli.Top(set, &o.top, "10")
 	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
 	set.StringVar(&o.topology, "topology", "", topologyUsage)
-	cli.Var(set, &o.placed, cli.List(cli.Choice(analysis.RankMetrics()...)), "topology-metric", "", "`metrics` to draw on the topology (with -o): "+
-		strings.Join(analysis.RankMetrics(), ", ")+" (default: all)")
+	cli.Var(set, &o.placed, cli.List(cli.Choice(analysis.RankMetrics()...)), "topology-metric", "",
+		"`metrics` to draw on the topology (with -o): "+
+			strings.Join(analysis.RankMetrics(), ", ")+" (default: all)")
 }
 
 // addAnalysisFlags adds what an analysis is told by every command that makes one.
@@ -172,7 +173,8 @@ func (o *analyzeOptions) analyze(ctx context.Context, io *cli.Streams) (t *trace
 	return t, a, nil
 }
 
-func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace, profile *fit.Profile) (*analysis.Result, error) {
+func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t *trace.Trace,
+	profile *fit.Profile) (*analysis.Result, error) {
 	o := analysis.Options{Jobs: opts.Jobs, Ranks: opts.Ranks, From: opts.From, To: opts.To, Top: opts.top,
 		Overhead: opts.overheadOptions(profile)}
 	if opts.workers != nil {

@@ -78,10 +78,11 @@ func (o *convertOptions) ShardOf(c *cobra.Command, s *cli.Streams) (err error) {
 	}
 	task := cli.ShardTask{ShardFlag: &o.ShardFlag, ReadFlags: &o.ReadFlags, Dir: o.Out, Force: o.Force, Stage: shards.Written,
 		Title: "converting"}
-	return cli.RunShard(c.Context(), s, task, func(src *cli.Input, locations []trace.LocationID, p *engine.Progress) (*readers.Written, error) {
-		return readers.WritePart(c.Context(), src, locations, o.Out, o.ShardFlag.Number, o.ShardFlag.Of,
-			readers.CreateOptions{Format: o.Format, Jobs: o.Jobs, Store: src.Store, Context: c.Context()}, p)
-	})
+	return cli.RunShard(c.Context(), s, task,
+		func(src *cli.Input, locations []trace.LocationID, p *engine.Progress) (*readers.Written, error) {
+			return readers.WritePart(c.Context(), src, locations, o.Out, o.ShardFlag.Number, o.ShardFlag.Of,
+				readers.CreateOptions{Format: o.Format, Jobs: o.Jobs, Store: src.Store, Context: c.Context()}, p)
+		})
 }
 
 // archiveShard writes the event files of a share of the locations.
@@ -186,7 +187,8 @@ func (o *combineOptions) join(ctx context.Context, io *cli.Streams) error {
 	if err := cli.OnlyFlags(o.Set, refusal, "output", "force", "jobs", "memory", "quiet", "json", "strict", "mirror"); err != nil {
 		return err
 	}
-	opts := &compressOptions{ReadFlags: o.ReadFlags, FileFlags: cli.FileFlags{Output: o.Dir, Force: o.Force, Extensions: []string{"tkf"}}, mode: "lossless", shards: o.Shards}
+	opts := &compressOptions{ReadFlags: o.ReadFlags, FileFlags: cli.FileFlags{Output: o.Dir, Force: o.Force, Extensions: []string{"tkf"}},
+		mode: "lossless", shards: o.Shards}
 	if err := opts.validateOutput(); err != nil {
 		return err
 	}

@@ -98,8 +98,10 @@ func (o *compareOptions) Validate() error {
 	if o.JSON && o.format == "markdown" {
 		return cli.Usagef("--json and --format markdown: choose one")
 	}
-	if o.headers && (len(o.Paths) != 2 || o.runs > 1 || o.records || o.quality || o.repeat != "" || o.file != "" || o.format != "text" || o.Dir != "") {
-		return cli.Usagef("--headers compares two traces: leave out further traces and all of --runs, --records, --quality, --repeat, --baseline, --format and -o")
+	if o.headers && (len(o.Paths) != 2 || o.runs > 1 || o.records || o.quality || o.repeat != "" || o.file != "" || o.format != "text" ||
+		o.Dir != "") {
+		return cli.Usagef("--headers compares two traces: leave out further traces and all of --runs, --records, --quality, --repeat, " +
+			"--baseline, --format and -o")
 	}
 	if o.file != "" {
 		if o.runs != 0 || o.records || o.repeat != "" || o.quality {

@@ -18,8 +18,10 @@ import (
 func TestCompletedValuesAreAccepted(t *testing.T) {
 	dir, seen := t.TempDir(), 0
 	arguments := map[string][]string{
-		"analyze": {"nowhere", "-o", "x"}, "spacetime": {"nowhere", "-o", "x.png"}, "convert": {"nowhere", "x"}, "compress": {"nowhere", "-o", "x.tkf"},
-		"reconstruct": {"nowhere", "-o", "x"}, "whatif": {"nowhere", "--gains"}, "reduce": {"nowhere", "--repeating"}, "baseline": {"new.json", "nowhere"}, "compare": {"nowhere",
+		"analyze": {"nowhere", "-o", "x"}, "spacetime": {"nowhere", "-o", "x.png"}, "convert": {"nowhere", "x"},
+		"compress":    {"nowhere", "-o", "x.tkf"},
+		"reconstruct": {"nowhere", "-o", "x"}, "whatif": {"nowhere", "--gains"}, "reduce": {"nowhere", "--repeating"},
+		"baseline": {"new.json", "nowhere"}, "compare": {"nowhere",
 			"nowhere"}, "generate": {"ring", "--ranks", "2", "--iterations", "1"},
 		"report": {"nowhere", "-o", "x.html"},
 	}

@@ -94,7 +94,8 @@ func picture(out *cli.OutFlags) *cli.FileFlags {
 }
 
 // find finds the curves that are asked for, and draws one if -o asks for it.
-func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []whatif.Change, doc *outcome.Whatif, out *cli.OutFlags) (err error) {
+func (c *curves) find(ctx context.Context, m, other *whatif.Model, changes []whatif.Change, doc *outcome.Whatif,
+	out *cli.OutFlags) (err error) {
 	if c.latency.asked {
 		if doc.Latency, err = m.LatencyCurve(ctx, c.latency.to, changes...); err != nil {
 			return err

@@ -156,7 +156,8 @@ func TestDocumentKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, printed := range []any{document.Analysis{}, outcome.Whatif{}, outcome.Info{}, outcome.Fit{}, fit.Profile{}, outcome.Compress{},
-		outcome.CallTrees{}, outcome.Compare{}, compare.Baseline{}, outcome.Scaling{}, outcome.Explain{}, outcome.Report{}, outcome.View{}, outcome.Spacetime{},
+		outcome.CallTrees{}, outcome.Compare{}, compare.Baseline{}, outcome.Scaling{}, outcome.Explain{}, outcome.Report{}, outcome.View{},
+		outcome.Spacetime{},
 		headers.Profile{}, sampling.Document{}, outcome.Reduce{}, outcome.Regenerate{}, outcome.Convert{}, outcome.Hang{}} {
 		form := reflect.TypeOf(printed)
 		name := form.String()

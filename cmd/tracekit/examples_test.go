@@ -20,8 +20,8 @@ func exampleTraces(t *testing.T) {
 		succeed(t, ".", "generate", "halo", "-q", "--ranks", fmt.Sprint(ranks), "--iterations", "20", "--seed", fmt.Sprint(seed),
 			"--late-sender", "5000", "-o", path)
 	}
-	for i, path := range []string{"before-1", "before-2", "before-3", "after-1", "after-2", "after-3", "before.otf2", "after.otf2", "mpibench-2",
-		"mpibench-4", "scorep-20261121", "run2.otf2"} {
+	for i, path := range []string{"before-1", "before-2", "before-3", "after-1", "after-2", "after-3", "before.otf2", "after.otf2",
+		"mpibench-2", "mpibench-4", "scorep-20261121", "run2.otf2"} {
 		halo(path, 4, i)
 	}
 	for _, ranks := range []int{1, 2, 4, 8, 16} {

@@ -69,7 +69,8 @@ func (o *fitOptions) Add(set *pflag.FlagSet) {
 	cli.Var(set, &o.sample, cli.Int(0, math.MaxInt32), "sample", "0", "fit this `number` of calls of each key, drawn at random, and draw "+
 		"again if no law is accepted; 0: all calls")
 	set.Uint64Var(&o.seed, "seed", 1, cli.SeedUsage)
-	cli.Var(set, &o.base, cli.NumberIn("a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 || v == -1 }), "base-points", "-1",
+	cli.Var(set, &o.base, cli.NumberIn("a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 || v == -1 }), "base-points",
+		"-1",
 		"keep only points of T(p, b) where it bends: interpolation misses no measured t_max by more than this `share`; -1: keep all")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
 	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+

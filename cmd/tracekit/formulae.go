@@ -49,12 +49,12 @@ the tree of the first rank.
 Partners are ranks, or relative to the own rank (self+1). L1 and L2 are loops of the call path.
 After "where" they are loops within loops of a sequence.
 
-With --each it compares traces: how large formulae are, how much smaller than the trace, how far off rebuilt
-times are, and how long compressing takes. With -o it also draws these.`,
+With --each it compares traces. It says how large formulae are, and how much smaller than the trace.
+It also says how far off rebuilt times are, and how long compressing takes. With -o it draws these.`,
 		Example: `  tracekit formulae run.tkf
   tracekit formulae --ranks 3 --top 50 run.tkf
   tracekit formulae --formulae paper traces.otf2
-  tracekit formulae --each run-16 run-64 run-256 -o pictures`,
+  tracekit formulae --each run-4.otf2 run-8.otf2 run-16.otf2 -o pictures`,
 		Args: cobra.MinimumNArgs(1),
 	}, &formulaeOptions{}, runFormulae)
 }

@@ -55,7 +55,8 @@ func (o *formulaeOptions) compareRuns(ctx context.Context, io *cli.Streams) (err
 }
 
 // studied compresses a trace with laws and with means, and compares what is rebuilt with it.
-func (o *formulaeOptions) studied(ctx context.Context, io *cli.Streams, path, file string, doc *outcome.FormulaeStudy) (*outcome.StudiedRun, error) {
+func (o *formulaeOptions) studied(ctx context.Context, io *cli.Streams, path, file string,
+	doc *outcome.FormulaeStudy) (*outcome.StudiedRun, error) {
 	t, err := o.reconciled(ctx, io, path)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,8 @@ func (o *formulaeOptions) compress(ctx context.Context, io *cli.Streams, src tra
 		return nil, err
 	}
 	report, err := cli.Watch(io, o.Quiet, "compressing", func(p *engine.Progress) (*tkf.Report, error) {
-		return tkf.Compress(ctx, src, f, tkf.Options{Mode: tkf.Statistics, Form: o.form, Durations: durations, Seed: 1, Jobs: o.Jobs, Progress: p})
+		return tkf.Compress(ctx, src, f, tkf.Options{Mode: tkf.Statistics, Form: o.form, Durations: durations, Seed: 1, Jobs: o.Jobs,
+			Progress: p})
 	})
 	return report, errors.Join(err, f.Close())
 }

@@ -14,7 +14,8 @@ import (
 func TestFormulaeOfRuns(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{"40", "10"} {
-		if _, stderr, code := tracekit(t, dir, "generate", "halo", "--processes", "4", "--iterations", n, "-o", filepath.Join(dir, n)); code != 0 {
+		if _, stderr, code := tracekit(t, dir, "generate", "halo", "--processes", "4", "--iterations", n, "-o",
+			filepath.Join(dir, n)); code != 0 {
 			t.Fatal(stderr)
 		}
 	}

@@ -33,7 +33,8 @@ func (o *generateOptions) addTraining(set *pflag.FlagSet) {
 		"interleaved or zero-bubble")
 	cli.Var(set, &t.Slow, cli.Repeated(cli.Parsed(parseSlowWorker)), "slow-worker", "", "training: a worker that computes longer, "+
 		"`RANK=FACTOR`, as in 5=1.5; 5=1.5@20 from step 20 on, 5=1.5%10 in 10 % of steps; repeatable")
-	cli.Var(set, &t.LastStage, cli.NumberIn("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0", "training: `share` by which the last stage computes longer")
+	cli.Var(set, &t.LastStage, cli.NumberIn("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0",
+		"training: `share` by which the last stage computes longer")
 	cli.Var(set, &t.Sequences, shareBelow1(), "sequences", "0", "training: largest deviation of a micro-batch's length, as a `share`")
 	set.BoolVar(&o.profiles, "profiles", false, "training: write what PyTorch's profiler records, a directory with a JSON file for each GPU")
 	set.IntVar(&t.Kernels, "kernels", 4, "training: kernels of a computation, with --profiles")
@@ -75,7 +76,8 @@ func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 			return samples.WriteProfiles(ctx, o, opts.output)
 		})
 	} else {
-		truth, err = written(ctx, io, opts, func(create opener) (*samples.TrainingTruth, error) { return samples.GenerateTraining(ctx, o, create) })
+		truth, err = written(ctx, io, opts,
+			func(create opener) (*samples.TrainingTruth, error) { return samples.GenerateTraining(ctx, o, create) })
 	}
 	if err != nil {
 		return err
@@ -83,7 +85,8 @@ func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 	if opts.json {
 		return cli.PrintJSON(io.Out, truth)
 	}
-	text.Line(io.Out, "%s: %s of %s on %s, %s", opts.output, words.Plural(o.Steps, "step", "steps"), words.Plural(truth.Workers, "worker", "workers"),
+	text.Line(io.Out, "%s: %s of %s on %s, %s", opts.output, words.Plural(o.Steps, "step", "steps"),
+		words.Plural(truth.Workers, "worker", "workers"),
 		words.Plural(truth.GPUs, "GPU", "GPUs"), words.Plural(int(truth.Events), "event", "events"))
 	g := &text.Grid{Heading: "What an analysis must find", Titles: []string{"<", "excess", "<when"}}
 	for _, s := range truth.Slow {

@@ -135,7 +135,8 @@ func groups() []group {
 	return []group{
 		{"Look at a trace:", []named{{"analyze", newAnalyze}, {"view", newView}, {"report", newReport}, {"info", newInfo},
 			{"spacetime", newSpacetime}}},
-		{"Find out why:", []named{{"explain", newExplain}, {"hang", newHang}, {"whatif", newWhatif}, {"stragglers", newStragglers}, {"sql", newSQL},
+		{"Find out why:", []named{{"explain", newExplain}, {"hang", newHang}, {"whatif", newWhatif}, {"stragglers", newStragglers},
+			{"sql", newSQL},
 			{"headers", newHeaders}, {"fit", newFit}, {"mcp", newMCP}}},
 		{"Compare runs:", []named{{"compare", newCompare}, {"baseline", newBaseline}, {"scaling", newScaling}}},
 		{"Make traces smaller or move them:", []named{{"convert", newConvert}, {"compress", newCompress}, {"reconstruct", newReconstruct},

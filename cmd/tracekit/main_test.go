@@ -253,7 +253,8 @@ func TestReportDirectory(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "report", "report.txt"))
-	if screen, all := bytes.Index(text, []byte("\nWHAT TO FIX")), bytes.Index(text, []byte("\nWhat to fix\n")); err != nil || screen < 0 || all < screen {
+	if screen, all := bytes.Index(text, []byte("\nWHAT TO FIX")), bytes.Index(text, []byte("\nWhat to fix\n")); err != nil || screen < 0 ||
+		all < screen {
 		t.Errorf("report.txt does not begin with the first screen: %v", err)
 	}
 	if _, _, code := tracekit(t, dir, "analyze", "-o", "report", archive); code != exitUsage {

@@ -136,13 +136,14 @@ func newAgentServer() *mcp.Server {
 			`Savings are upper limits. Repeat what an answer says under "Evidence lacks".`,
 	})
 	a := new(agent)
-	add(s, reads, "info", "Show what a trace contains: format, ranks, threads, time span, notes.", func(ctx context.Context, in agentInfo) (string, error) {
-		text, f, err := a.do(ctx, in.Page, with("info").flag("counts", in.Counts).paths(in.Trace))
-		if err != nil {
-			return "", err
-		}
-		return paged(text, lacks(f.findings), in.Page) // records were not compared with each other
-	})
+	add(s, reads, "info", "Show what a trace contains: format, ranks, threads, time span, notes.",
+		func(ctx context.Context, in agentInfo) (string, error) {
+			text, f, err := a.do(ctx, in.Page, with("info").flag("counts", in.Counts).paths(in.Trace))
+			if err != nil {
+				return "", err
+			}
+			return paged(text, lacks(f.findings), in.Page) // records were not compared with each other
+		})
 	add(s, reads, "analyze", "Show where the time goes, what to fix, which place or rank makes others wait, and what a fix would save.",
 		func(ctx context.Context, in agentAnalyze) (string, error) {
 			return a.run(ctx, in.Page, with("analyze").text("section", strings.Join(in.Sections, ",")).text("ranks", in.Ranks).
@@ -155,21 +156,23 @@ func newAgentServer() *mcp.Server {
 				text("network", in.Network).text("rank-speed", in.RankSpeed...).text("nonblocking", in.Nonblocking...).
 				text("order", in.Order...).paths(in.Trace))
 		})
-	add(s, reads, "compare", "Show what changed between runs, and whether it is noise.", func(ctx context.Context, in agentCompare) (string, error) {
-		if in.Baseline != "" && len(in.A) > 0 {
-			return "", errors.New("the runs before the change are in a or in baseline: choose one")
-		}
-		line := with("compare").text("baseline", in.Baseline)
-		if in.Baseline == "" {
-			line = line.text("runs", fmt.Sprint(len(in.A)))
-		}
-		return a.run(ctx, in.Page, line.paths(append(slices.Clone(in.A), in.B...)))
-	})
+	add(s, reads, "compare", "Show what changed between runs, and whether it is noise.",
+		func(ctx context.Context, in agentCompare) (string, error) {
+			if in.Baseline != "" && len(in.A) > 0 {
+				return "", errors.New("the runs before the change are in a or in baseline: choose one")
+			}
+			line := with("compare").text("baseline", in.Baseline)
+			if in.Baseline == "" {
+				line = line.text("runs", fmt.Sprint(len(in.A)))
+			}
+			return a.run(ctx, in.Page, line.paths(append(slices.Clone(in.A), in.B...)))
+		})
 	add(s, writes, "baseline", "Keep figures of runs in a small text file, for compare; three or more runs show the noise.",
 		func(ctx context.Context, in agentBaseline) (string, error) {
 			return a.run(ctx, in.Page, with("baseline").flag("replace", in.Replace).paths([]string{in.File}, in.Runs...))
 		})
-	add(s, reads, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as late_ranks.",
+	add(s, reads, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as "+
+		"late_ranks.",
 		func(ctx context.Context, in agentSQL) (string, error) {
 			return a.run(ctx, in.Page, with("sql").text("format", "csv").flag("one-trace", in.One).paths(in.Traces, in.Query))
 		})
@@ -360,8 +363,8 @@ const (
 )
 
 // tokens returns how many tokens the first bytes of a text have, and how many bytes those are: all, unless there are more than most tokens.
-// A token is up to three digits, four letters or eight blanks or hyphens, or one other character; characters of three bytes or more count twice.
-// The vocabularies of agents need about as many for tables, and fewer for prose.
+// A token is up to three digits, four letters or eight blanks or hyphens, or one other character; characters of three bytes or more count
+// twice. The vocabularies of agents need about as many for tables, and fewer for prose.
 func tokens(text string, most int) (count, size int) {
 	kind, run := rune(0), 0 // of the last token
 	for i, r := range text {

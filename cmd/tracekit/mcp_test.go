@@ -53,7 +53,8 @@ func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]
 func TestAgentsAskWhoMakesOthersWait(t *testing.T) {
 	program := exec.Command(os.Args[0], "mcp")
 	program.Env = append(os.Environ(), asProgram+"=1")
-	for name, s := range map[string]*mcp.ClientSession{"memory": inMemory(t), "program": connected(t, &mcp.CommandTransport{Command: program})} {
+	for name, s := range map[string]*mcp.ClientSession{"memory": inMemory(t),
+		"program": connected(t, &mcp.CommandTransport{Command: program})} {
 		text, failed := call(t, s, "analyze", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}})
 		for _, want := range []string{"Rank 2 is slow in work (ring.c:31)", "98 % caused by rank 2", "no record of the trace is missing"} {
 			if failed || !strings.Contains(text, want) {
@@ -170,8 +171,8 @@ func TestAgentsPages(t *testing.T) {
 	}
 }
 
-// TestAgentsPagesOfNumbers states that a page of short numbers has at most 2,000 tokens, though each digit and each comma is one, and that text of
-// the usual kind fills it.
+// TestAgentsPagesOfNumbers states that a page of short numbers has at most 2,000 tokens, though each digit and each comma is one, and that
+// text of the usual kind fills it.
 func TestAgentsPagesOfNumbers(t *testing.T) {
 	for line, least := range map[string]int{"1,0,2\n": 1800, "MPI_Waitall takes 1234 us of rank 3\n": 3700} {
 		part, err := paged(strings.Repeat(line, 5000), "END", 2)
@@ -216,7 +217,8 @@ func TestAgentsHearOfLongNames(t *testing.T) {
 	if err != nil || len(got) > pageBytes || strings.Count(got, "line\n") < 100 || !strings.Contains(got, "4 further findings") {
 		t.Errorf("%d bytes: %v", len(got), err)
 	}
-	if got, _ := call(t, inMemory(t), "info", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}}); strings.Contains(got, "Evidence") {
+	if got, _ := call(t, inMemory(t), "info", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}}); strings.Contains(got,
+		"Evidence") {
 		t.Error("info says that records fit together, which it has not read")
 	}
 }

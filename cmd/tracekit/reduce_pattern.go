@@ -46,8 +46,9 @@ func (f *repeatFlags) Add(set *pflag.FlagSet) {
 		"iterations of each kind to keep")
 	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are equal if their counts of MPI calls differ by at most this "+
 		"`number` (default: all calls, partners and sizes equal)")
-	cli.Var(set, &f.times, cli.Choice("auto", "laws", "exact"), "repeating-times", "auto", "`times` to keep of iterations that are cut: exact; "+
-		"laws, whose size does not grow with the run; or auto: laws if ranks are in step")
+	cli.Var(set, &f.times, cli.Choice("auto", "laws", "exact"), "repeating-times", "auto",
+		"`times` to keep of iterations that are cut: exact; "+
+			"laws, whose size does not grow with the run; or auto: laws if ranks are in step")
 	set.BoolVar(&f.regenerate, "regenerate", false, "restore the iterations that --repeating cut, and write them to -o")
 }
 
@@ -249,7 +250,8 @@ func runRegenerate(ctx context.Context, io *cli.Streams, opts *reduceOptions) er
 		return err
 	}
 	doc := &outcome.Regenerate{Schema: regenerateSchema, In: in.Info().Path, Out: opts.Out, Format: opts.Format,
-		Intervals: repeats.Intervals, Again: len(repeats.Which), Drawn: repeats.Laws != nil, Rebuilt: document.RebuiltOf(again.Info()), Findings: analysis.FindingRows(t.Findings)}
+		Intervals: repeats.Intervals, Again: len(repeats.Which), Drawn: repeats.Laws != nil, Rebuilt: document.RebuiltOf(again.Info()),
+		Findings: analysis.FindingRows(t.Findings)}
 	t.Release()
 	if t.Clock.MaxShift > 0 || readers.Foreign(opts.Format) {
 		again = pattern.Moved(merge.Corrected(t), t)

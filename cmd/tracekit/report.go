@@ -61,7 +61,8 @@ func (o *reportOptions) Add(set *pflag.FlagSet) {
 	o.runsOptions.Add(set)
 	cli.Var(set, &o.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
 	cli.Var(set, &o.sampled, cli.Text(), "sampled", "", "also show by call path what this `configuration` would sample, such as P-0.05-STAT")
-	cli.Var(set, &o.rules, cli.Repeated(cli.File("star")), "kept-by", "", "also show by call path what this rule `file` would keep; repeatable")
+	cli.Var(set, &o.rules, cli.Repeated(cli.File("star")), "kept-by", "",
+		"also show by call path what this rule `file` would keep; repeatable")
 	o.AddFile(set, "`file` to write", "html", "htm")
 }
 

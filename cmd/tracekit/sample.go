@@ -217,7 +217,8 @@ func (o *sampleOptions) validateOutput() (err error) {
 	if err := o.written.Validate(); err != nil {
 		return err
 	}
-	for _, path := range []string{o.written.Out, strings.TrimSuffix(o.written.Out, filepath.Ext(o.written.Out))} { // an archive has files beside its anchor
+	// an archive has files beside its anchor
+	for _, path := range []string{o.written.Out, strings.TrimSuffix(o.written.Out, filepath.Ext(o.written.Out))} {
 		if o.pictures.Dir != "" && filepath.Clean(path) == filepath.Clean(o.pictures.Dir) {
 			return cli.Usagef("-o %s and --write-trace %s use the same directory; choose another name", o.pictures.Dir, o.written.Out)
 		}

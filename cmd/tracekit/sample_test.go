@@ -28,7 +28,8 @@ func TestSampleDependsOnTheTraceAlone(t *testing.T) {
 	for i, args := range [][]string{{"--jobs", "1"}, {"--jobs", "4"}, {"--memory", "0"}} {
 		got, stderr, code := tracekit(t, dir, append([]string{"sample", "--json", "--force", "-o", filepath.Join(dir, "out"),
 			"--write-trace", filepath.Join(dir, "trace.json"),
-			"--config", "P-0.3-WRITE", "--config", "C-2-V1-FREQ", "--config", "T-0.0001-WRITE", "--analyses", "--plan", "error<5%", archive}, args...)...)
+			"--config", "P-0.3-WRITE", "--config", "C-2-V1-FREQ", "--config", "T-0.0001-WRITE", "--analyses", "--plan", "error<5%", archive},
+			args...)...)
 		if code != exitDone {
 			t.Fatal(stderr)
 		}

@@ -49,7 +49,8 @@ type writtenTrace struct {
 }
 
 // writeSampledTrace writes the trace of the messages that a configuration has sampled.
-func writeSampledTrace(ctx context.Context, io *cli.Streams, opts *sampleOptions, t *trace.Trace, x *sampling.Result) (*writtenTrace, error) {
+func writeSampledTrace(ctx context.Context, io *cli.Streams, opts *sampleOptions, t *trace.Trace,
+	x *sampling.Result) (*writtenTrace, error) {
 	r, err := reduce.Apply(ctx, t, []reduce.Rule{x.Rule()}, reduce.Options{Jobs: opts.Jobs})
 	if err != nil {
 		return nil, err

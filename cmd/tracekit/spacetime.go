@@ -173,7 +173,8 @@ func waitsOf(ctx context.Context, io *cli.Streams, opts *spacetimeOptions, t *tr
 		return nil, nil, err
 	}
 	cli.WarnOfProfile(io, profile, t.Source, cli.DefaultQuantile)
-	a, err := opts.Analyze(ctx, io, t, analysis.Options{Top: 1, Overhead: &overhead.Options{Fit: fit.Options{Quantile: cli.DefaultQuantile, Brief: true}, Profile: profile, PerCall: true}})
+	a, err := opts.Analyze(ctx, io, t, analysis.Options{Top: 1,
+		Overhead: &overhead.Options{Fit: fit.Options{Quantile: cli.DefaultQuantile, Brief: true}, Profile: profile, PerCall: true}})
 	if err != nil {
 		return nil, nil, err
 	}

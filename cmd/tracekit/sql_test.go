@@ -36,7 +36,8 @@ func TestSQLForms(t *testing.T) {
 		t.Errorf("the file has\n%swant\n%s%v", got, csv, err)
 	}
 	succeed(t, dir, "sql", archive, q, "-o", filepath.Join(dir, "x.parquet"))
-	if out := succeed(t, dir, "sql", archive, archive, "select (select count(*) from a.calls) - (select count(*) from b.calls) as d"); !strings.Contains(out, "\n0\n") {
+	if out := succeed(t, dir, "sql", archive, archive,
+		"select (select count(*) from a.calls) - (select count(*) from b.calls) as d"); !strings.Contains(out, "\n0\n") {
 		t.Errorf("the same trace twice differs: %s", out)
 	}
 }
@@ -53,7 +54,8 @@ func TestSQLReadsQueries(t *testing.T) {
 	if out, errs, code := ask("select 1 as a;\n\nselect\n 2 as b\n;\nselect 3 as c"); code != 0 || out != "a\n1\nb\n2\nc\n3\n" {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
-	if out, errs, code := ask("select 1 as a;\nselect nowhere from calls;\nselect 2;"); code != 1 || out != "a\n1\n" || !strings.Contains(errs, "no such column: nowhere") {
+	if out, errs, code := ask("select 1 as a;\nselect nowhere from calls;\nselect 2;"); code != 1 || out != "a\n1\n" ||
+		!strings.Contains(errs, "no such column: nowhere") {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
 }
@@ -61,7 +63,8 @@ func TestSQLReadsQueries(t *testing.T) {
 // TestPromptCompletes states what Tab adds: what all names that begin alike have in common.
 func TestPromptCompletes(t *testing.T) {
 	names := []string{"wait_ns", "wait_state", "waits", "calls"}
-	for text, want := range map[string]string{"select w": "ait", "select wait_n": "s", "CA": "lls", "select x": "", "": "", "a,b(wait_s": "tate"} {
+	for text, want := range map[string]string{"select w": "ait", "select wait_n": "s", "CA": "lls", "select x": "", "": "",
+		"a,b(wait_s": "tate"} {
 		if got := completion(names, text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
@@ -89,7 +92,8 @@ nothing
 {"query":"select 1 as a"}
 `
 	var out, errs bytes.Buffer
-	code := cli.Main(&cli.Streams{In: strings.NewReader(requests), Out: &out, Err: &errs, Width: 100}, []string{"sql", "-q", "--requests", archive}, newRoot)
+	code := cli.Main(&cli.Streams{In: strings.NewReader(requests), Out: &out, Err: &errs, Width: 100},
+		[]string{"sql", "-q", "--requests", archive}, newRoot)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
@@ -143,7 +147,8 @@ func TestSQLLongLines(t *testing.T) {
 	for _, c := range []struct{ flag, want string }{{"--requests", "more than 16.0 MiB"}, {"--json", "more than 1.00 MiB"}} {
 		var out, errs bytes.Buffer
 		long := strings.NewReader(strings.Repeat("x", mostRequest+1))
-		code := cli.Main(&cli.Streams{In: long, Out: &out, Err: &errs, Width: 100}, []string{"sql", "-q", c.flag, sampleArchive(t, "ring-4-plain")}, newRoot)
+		code := cli.Main(&cli.Streams{In: long, Out: &out, Err: &errs, Width: 100},
+			[]string{"sql", "-q", c.flag, sampleArchive(t, "ring-4-plain")}, newRoot)
 		if code != 1 || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%s: exit code %d: %s", c.flag, code, errs.String())
 		}
@@ -174,7 +179,8 @@ func TestSQLFilesOfOneTrace(t *testing.T) {
 // TestProgressForPrograms states that each stage ends with a line of JSON.
 func TestProgressForPrograms(t *testing.T) {
 	var out, errs bytes.Buffer
-	cli.Main(&cli.Streams{Out: &out, Err: &errs, Width: 100, Progress: true}, []string{"sql", sampleArchive(t, "ring-4-plain"), "select 1"}, newRoot)
+	cli.Main(&cli.Streams{Out: &out, Err: &errs, Width: 100, Progress: true}, []string{"sql", sampleArchive(t, "ring-4-plain"), "select 1"},
+		newRoot)
 	var last struct {
 		Progress    string
 		Done, Total int

@@ -92,7 +92,8 @@ func TestKeepIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			again, said = viewed(t, c.flag, "halo")
-			if again != first || !strings.Contains(said, "the index was built from another trace or with other options; a new one is made") || written().Equal(at) {
+			if again != first || !strings.Contains(said, "the index was built from another trace or with other options; a new one is made") ||
+				written().Equal(at) {
 				t.Errorf("the trace has changed: %q", said)
 			}
 			if err := garble(c.file); err != nil {

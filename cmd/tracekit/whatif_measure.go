@@ -38,7 +38,8 @@ type measureFlag struct {
 }
 
 func (f *measureFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.list, cli.Repeated(cli.Parsed(parseMeasure).Offering("remove,event=", "event=", "header=", "photon,sampling=", "impulse", "buffer")),
+	cli.Var(set, &f.list, cli.Repeated(cli.Parsed(parseMeasure).Offering("remove,event=", "event=", "header=", "photon,sampling=", "impulse",
+		"buffer")),
 		"measurement", "", "add what measuring `costs`: event=1us for each record, header=3.6us, photon,sampling=P-0.01-STAT and others; "+
 			"remove,event=1us takes it away")
 	set.BoolVar(&f.runs, "each", false, "each TRACE is a run of its own: the run time of each with and without --measurement")
@@ -129,7 +130,8 @@ func (o *whatifOptions) predictRuns(ctx context.Context, io *cli.Streams) error 
 }
 
 // measuredRun replays one of them. The first run is that of the document.
-func (o *whatifOptions) measuredRun(ctx context.Context, io *cli.Streams, path string, doc *outcome.Whatif) (row outcome.MeasuredRun, err error) {
+func (o *whatifOptions) measuredRun(ctx context.Context, io *cli.Streams, path string,
+	doc *outcome.Whatif) (row outcome.MeasuredRun, err error) {
 	t, err := o.Open(ctx, io, path)
 	if err != nil {
 		return row, err

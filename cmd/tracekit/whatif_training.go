@@ -127,7 +127,8 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 		texts, alone := each.list()
 		for i, c := range alone {
 			gain := doc.Baseline - m.Predict(c)
-			doc.Gains = append(doc.Gains, whatif.Gain{Place: "training steps", Change: texts[i], GainNs: gain, Share: numbers.Ratio(gain, doc.Baseline)})
+			doc.Gains = append(doc.Gains, whatif.Gain{Place: "training steps", Change: texts[i], GainNs: gain,
+				Share: numbers.Ratio(gain, doc.Baseline)})
 		}
 		slices.SortStableFunc(doc.Gains, func(a, b whatif.Gain) int { return cmp.Compare(b.GainNs, a.GainNs) })
 	}

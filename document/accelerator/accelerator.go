@@ -183,8 +183,9 @@ type Path struct {
 }
 
 // A PathRow is what the path is made of: kernels by name (compute, communication, memory), functions of hosts (host; loading: in what loads
-// data; startup: before the first work of any of its devices; ending: after the last). Others are kernels that are launched and do not begin yet though the device
-// is idle (launch); the time between a kernel and the one that follows it (gap); what nobody has recorded (unknown).
+// data; startup: before the first work of any of its devices; ending: after the last). Others are kernels that are launched and do not
+// begin yet though the device is idle (launch); the time between a kernel and the one that follows it (gap); what nobody has recorded
+// (unknown).
 type PathRow struct {
 	Kind    string     `json:"kind"`
 	Name    string     `json:"name"`

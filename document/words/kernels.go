@@ -17,7 +17,8 @@ var kernelClasses = []struct {
 	hint  string
 	found *regexp.Regexp
 }{
-	{class: "communication", parts: strings.Fields("nccl rccl nvshmem allreduce all_reduce allgather all_gather reducescatter reduce_scatter " +
+	{class: "communication", parts: strings.Fields("nccl rccl nvshmem allreduce all_reduce allgather all_gather reducescatter " +
+		"reduce_scatter " +
 		"alltoall all_toall allto_all all_to_all")},
 	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: regexp.MustCompile(`\bmha`)},
 	{class: "convolution", parts: strings.Fields("convolve convolution dgrad wgrad fprop winograd im2col implicit_ fft1d fft2d igemm scudnn"),
@@ -26,7 +27,8 @@ var kernelClasses = []struct {
 	{class: "normalization", parts: []string{"norm"}, hint: "bn_", found: regexp.MustCompile(`\bbn_|_bn_`)},
 	{class: "reduction", parts: strings.Fields("reduce reduction softmax argmax argmin scan sort topk"),
 		hint: "sum", found: regexp.MustCompile(`(^|_)sum(_|$)`)},
-	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy memcpy memset fill catarray index gather scatter dropout embedding " +
+	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy memcpy memset fill catarray index gather scatter " +
+		"dropout embedding " +
 		"multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
 }
 

@@ -27,8 +27,8 @@ type candidate struct {
 	learned bool  // they say all that the sequences do
 }
 
-// choose keeps the events of locations exactly if that is cheaper than their formulae. If these did not learn all, it may also cost more, but
-// no more than the bound of these formulae.
+// choose keeps the events of locations exactly if that is cheaper than their formulae. If these did not learn all, it may also cost more,
+// but no more than the bound of these formulae.
 func (c *compressor) choose(p *formulae.Program, parts []*exact) *choice {
 	out := &choice{bound: boundOf(p.Locations), locations: slices.Clone(p.Locations), parts: make([]*exact, len(parts))}
 	ranks := formulae.NewRankMap(c.src.Defs())

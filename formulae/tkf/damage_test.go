@@ -85,7 +85,8 @@ func withLaws(t testing.TB) []byte {
 		region := trace.RegionID(formulae.Mix(i) % 3)
 		b.AddAttr(0, trace.TypeUint64, i%5)
 		b.AddFlow(int64(1000*i), trace.KindEnter, region)
-		b.AddOther(int64(1000*i+formulae.Mix(i)%900), trace.KindParameterInt, 0, formulae.Mix(i), formulae.Mix(i+1)) // too much to be kept exactly
+		// too much to be kept exactly
+		b.AddOther(int64(1000*i+formulae.Mix(i)%900), trace.KindParameterInt, 0, formulae.Mix(i), formulae.Mix(i+1))
 		b.AddMetric(int64(1000*i+900), 0, []trace.ValueType{trace.TypeUint64}, []uint64{i * i})
 		b.AddFlow(int64(1000*i+950), trace.KindLeave, region)
 	}

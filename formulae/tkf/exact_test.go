@@ -51,8 +51,8 @@ func lateSender(t *testing.T, src trace.Source) float64 {
 	return float64(r.WaitStates[waitstate.LateSender].TimeNs)
 }
 
-// All messages are kept, all events where they are kept exactly, and calls wait behind late senders as long as they did, in smaller files than
-// those with all events.
+// All messages are kept, all events where they are kept exactly, and calls wait behind late senders as long as they did, in smaller files
+// than those with all events.
 func TestExactSamples(t *testing.T) {
 	for _, path := range archives(t, "../../samples/archives") {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
@@ -119,8 +119,8 @@ func lawless(iterations int) *trace.MemorySource {
 	return src
 }
 
-// An irregular run is kept exactly as long as that has room within the bound; of a longer one there are formulae, and the report says so. The
-// bound of the shortest holds for all, but for the outliers and terms that a longer run may use.
+// An irregular run is kept exactly as long as that has room within the bound; of a longer one there are formulae, and the report says so.
+// The bound of the shortest holds for all, but for the outliers and terms that a longer run may use.
 func TestIrregularBound(t *testing.T) {
 	var kept []int
 	for _, n := range []int{4, 300, 3000, 30000} {

@@ -8,8 +8,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// TestNestedReceives states that the time for which a function that an MPI function calls waits for a message is no time of its own: a rebuilt
-// run waits once for it, as recorders of collectives that send messages have it.
+// TestNestedReceives states that the time for which a function that an MPI function calls waits for a message is no time of its own: a
+// rebuilt run waits once for it, as recorders of collectives that send messages have it.
 func TestNestedReceives(t *testing.T) {
 	src := tracetest.MustParse(t, `
 location 0 rank=0

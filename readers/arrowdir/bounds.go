@@ -94,7 +94,8 @@ func checkBlocks(footer flatTable, slot uint32, size int64) error {
 	room := size
 	for i := range int64(n) {
 		block := footer.data[int64(first)+24*i:][:24]
-		at, meta, body := int64(binary.LittleEndian.Uint64(block)), int64(int32(binary.LittleEndian.Uint32(block[8:]))), int64(binary.LittleEndian.Uint64(block[16:]))
+		at, meta, body := int64(binary.LittleEndian.Uint64(block)), int64(int32(binary.LittleEndian.Uint32(block[8:]))),
+			int64(binary.LittleEndian.Uint64(block[16:]))
 		if at < 0 || at > size || meta < 0 || meta > room || body < 0 || body > room-meta {
 			return fmt.Errorf("record %d is %d and %d bytes at %d in a file of %d", i, meta, body, at, size)
 		}

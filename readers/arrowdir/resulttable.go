@@ -374,8 +374,8 @@ func (c *Chunk) Number(i int) int {
 	return c.first + i
 }
 
-// NewPartReader returns one that reads the columns that are wanted, by their indices, at most so many rows at a time. Of parts with Append it
-// leaves out rows whose values do not lie from least to greatest, by column.
+// NewPartReader returns one that reads the columns that are wanted, by their indices, at most so many rows at a time. Of parts with Append
+// it leaves out rows whose values do not lie from least to greatest, by column.
 func (t Table) NewPartReader(wanted []int, most int, least, greatest []int64) *PartReader {
 	r := &PartReader{columns: make([]Column, len(t.Columns))}
 	r.rows.wanted = make([]bool, len(t.Columns))
@@ -442,8 +442,8 @@ func (t Table) plainColumns() []resultColumn {
 	return columns
 }
 
-// A Column is some rows of a column of a table: integers, the bits of numbers or, of a column with names, their indices. Bit i%8 of Valid[i/8] says whether
-// row i has a value.
+// A Column is some rows of a column of a table: integers, the bits of numbers or, of a column with names, their indices. Bit i%8 of
+// Valid[i/8] says whether row i has a value.
 type Column struct {
 	Values []int64
 	Index  []uint32

@@ -91,8 +91,8 @@ func TestArrowRows(t *testing.T) {
 	}
 }
 
-// TestArrowFile states that a file whose rows are written by several goroutines has the values of one that is written row by row, and that its
-// columns lie in one piece and say how many values they miss.
+// TestArrowFile states that a file whose rows are written by several goroutines has the values of one that is written row by row, and that
+// its columns lie in one piece and say how many values they miss.
 func TestArrowFile(t *testing.T) {
 	columns := []TableColumn{{Name: "i"}, {Name: "n", Names: []string{"a", "b"}}, {Name: "all"}, {Name: "none", Names: []string{}}}
 	row := func(r *Rows, i int) {

@@ -11,8 +11,8 @@ import (
 	"tracekit/trace"
 )
 
-// TestBatchedMessages states that a kernel which PyTorch launches for several messages has those for which its thread has called before, and
-// that a message with a kernel of its own is not among them.
+// TestBatchedMessages states that a kernel which PyTorch launches for several messages has those for which its thread has called before,
+// and that a message with a kernel of its own is not among them.
 func TestBatchedMessages(t *testing.T) {
 	const file = `{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":%d,"world_size":2},"baseTimeNanoseconds":0,"traceEvents":[
 {"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":1,"tid":1,"ts":5,"dur":4,"args":{"Collective name":"send","In msg nelems":8,"Out msg nelems":8,"dtype":"Float","Group size":2,"Process Group Name":"0","Process Group Ranks":"[0, 1]","Dst Rank":%[2]d}},
@@ -30,7 +30,8 @@ func TestBatchedMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	src, err := jsontrace.Open(context.Background(), []string{filepath.Join(dir, "rank0.json"), filepath.Join(dir, "rank1.json")}, jsontrace.Options{Jobs: 1})
+	src, err := jsontrace.Open(context.Background(), []string{filepath.Join(dir, "rank0.json"), filepath.Join(dir, "rank1.json")},
+		jsontrace.Options{Jobs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,8 @@ const (
 )
 
 func newLaunches() launches {
-	return launches{called: make(map[*track][]calledMessage), batches: make(map[int64][]nest.Call), spans: make(map[*track][]launchSpan), bytes: make(map[int64]uint64)}
+	return launches{called: make(map[*track][]calledMessage), batches: make(map[int64][]nest.Call), spans: make(map[*track][]launchSpan),
+		bytes: make(map[int64]uint64)}
 }
 
 // span takes a host's slice of a collective, or of a message.

@@ -67,7 +67,8 @@ func TestTooManyNames(t *testing.T) {
 // Slices that are begun and never ended take no memory without limit: inside so many the innermost ends when another begins.
 func TestDeepSlices(t *testing.T) {
 	const more = 10
-	text := "[" + strings.Repeat("{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"f\"},\n", trace.MaxDepth+more) + `{"ph":"i","pid":1,"tid":1,"ts":2,"name":"x"}]`
+	text := "[" + strings.Repeat("{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1,\"name\":\"f\"},\n", trace.MaxDepth+more) +
+		`{"ph":"i","pid":1,"tid":1,"ts":2,"name":"x"}]`
 	src, err := readFile(t, []byte(text), 1, func(*file) {})
 	if err != nil {
 		t.Fatal(err)

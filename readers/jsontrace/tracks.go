@@ -9,7 +9,8 @@ import (
 )
 
 // crowded says why events of further tracks are left out.
-var crowded = fmt.Sprintf("more than %d different pid and tid in one file; of a trace in several files each may have as many", nest.TrackLimit)
+var crowded = fmt.Sprintf("more than %d different pid and tid in one file; of a trace in several files each may have as many",
+	nest.TrackLimit)
 
 // An ident is a pid or tid: an integer, or a name (an index into names).
 type ident struct {

@@ -28,7 +28,8 @@ const (
 
 // nvtx reads the ranges and marks of the program.
 func (r *report) nvtx() error {
-	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId", "binaryData"},
+	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId",
+		"binaryData"},
 		func(v []sqlite.Value) {
 			t, domain := r.thread(&v[6]), v[5].Int()
 			switch v[2].Int() {

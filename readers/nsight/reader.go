@@ -122,7 +122,8 @@ func read(ctx context.Context, f *recording.File) error {
 	if !hasReport(db) {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
-	for _, step := range []func() error{r.about, r.names, r.schemas, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters, r.diagnostics,
+	for _, step := range []func() error{r.about, r.names, r.schemas, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters,
+		r.diagnostics,
 		r.leftOut} {
 		if err := step(); err != nil {
 			return err
@@ -222,7 +223,8 @@ func (r *report) diagnostics() error {
 }
 
 // repeats are tables of events that others have as well: calls that wait or record, and where graphs were made.
-var repeats = [...]string{"cupti_activity_kind_synchronization", "cupti_activity_kind_cuda_event", "cuda_graph_events", "cuda_graph_node_events"}
+var repeats = [...]string{"cupti_activity_kind_synchronization", "cupti_activity_kind_cuda_event", "cuda_graph_events",
+	"cuda_graph_node_events"}
 
 // leftOut tells of tables that have events and are not read.
 func (r *report) leftOut() error {

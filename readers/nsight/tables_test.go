@@ -46,7 +46,8 @@ func TestHiddenDevices(t *testing.T) {
 	}
 }
 
-// TestUnreadTables states that tables of events that are not read are found whatever their names, and that a range without a text has a name.
+// TestUnreadTables states that tables of events that are not read are found whatever their names, and that a range without a text has a
+// name.
 func TestUnreadTables(t *testing.T) {
 	src := openFew(t, `
 		CREATE TABLE NVTX_EVENTS (start INT, "end" INT, eventType INT, text TEXT, globalTid INT);

@@ -243,7 +243,8 @@ func (s *Source) find(id trace.LocationID) (f found) {
 	case local != nil:
 		f.defined, f.offsets, f.maps = true, local.offsets, local.maps != [mappingTypes]*idMap{}
 	case isThere(path):
-		f.noted.Add(trace.CodeMissingFile, trace.Place{Location: id, File: path, Offset: -1}, "its name belongs to a directory or a device, not to a file")
+		f.noted.Add(trace.CodeMissingFile, trace.Place{Location: id, File: path, Offset: -1},
+			"its name belongs to a directory or a device, not to a file")
 	default:
 		f.lacking = s.defs.Locations[id].Events > 0
 	}

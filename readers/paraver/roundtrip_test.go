@@ -77,7 +77,9 @@ func TestReconstructedIsKept(t *testing.T) {
 	for _, want := range []bool{false, true} {
 		text := "#Paraver (x):9_ns:0:1:1(1:0)\n"
 		if want {
-			text += "#TRACEKIT::RECONSTRUCTED:true\n#TRACEKIT::RECONSTRUCTED_FROM:x.tkf: 18 terms\n#TRACEKIT::APPROXIMATE:sizes; tags\n#TRACEKIT::REDUCED_BY:short calls\n#TRACEKIT::CUT_SHARE:0.25\n#TRACEKIT::SAMPLE:random 1 of 2\n#TRACEKIT::CLOCK_CORRECTED:true\n#TRACEKIT::REPEATS:aa==\n#TRACEKIT::CUT:bb==\n#TRACEKIT::REGENERATED:cc==\n"
+			text += "#TRACEKIT::RECONSTRUCTED:true\n#TRACEKIT::RECONSTRUCTED_FROM:x.tkf: 18 terms\n#TRACEKIT::APPROXIMATE:sizes; " +
+				"tags\n#TRACEKIT::REDUCED_BY:short calls\n#TRACEKIT::CUT_SHARE:0.25\n#TRACEKIT::SAMPLE:random 1 of " +
+				"2\n#TRACEKIT::CLOCK_CORRECTED:true\n#TRACEKIT::REPEATS:aa==\n#TRACEKIT::CUT:bb==\n#TRACEKIT::REGENERATED:cc==\n"
 		}
 		src := open(t, []byte(text+"2:0:1:1:1:1:50000003:31\n2:0:1:1:1:2:50000003:0\n"), "", Options{})
 		for _, plain := range []bool{false, true} {
@@ -387,7 +389,8 @@ func TestDamagedLabels(t *testing.T) {
 			t.Fatalf("%q is not written", label)
 		}
 		tracetest.WriteFile(t, labels, strings.Replace(sound, label, "x"+label, 1))
-		if found := openFor(t, path).Findings(); !slices.ContainsFunc(found, func(f trace.Finding) bool { return f.Code == trace.CodeBadDefinition }) {
+		if found := openFor(t, path).Findings(); !slices.ContainsFunc(found,
+			func(f trace.Finding) bool { return f.Code == trace.CodeBadDefinition }) {
 			t.Errorf("%q: %v", label, found)
 		}
 	}
@@ -422,13 +425,15 @@ location 1 rank1 rank=1
 	path := filepath.Join(t.TempDir(), "x.prv")
 	write(t, src, path, CreateOptions{})
 	sound := string(tracetest.ReadFile(t, path))
-	for _, field := range []uint32{ownPeer, ownComm, ownTag, ownBytes, ownRequest, ownOp, ownRoot, ownSent, ownReceived, ownArguments, ownArgument} {
+	for _, field := range []uint32{ownPeer, ownComm, ownTag, ownBytes, ownRequest, ownOp, ownRoot, ownSent, ownReceived, ownArguments,
+		ownArgument} {
 		pair := fmt.Sprintf(":%d:", field)
 		if !strings.Contains(sound, pair) {
 			t.Fatalf("%d is not written", field)
 		}
 		tracetest.WriteFile(t, path, strings.Replace(sound, pair, ":0:", 1))
-		if found := openFor(t, path).Findings(); !slices.ContainsFunc(found, func(f trace.Finding) bool { return f.Code == trace.CodeUnusedRecord }) {
+		if found := openFor(t, path).Findings(); !slices.ContainsFunc(found,
+			func(f trace.Finding) bool { return f.Code == trace.CodeUnusedRecord }) {
 			t.Errorf("%d: %v", field, found)
 		}
 	}

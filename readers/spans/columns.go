@@ -40,10 +40,11 @@ const (
 // synonyms are the usual names of columns, by what they mean; the first is the name of the field. A unit may follow the names of
 // times.
 var synonyms = [fields][]string{
-	fieldStart:      {"start", "start_ts", "start_time", "begin", "begin_ts", "begin_time", "ts", "timestamp", "time_start", "t_start"},
-	fieldEnd:        {"end", "end_ts", "end_time", "finish", "finish_time", "stop", "stop_time", "time_end", "t_end"},
-	fieldDuration:   {"duration", "dur", "elapsed", "elapsed_time", "duration_time"},
-	fieldName:       {"name", "optype", "op", "op_name", "op_type", "operation", "event", "event_name", "kernel", "kernel_name", "function", "activity"},
+	fieldStart:    {"start", "start_ts", "start_time", "begin", "begin_ts", "begin_time", "ts", "timestamp", "time_start", "t_start"},
+	fieldEnd:      {"end", "end_ts", "end_time", "finish", "finish_time", "stop", "stop_time", "time_end", "t_end"},
+	fieldDuration: {"duration", "dur", "elapsed", "elapsed_time", "duration_time"},
+	fieldName: {"name", "optype", "op", "op_name", "op_type", "operation", "event", "event_name", "kernel", "kernel_name", "function",
+		"activity"},
 	fieldRank:       {"rank", "global_rank", "world_rank", "rank_id", "worker", "worker_id"},
 	fieldStep:       {"step", "step_id", "iteration", "iter", "global_step", "train_step"},
 	fieldDP:         {"dp_rank", "dp", "dp_id", "data_parallel_rank"},

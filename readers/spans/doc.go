@@ -25,7 +25,8 @@
 // Times are numbers in a unit that the name of the column says (start_ns, "Duration (us)"), or its type, or the caller; else
 // numbers with fractions are seconds, others nanoseconds. They are rounded to nanoseconds.
 //
-// If half of the steps start together with the first, within half the median length, times count from the begin of their step. Then the steps are placed one behind the other, in the order of their numbers.
+// If half of the steps start together with the first, within half the median length, times count from the begin of their step. Then the
+// steps are placed one behind the other, in the order of their numbers.
 //
 // Times of CSV may be dates with a time ("2026-03-01 10:00:00.5"), and durations those of pandas ("0 days 00:00:00.5").
 //

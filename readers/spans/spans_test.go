@@ -100,8 +100,9 @@ func TestMeaning(t *testing.T) {
 	for name, want := range map[string]struct {
 		f    field
 		unit float64
-	}{"start_ts": {fieldStart, 0}, "Start (us)": {fieldStart, 1e3}, "duration_ns": {fieldDuration, 1}, "dur": {fieldDuration, 0}, "End-Time ms": {fieldEnd, 1e6},
-		"optype": {fieldName, 0}, "DP Rank": {fieldDP, 0}, "gmc": {fieldModelChunk, 0}} {
+	}{"start_ts": {fieldStart, 0}, "Start (us)": {fieldStart, 1e3}, "duration_ns": {fieldDuration, 1}, "dur": {fieldDuration, 0},
+		"End-Time ms": {fieldEnd, 1e6},
+		"optype":      {fieldName, 0}, "DP Rank": {fieldDP, 0}, "gmc": {fieldModelChunk, 0}} {
 		if f, unit, ok := meaning(name); !ok || f != want.f || unit != want.unit {
 			t.Errorf("%s means %s in %v", name, synonyms[f][0], unit)
 		}
@@ -175,7 +176,8 @@ func TestBadRows(t *testing.T) {
 // TestLongNames states that long names of threads and spans are cut, and still told apart.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 20*wire.NameLimit)
-	src, err := openText(t, fmt.Sprintf("rank,start,dur,name,thread,cat\n0,1,1,%[1]sa,%[1]sa,%[1]s\n0,1,1,%[1]sb,%[1]sb,%[1]s\n", long), Options{})
+	src, err := openText(t, fmt.Sprintf("rank,start,dur,name,thread,cat\n0,1,1,%[1]sa,%[1]sa,%[1]s\n0,1,1,%[1]sb,%[1]sb,%[1]s\n", long),
+		Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +247,8 @@ func TestNoRow(t *testing.T) {
 	data := parquetOf(t, job(0), 1<<20, parquet.WithCompression(compress.Codecs.Brotli))
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	tracetest.WriteFile(t, path, data)
-	if _, err := Open(t.Context(), []string{path}, Options{}); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), "compression BROTLI") {
+	if _, err := Open(t.Context(), []string{path}, Options{}); !errors.Is(err, trace.ErrNotATrace) ||
+		!strings.Contains(err.Error(), "compression BROTLI") {
 		t.Error(err)
 	}
 }
@@ -299,7 +302,8 @@ func TestCutArrow(t *testing.T) {
 
 // TestSniff tells tables from other files.
 func TestSniff(t *testing.T) {
-	for data, is := range map[string]bool{"": false, "{}": false, "a b c\n1 2 3\n": false, "1,2,3\n4,5,6\n": false, "rank,start,end,name\n": true,
+	for data, is := range map[string]bool{"": false, "{}": false, "a b c\n1 2 3\n": false, "1,2,3\n4,5,6\n": false,
+		"rank,start,end,name\n": true,
 		"x,y,z\n1,2,3\n4,5,6\n": true, "#Paraver (1,2,3)\n1,2,3\n": false, "PAR1": true, "name,start\n": false, "import a, b, c\nx\n": false} {
 		if got := Sniff("x", []byte(data)); got != is {
 			t.Errorf("%.30q: %v", data, got)
@@ -311,7 +315,8 @@ func TestSniff(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	var seeds [][]byte
 	all := forms(f, job(1))
-	for _, name := range []string{"csv", "csv.gz", "quoted", "arrow", "arrow stream", "arrow lz4", "parquet", "parquet v2", "parquet plain", "parquet small page"} {
+	for _, name := range []string{"csv", "csv.gz", "quoted", "arrow", "arrow stream", "arrow lz4", "parquet", "parquet v2", "parquet plain",
+		"parquet small page"} {
 		seeds = append(seeds, all[name])
 	}
 	opener.Fuzz(f, "x", seeds...)

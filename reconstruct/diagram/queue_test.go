@@ -18,7 +18,8 @@ import (
 func crowd(ranks int) string {
 	var text strings.Builder
 	for r := range ranks {
-		fmt.Fprintf(&text, "location %d rank=%d\n  0 Enter main ; %d Enter f%d ; %d Leave f%d ; 2000 Leave main\n", r, r, 10*(r%7+1), r%5, 1000+r%9, r%5)
+		fmt.Fprintf(&text, "location %d rank=%d\n  0 Enter main ; %d Enter f%d ; %d Leave f%d ; 2000 Leave main\n", r, r, 10*(r%7+1), r%5,
+			1000+r%9, r%5)
 	}
 	return text.String()
 }

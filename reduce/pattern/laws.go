@@ -23,7 +23,8 @@ import (
 //
 // Ranks are slow together, and instance after instance. So what is drawn are rows: recorded instances, of which Joint has for each
 // law the rank of its time among the rows of the variant. Row follows row as they were recorded, as long as the variants do; else
-// any row of the variant. The share of a law lies anywhere in the step of the rank. If all rows are as likely, it is uniform, and the law holds.
+// any row of the variant. The share of a law lies anywhere in the step of the rank. If all rows are as likely, it is uniform, and the law
+// holds.
 //
 //	every variant has a row, and 256 at most
 //	len(Joint) == len(Rows)·masters, in order

@@ -77,7 +77,8 @@ func lengths(t *testing.T, m *trace.Trace, src trace.Source, l int, r *pattern.R
 	t.Helper()
 	last := int64(-1)
 	for _, x := range records(t, src, trace.LocationID(l)) {
-		if x.table != trace.TableFlow || trace.Kind(x.what[0]) != trace.KindEnter || m.Defs.RegionName(trace.RegionID(x.what[1])) != r.Site.Operation {
+		if x.table != trace.TableFlow || trace.Kind(x.what[0]) != trace.KindEnter ||
+			m.Defs.RegionName(trace.RegionID(x.what[1])) != r.Site.Operation {
 			continue
 		}
 		if last >= 0 {

@@ -45,7 +45,8 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 		about.Properties[trace.PropertyRebuiltFrom] += "; when they began is drawn from laws"
 	}
 	if r.Alike == ByDistance {
-		about.Properties[trace.PropertyApproximate] = fmt.Sprintf("calls, partners and sizes: those of %d of %d intervals are those of one that has nearly as many calls", len(r.Which), r.Intervals)
+		about.Properties[trace.PropertyApproximate] = fmt.Sprintf("calls, partners and sizes: those of %d of %d intervals are those of one "+
+			"that has nearly as many calls", len(r.Which), r.Intervals)
 	}
 	g := &regenerated{Source: src, about: about, defs: &d, repeats: r, waiting: waiting(&d)}
 	if r.Laws != nil {
@@ -241,7 +242,8 @@ func waiting(d *trace.Defs) []bool {
 	out := make([]bool, len(d.Regions))
 	for r, f := range d.MPIFunctions() {
 		switch f.Class {
-		case trace.ClassSend, trace.ClassRecv, trace.ClassSendrecv, trace.ClassProbe, trace.ClassWait, trace.ClassColl, trace.ClassInit, trace.ClassFinalize:
+		case trace.ClassSend, trace.ClassRecv, trace.ClassSendrecv, trace.ClassProbe, trace.ClassWait, trace.ClassColl, trace.ClassInit,
+			trace.ClassFinalize:
 			out[r] = true
 		}
 		role := d.Regions[r].Role

@@ -35,9 +35,11 @@ func FormulaeStudy(doc *outcome.FormulaeStudy, add func(name string, f *plots.Fi
 			Series: both(func(r *outcome.StudiedRun, f *outcome.StudiedFile) float64 {
 				return float64(r.Bytes) / float64(max(f.Bytes, 1))
 			})}},
-		{"formulae-error", plots.CurvesData{Title: "Error of rebuilt times", Y: plots.Axis{Label: "spread between neighboring records", Unit: plots.Nanoseconds, Log: true},
+		{"formulae-error", plots.CurvesData{Title: "Error of rebuilt times", Y: plots.Axis{Label: "spread between neighboring records",
+			Unit: plots.Nanoseconds, Log: true},
 			Series: both(func(_ *outcome.StudiedRun, f *outcome.StudiedFile) float64 { return f.BlockSpread })}},
-		{"formulae-time", plots.CurvesData{Title: "Time to compress", Y: plots.Axis{Label: "time by the clock", Unit: plots.Nanoseconds, Log: true},
+		{"formulae-time", plots.CurvesData{Title: "Time to compress", Y: plots.Axis{Label: "time by the clock", Unit: plots.Nanoseconds,
+			Log: true},
 			Series: both(func(_ *outcome.StudiedRun, f *outcome.StudiedFile) float64 { return float64(f.Compress) })}},
 	} {
 		p.d.X = x

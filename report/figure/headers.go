@@ -69,8 +69,9 @@ func Grouped(groups []ViewGroup, rows []headers.MetricRow) []float64 {
 // Views draws both views of the run and of each class of sizes: the paper's second figure.
 func Views(title string, p *headers.Profile) (*plots.Figure, error) {
 	d := plots.BarsData{Title: "What hosts do, and what messages wait for: " + title, XLabel: "bytes of a message",
-		Y:    plots.Axis{Label: "share of the time", Unit: plots.Share},
-		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Copy, wire, and what delays messages are derived."}
+		Y: plots.Axis{Label: "share of the time", Unit: plots.Share},
+		Note: "Left of each pair: the hosts; right: the path that led to the message (run: to its end). Copy, wire, and what delays messages " +
+			"are derived."}
 	groups := ViewGroups(p)
 	for _, g := range groups {
 		d.Categories = append(d.Categories, plots.Category{Name: g.Title, Color: g.class.Look().Light[0]})

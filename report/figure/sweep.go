@@ -5,8 +5,8 @@ import (
 	"tracekit/stats/studies/sampling"
 )
 
-// sweepPlots returns the pictures of a sweep by name: what is estimated how well, what is seen, and what it costs, over the share of messages
-// that are sampled.
+// sweepPlots returns the pictures of a sweep by name: what is estimated how well, what is seen, and what it costs, over the share of
+// messages that are sampled.
 func sweepPlots(title string, s *sampling.Sweep) map[string]plots.CurvesData {
 	share := plots.Axis{Label: "messages sampled", Unit: plots.Share, Log: true}
 	draw := func(what string, y plots.Axis, series ...plots.Series) plots.CurvesData {
@@ -70,6 +70,7 @@ func sweepPlots(title string, s *sampling.Sweep) map[string]plots.CurvesData {
 	if s.TraceBytes > 0 {
 		volume.Levels = []plots.Mark{{Name: "the trace with all messages", Value: float64(s.TraceBytes)}}
 	}
-	return map[string]plots.CurvesData{"sweep-errors": errors, "sweep-shares": shares, "sweep-categories": seen, "sweep-unexpected": unexpected,
-		"sweep-latency": latency, "sweep-run-time": run, "sweep-volume": volume}
+	return map[string]plots.CurvesData{"sweep-errors": errors, "sweep-shares": shares, "sweep-categories": seen,
+		"sweep-unexpected": unexpected,
+		"sweep-latency":    latency, "sweep-run-time": run, "sweep-volume": volume}
 }

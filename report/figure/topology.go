@@ -57,9 +57,12 @@ func Places(title, metric string, top *topology.Topology, values []float64) (*pl
 	}
 	scale := scales[metric]
 	n := len(p.sizes)
-	d := plots.HeatMapData{Title: fmt.Sprintf("%s on %s, %s", strings.ToUpper(scale.label[:1])+scale.label[1:], top, title), Grid: p, Whole: true, Gap: p.gap,
-		RowLabel: fmt.Sprintf("dimension %d", max(0, n-2)), ColumnLabel: fmt.Sprintf("dimension %d", n-1), ScaleLabel: scale.label, Unit: scale.unit,
-		Rows: make([]string, p.rows), Columns: make([]string, p.columns), Width: min(max(220+90*p.columns, 720), 960), Height: min(max(150+28*p.rows, 260), 1200)}
+	d := plots.HeatMapData{Title: fmt.Sprintf("%s on %s, %s", strings.ToUpper(scale.label[:1])+scale.label[1:], top, title), Grid: p,
+		Whole: true, Gap: p.gap,
+		RowLabel: fmt.Sprintf("dimension %d", max(0, n-2)), ColumnLabel: fmt.Sprintf("dimension %d", n-1), ScaleLabel: scale.label,
+		Unit: scale.unit,
+		Rows: make([]string, p.rows), Columns: make([]string, p.columns), Width: min(max(220+90*p.columns, 720), 960),
+		Height: min(max(150+28*p.rows, 260), 1200)}
 	if n == 1 {
 		d.RowLabel = ""
 	}

@@ -598,8 +598,8 @@ func (m *Maker) members() arrowdir.Table {
 				arrowdir.ByRow(func(r *arrowdir.Rows, i int) {
 					p := m.t.Members.At(begin + i)
 					c = of(begin+i, c)
-					r.Int(int64(c)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done).Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin))
-					r.Int(int64(p.Sent)).Int(int64(p.Received))
+					r.Int(int64(c)).ID(m.t.Rank[p.Location]).ID(uint32(p.Location)).ID(p.Call).ID(p.Done)
+					r.Int(m.instant(p.Begin)).Int(m.ns(p.End - p.Begin)).Int(int64(p.Sent)).Int(int64(p.Received))
 				})(b, at)
 			}})
 		}

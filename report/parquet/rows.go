@@ -11,7 +11,8 @@ import (
 )
 
 // tableOf makes a table of rows of the document. A column is named as the key of its values, or before a "=" in front of it;
-// "text" behind the key says that they are names, "real" that they are numbers and no integers. What a row does not have, a name that is empty and an ID that is none are missing.
+// "text" behind the key says that they are names, "real" that they are numbers and no integers. What a row does not have, a name that is
+// empty and an ID that is none are missing.
 func tableOf(name string, rows []report.Row, columns ...[]string) arrowdir.Table {
 	t := arrowdir.Table{Name: name}
 	var keys []string

@@ -64,7 +64,8 @@ func (m *Maker) waitsOf(l trace.LocationID) arrowdir.Part {
 }
 
 // wait writes a wait of call i of a location for a call of another one.
-func (m *Maker) wait(r *arrowdir.Rows, l trace.LocationID, i int, kind waitstate.Kind, from, time int64, by trace.LocationID, call uint32) bool {
+func (m *Maker) wait(r *arrowdir.Rows, l trace.LocationID, i int, kind waitstate.Kind, from, time int64, by trace.LocationID,
+	call uint32) bool {
 	path := func(l trace.LocationID, call uint32) lineNames {
 		if int(l) >= len(m.t.Calls) || int(call) >= m.t.Calls[l].Len() {
 			return noLine

@@ -285,10 +285,12 @@ func TestEqualsSQLite(t *testing.T) {
 // TestWholeTables states which queries a table answers itself, and that Arrow has the rows that SQLite gives.
 func TestWholeTables(t *testing.T) {
 	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))), sourceOf(t, tableOfRows("t", rowsOf(20, 1))))
-	for q, whole := range map[string]bool{"select * from t": true, "SELECT i, \"n\" FROM a.t ;": true, "select *, i from\nb.t": true, "select I from main.t": true,
+	for q, whole := range map[string]bool{"select * from t": true, "SELECT i, \"n\" FROM a.t ;": true, "select *, i from\nb.t": true,
+		"select I from main.t":     true,
 		"select distinct i from t": false, "select i as j from t": false, "select count(*) from t": false, "select i from t where i > 3": false,
 		"select i from t limit 3": false, "select rowid from t": false, "select i from t order by i": false, "select i from t, b.t": false,
-		"select i from u": false, "select 'i' from t": false, `select i from "a"."t"`: true, `select i from "a.t"`: false, `select i" from t`: false,
+		"select i from u": false, "select 'i' from t": false, `select i from "a"."t"`: true, `select i from "a.t"`: false,
+		`select i" from t`: false,
 		`select i from t"`: false, `select "i, n" from t`: false} {
 		if _, _, ok := d.whole(q); ok != whole {
 			t.Errorf("%s: a table answers: %t", q, ok)
@@ -325,7 +327,8 @@ func TestOnlyReads(t *testing.T) {
 	dir := t.TempDir()
 	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))))
 	t.Chdir(dir)
-	for _, q := range []string{"create table x(a)", "create temp table x(a)", "insert into t values (1, 'a', 1, 1, 1)", "delete from t", "update t set i = 1",
+	for _, q := range []string{"create table x(a)", "create temp table x(a)", "insert into t values (1, 'a', 1, 1, 1)", "delete from t",
+		"update t set i = 1",
 		"drop table t", "drop view late_ranks", "attach 'f.db' as f", "attach ':memory:' as f", "detach main", "vacuum into 'f.db'", "vacuum",
 		"pragma query_only = off", "pragma journal_mode = wal", "pragma temp_store_directory = '.'", "select load_extension('x')",
 		"create virtual table y using tracekit(0)", "begin", "savepoint a", "analyze", "select writefile('f', 'x')", "select readfile('f')",
@@ -347,7 +350,8 @@ func TestOnlyReads(t *testing.T) {
 
 // TestSchemas states that several traces have tables of their own, and that those without a schema are the first one's.
 func TestSchemas(t *testing.T) {
-	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))), sourceOf(t, tableOfRows("t", rowsOf(20, 1))), sourceOf(t, tableOfRows("t", rowsOf(30, 1))))
+	d := opened(t, sourceOf(t, tableOfRows("t", rowsOf(10, 1))), sourceOf(t, tableOfRows("t", rowsOf(20, 1))),
+		sourceOf(t, tableOfRows("t", rowsOf(30, 1))))
 	got := answers(t, d, "select (select count(*) from t), (select count(*) from a.t), (select count(*) from b.t), (select count(*) from c.t)")
 	if got[0] != "10|10|20|30" {
 		t.Errorf("the tables have %s rows", got)
@@ -371,7 +375,8 @@ func TestFailures(t *testing.T) {
 	if got := answers(t, d, "select count(*) from t"); got[0] != "10" {
 		t.Errorf("there are %s rows", got)
 	}
-	if err := d.Query(t.Context(), "select nowhere from t", func([]string) error { return nil }, func([]any) error { return nil }); err == nil ||
+	if err := d.Query(t.Context(), "select nowhere from t", func([]string) error { return nil },
+		func([]any) error { return nil }); err == nil ||
 		err.Error() != "no such column: nowhere" {
 		t.Errorf("a column that is not there: %v", err)
 	}

@@ -38,12 +38,14 @@ func TestTablesAreTheAnalysis(t *testing.T) {
 		one := func(q string) string { return strings.Join(answers(t, d, q), ";") }
 		for k, s := range a.WaitStates.All {
 			key := k.Info().Key
-			if rows := one("select count(*), coalesce(sum(time_ns), 0) from waits where wait_state = '" + key + "'"); k.Info().Caused && s.Count > 0 &&
+			if rows := one("select count(*), coalesce(sum(time_ns), 0) from waits where wait_state = '" + key + "'"); k.Info().Caused &&
+				s.Count > 0 &&
 				rows != fmt.Sprintf("%d|%d", s.Count, s.TimeNs) {
 				t.Errorf("%s: rows have %s, the document %d, %d ns", key, rows, s.Count, s.TimeNs)
 			}
 		}
-		if got := one("select count(*), sum(bytes) from messages where state = 'matched'"); got != fmt.Sprintf("%d|%d", a.Messages.Count, a.Messages.Bytes) {
+		if got := one("select count(*), sum(bytes) from messages where state = 'matched'"); got != fmt.Sprintf("%d|%d", a.Messages.Count,
+			a.Messages.Bytes) {
 			t.Errorf("messages are %s, in the document %d, %d", got, a.Messages.Count, a.Messages.Bytes)
 		}
 		if got, want := one("select sum(time_ns) from critical_path"), fmt.Sprint(a.CriticalPath.LengthNs); got != want {
@@ -125,7 +127,8 @@ func TestSelectedRows(t *testing.T) {
 		table, rank, time, sums string
 		beside                  int // rows; -1: they are not counted
 	}{
-		{"calls", "rank", "start_ns", "sum(call), sum(wait_ns), sum(overhead_ns), sum(bytes_sent), sum(bytes_received), min(operation), max(wait_state)", 0},
+		{"calls", "rank", "start_ns", "sum(call), sum(wait_ns), sum(overhead_ns), sum(bytes_sent), sum(bytes_received), min(operation), " +
+			"max(wait_state)", 0},
 		{"messages", `"from"`, "send_ns", "sum(bytes), sum(receive_ns), sum(latency_ns), min(send_operation), max(receive_line), sum(rowid)", 0},
 		{"messages", `"to"`, "receive_ns", "sum(bytes), sum(send_ns), sum(latency_ns), min(send_operation), max(receive_line), sum(rowid)", -1},
 		{"collectives", "", "start_ns", "sum(collective), sum(members), sum(bytes_sent), max(operation), sum(end_ns), sum(rowid)", block},
@@ -163,7 +166,8 @@ func TestSelectedRows(t *testing.T) {
 			}
 			if x.rank != "" { // SQLite joins both sides by the numbers of rows
 				either := fmt.Sprintf(" where %s = %d or %s between %d and %d", x.rank, rank, x.time, from, from+length/20)
-				if got, want := one(opened(t, source), sums+either), one(every, sums+strings.NewReplacer("where ", "where +", "or ", "or +").Replace(either)); got != want {
+				if got, want := one(opened(t, source), sums+either),
+					one(every, sums+strings.NewReplacer("where ", "where +", "or ", "or +").Replace(either)); got != want {
 					t.Errorf("%s%s: %s, want %s", x.table, either, got, want)
 				}
 			}
@@ -254,7 +258,8 @@ location 1 "stream 1" kind=2 process=0
 		t.Fatal(err)
 	}
 	d := opened(t, SourceOf(t.Context(), tr, a))
-	if got, want := strings.Join(answers(t, d, "select kernel_class, sum(time_ns) from visits where kernel_class is not null group by 1"), ";"),
+	if got, want := strings.Join(answers(t, d, "select kernel_class, sum(time_ns) from visits where kernel_class is not null group by 1"),
+		";"),
 		"GEMM|30;copy|40;elementwise|20"; got != want {
 		t.Errorf("visits: %s, want %s", got, want)
 	}
@@ -280,7 +285,8 @@ func TestReferenceNamesAll(t *testing.T) {
 	}
 	d, _ := database(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 2, Threads: 1, Seed: 1}))
 	for _, name := range d.Names() {
-		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+strings.TrimPrefix(strings.TrimPrefix(name, "send_"), "receive_")+"`") &&
+		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+strings.TrimPrefix(strings.TrimPrefix(name, "send_"), "receive_")+
+			"`") &&
 			!strings.Contains(text, "`"+strings.TrimPrefix(name, "caused_by_")+"`") {
 			t.Errorf("no page has %s", name)
 		}

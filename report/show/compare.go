@@ -35,7 +35,8 @@ func Compare(out *report.Sections, doc *outcome.Compare) {
 		if s.name == "A" && doc.Baseline != "" {
 			more += ", from " + doc.Baseline
 		}
-		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration)), out.Width, 3))
+		fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s  %s%s: %s events, %s", s.name, s.path, more, words.Count(s.events), words.Time(s.duration)),
+			out.Width, 3))
 	}
 	if few := fewRuns(doc.RunsA); few != "" && doc.Baseline != "" {
 		fmt.Fprintln(w, text.Wrap("! Baseline: "+few, out.Width, 2))
@@ -165,7 +166,8 @@ func printChanges(out *report.Sections, doc *outcome.Compare) {
 	out.Table(changesTable(doc, "What changed, more than noise: sums over ranks, the heaviest first",
 		"Weight: size of the change; outside MPI, plus the change of waits that the place causes. Waits come last, because they follow "+
 			"from other changes."), report.RowsOf(count[:min(out.Top, len(count))]))
-	out.Table(changesTable(doc, "Within noise, too small, or too rare to judge (largest first)", ""), report.RowsOf(rest[:min(out.Top, len(rest))]))
+	out.Table(changesTable(doc, "Within noise, too small, or too rare to judge (largest first)", ""),
+		report.RowsOf(rest[:min(out.Top, len(rest))]))
 }
 
 // split returns the changes that count and, of the others, those in which anything changed.

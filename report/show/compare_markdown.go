@@ -39,7 +39,8 @@ func CompareMarkdown(out *report.Sections, doc *outcome.Compare) {
 	count, rest := split(doc.Changes)
 	markdownChanges(w, doc, count, out.Top)
 	if len(rest) > 0 {
-		fmt.Fprintf(w, "\n<details><summary>Not beyond noise, or too small: %s</summary>\n", words.Plural(len(rest), "time of a place", "times of places"))
+		fmt.Fprintf(w, "\n<details><summary>Not beyond noise, or too small: %s</summary>\n",
+			words.Plural(len(rest), "time of a place", "times of places"))
 		markdownChanges(w, doc, rest, out.Top)
 		fmt.Fprintln(w, "\n</details>")
 	}
@@ -121,7 +122,8 @@ func markdownChanges(w io.Writer, doc *outcome.Compare, changes []compare.Change
 			operation = codeSpan(string(c.Operation))
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", markdownPlace(c), operation, quantity(c),
-			report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A), report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), changeText(c), words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
+			report.Mark(doc.A.Rebuilt)+words.Nanoseconds(c.A), report.Mark(doc.B.Rebuilt)+words.Nanoseconds(c.B), changeText(c),
+			words.ShareOrDash(c.Noise), beyond, caused, rankList(c.Ranks))
 	}
 	if begins {
 		fmt.Fprintln(w, "\n`+`: somewhere in the region that begins at this line; the line itself is not recorded")

@@ -24,7 +24,8 @@ func TestCodeSpan(t *testing.T) {
 		}
 		if !span {
 			inner = strings.TrimSuffix(strings.TrimPrefix(got, "<code>"), "</code>")
-			if regexp.MustCompile("&#[0-9]+;").ReplaceAllString(inner, "") != regexp.MustCompile(`[!-/:-@\[-`+"`"+`{-~]`).ReplaceAllString(name, "") {
+			if regexp.MustCompile("&#[0-9]+;").ReplaceAllString(inner, "") != regexp.MustCompile(`[!-/:-@\[-`+"`"+`{-~]`).ReplaceAllString(name,
+				"") {
 				t.Errorf("%q: %s has other characters than entities and letters", name, got)
 			}
 			inner = html.UnescapeString(inner)

@@ -24,11 +24,13 @@ func TestVerdict(t *testing.T) {
 		{110, true, &no, &no, 0, ", within noise). None of 1 time of places changed by more than noise."},
 		{110, true, &yes, nil, 0, ", beyond noise). No place has iterations enough to judge by."},
 		{42_800, true, &yes, nil, 0, "100 ns in A, 42.8 µs in B (×428, beyond noise). No place has iterations enough to judge by."},
-		{42_800, false, &no, nil, 0, "(×428). The runs differ in shape: this does not tell which is faster. No place has iterations enough to judge by."},
+		{42_800, false, &no, nil, 0, "(×428). The runs differ in shape: this does not tell which is faster. No place has iterations enough to " +
+			"judge by."},
 	} {
 		change := test.b/100 - 1
 		doc := &outcome.Compare{Comparison: &compare.Comparison{Comparable: compare.Comparable{Alike: test.alike},
-			Run: &compare.Change{A: 100, B: test.b, Change: &change, Significant: test.whole}, Changes: []compare.Change{{Significant: test.place}}, Significant: test.significant}}
+			Run: &compare.Change{A: 100, B: test.b, Change: &change, Significant: test.whole}, Changes: []compare.Change{{Significant: test.place}},
+			Significant: test.significant}}
 		if got := verdict(doc); !strings.HasSuffix(got, test.want) {
 			t.Errorf("%q, want %q", got, test.want)
 		}

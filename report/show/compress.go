@@ -71,7 +71,8 @@ func printStatistics(doc *outcome.Compress, w io.Writer) {
 			words.Plural(int(s.Guessed), "message", "messages"))
 	}
 	if d.Kept == formulae.Laws.String() {
-		fmt.Fprintf(w, "  durations: fitted laws for %s of the calls and %s of the time, quantiles of samples for %s and %s, means for the rest\n",
+		fmt.Fprintf(w, "  durations: fitted laws for %s of the calls and %s of the time, quantiles of samples for %s and %s, means for the "+
+			"rest\n",
 			words.Share(d.Fitted.Calls), words.Share(d.Fitted.Time), words.Share(d.Sampled.Calls), words.Share(d.Sampled.Time))
 	}
 	if f := s.Fields; f.Constructs > 0 {

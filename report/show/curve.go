@@ -75,7 +75,8 @@ func curveNotes(c *whatif.Curve) (notes []string) {
 		notes = append(notes, "The shortest call of each collective operation keeps its time: the trace does not show how much of it is latency.")
 	}
 	if len(c.Unsized) > 0 {
-		notes = append(notes, fmt.Sprintf("No size is recorded for some of these operations: %s. They keep their time.", strings.Join(c.Unsized, ", ")))
+		notes = append(notes, fmt.Sprintf("No size is recorded for some of these operations: %s. They keep their time.",
+			strings.Join(c.Unsized, ", ")))
 	}
 	if c.Rounding > 0 {
 		notes = append(notes, fmt.Sprintf("Each message takes whole ticks: run times are exact to %s.", words.Nanoseconds(c.Rounding)))
@@ -85,7 +86,8 @@ func curveNotes(c *whatif.Curve) (notes []string) {
 			words.Nanoseconds(c.Gap)))
 	}
 	if o := c.Otherwise; o != nil && math.Abs(float64(*o)-c.At(c.To)) > c.At(c.To)/200 {
-		notes = append(notes, fmt.Sprintf("The run does not show whether some sends wait for their receivers. If the other way is true, it takes %s in the last row.",
+		notes = append(notes, fmt.Sprintf("The run does not show whether some sends wait for their receivers. If the other way is true, it "+
+			"takes %s in the last row.",
 			words.Time(*o)))
 	}
 	return notes

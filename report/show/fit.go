@@ -36,7 +36,8 @@ func Fit(out *report.Sections, d *outcome.Fit) {
 	}
 	printStability(out, d)
 	if b := d.Base; b != nil {
-		fmt.Fprintln(out.W, "\n"+text.Wrap(fmt.Sprintf("Base points: %s of %s measured points stay in the profile. Interpolation between them misses no "+
+		fmt.Fprintln(out.W, "\n"+text.Wrap(fmt.Sprintf("Base points: %s of %s measured points stay in the profile. Interpolation between them "+
+			"misses no "+
 			"measured t_max by more than %s (allowed: %s).", words.Count(d.BasePoints), words.Count(b.Measured), words.Share(b.Error),
 			words.Share(b.Tolerance)), out.Width, 0))
 	}

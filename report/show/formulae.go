@@ -136,7 +136,8 @@ func printTree(w io.Writer, t *formulae.AnnotatedTree, width int) {
 	if n := len(t.Locations); n > 1 {
 		note = fmt.Sprintf("Mean of %d locations. %s", n, note)
 	}
-	fmt.Fprintf(w, "\nAnnotated call tree\n%s\n%-*s %9s %10s %10s\n%s\n", text.Wrap(note, width, 0), names, "call path", "visits", "total", "own",
+	fmt.Fprintf(w, "\nAnnotated call tree\n%s\n%-*s %9s %10s %10s\n%s\n", text.Wrap(note, width, 0), names, "call path", "visits", "total",
+		"own",
 		strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]

@@ -134,9 +134,10 @@ func printViews(r *report.Sections, p *headers.Profile) {
 
 // evidence says what each part of the excess on the path is.
 var evidence = map[string]string{
-	"queued":            "Queued: behind earlier messages of the channel or into the receiver.",
-	"late progress":     "Late progress: until the partner entered MPI; messages of that size need it there.",
-	"system":            "System: both ranks are on one node, without a network, and in MPI or not needed there; or a call needs no other rank.",
+	"queued":        "Queued: behind earlier messages of the channel or into the receiver.",
+	"late progress": "Late progress: until the partner entered MPI; messages of that size need it there.",
+	"system": "System: both ranks are on one node, without a network, and in MPI or not needed there; or a call needs no other " +
+		"rank.",
 	"network or system": "Network or system: both ranks are on two nodes, and in MPI or not needed there.",
 }
 
@@ -147,7 +148,8 @@ func printBeyond(r *report.Sections, p *headers.Profile) {
 		return
 	}
 	whole := p.Path.LengthNs
-	g := r.Grid(text.Modelled+"Time on the path beyond what messages and calls need", "<part", "transfers", "share of path", "calls", "share of path")
+	g := r.Grid(text.Modelled+"Time on the path beyond what messages and calls need", "<part", "transfers", "share of path", "calls",
+		"share of path")
 	add := func(name string, transfers, calls int64) {
 		g.Add(name, words.Time(transfers), words.PartOf(transfers, whole), words.Time(calls), words.PartOf(calls, whole))
 	}
@@ -257,8 +259,10 @@ func printRanks(r *report.Sections, p *headers.Profile) {
 	}
 	r.Show(g)
 	if x := p.Path; x != nil {
-		r.Line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not name (%s of its own time is in OTHER).",
-			words.Time(x.LengthNs), words.Rank(field.Rank(x.Rank)), words.Time(x.HeaderNs), words.ShareOrDash(x.ErrorShare), words.ShareOrDash(x.CompositionErrorShare), words.ShareOrDash(x.OtherShare))
+		r.Line("Against the critical path: it is %s long; the header of rank %s, which ends last, has %s: %s off. %s of the path it does not "+
+			"name (%s of its own time is in OTHER).",
+			words.Time(x.LengthNs), words.Rank(field.Rank(x.Rank)), words.Time(x.HeaderNs), words.ShareOrDash(x.ErrorShare),
+			words.ShareOrDash(x.CompositionErrorShare), words.ShareOrDash(x.OtherShare))
 	}
 }
 
@@ -267,7 +271,8 @@ func printMargins(r *report.Sections, p *headers.Profile) {
 	if p.Path == nil {
 		return
 	}
-	g := r.Grid(fmt.Sprintf(text.Modelled+"Header of rank %s and the next path", words.Rank(field.Rank(p.Path.Rank))), "<counter", "time", "margin", "of the counter")
+	g := r.Grid(fmt.Sprintf(text.Modelled+"Header of rank %s and the next path", words.Rank(field.Rank(p.Path.Rank))), "<counter", "time",
+		"margin", "of the counter")
 	g.Note("Margin: how much earlier the run would end without the counter, at least. Then another path is longer at some merge.")
 	for _, row := range p.Ranks {
 		if row.Rank != p.Path.Rank {
@@ -343,16 +348,20 @@ func printModel(r *report.Sections, p *headers.Profile) {
 		rows = append(rows, report.Row{&headers.CallRow{Calls: "(whole transfer)", FloorNs: w.FloorNs, PerByteNs: w.PerByteNs}})
 	}
 	if b := p.Model.Bend; b != nil && b.Accepted {
-		rows = []report.Row{{&headers.CallRow{Calls: "(transfer up to " + words.Bytes(b.AboveBytes) + ", eager)", FloorNs: b.Eager.FloorNs, PerByteNs: b.Eager.PerByteNs}},
-			{&headers.CallRow{Calls: "(transfer from " + words.Bytes(b.FromBytes) + ", rendezvous)", FloorNs: b.Rendezvous.FloorNs, PerByteNs: b.Rendezvous.PerByteNs}}}
+		rows = []report.Row{{&headers.CallRow{Calls: "(transfer up to " + words.Bytes(b.AboveBytes) + ", eager)", FloorNs: b.Eager.FloorNs,
+			PerByteNs: b.Eager.PerByteNs}},
+			{&headers.CallRow{Calls: "(transfer from " + words.Bytes(b.FromBytes) + ", rendezvous)", FloorNs: b.Rendezvous.FloorNs,
+				PerByteNs: b.Rendezvous.PerByteNs}}}
 	}
 	r.Table(costs, append(rows, report.RowsOf(p.Model.Calls)...))
 	switch b := p.Model.Bend; {
 	case p.Model.Wire == nil:
 	case b == nil:
-		r.Line("One law for all transfers: there are %d classes of message sizes, and two laws (eager, rendezvous) need %d.", p.Model.Sizes, p.Model.SizesForBend)
+		r.Line("One law for all transfers: there are %d classes of message sizes, and two laws (eager, rendezvous) need %d.", p.Model.Sizes,
+			p.Model.SizesForBend)
 	case b.Accepted:
-		r.Line("The law of transfers changes between %s and %s (F-test: p = %s).", words.Bytes(b.AboveBytes), words.Bytes(b.FromBytes), words.Decimal(&b.PValue))
+		r.Line("The law of transfers changes between %s and %s (F-test: p = %s).", words.Bytes(b.AboveBytes), words.Bytes(b.FromBytes),
+			words.Decimal(&b.PValue))
 	default:
 		r.Line("One law for all transfers: two laws, best with a change between %s and %s, are no better (F-test: p = %s).",
 			words.Bytes(b.AboveBytes), words.Bytes(b.FromBytes), words.Decimal(&b.PValue))

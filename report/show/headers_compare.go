@@ -39,7 +39,8 @@ func HeadersComparison(r *report.Sections, c *headers.Comparison) {
 		g := r.Grid(text.Modelled+"Headers of the ranks that end last, and the next paths", "<counter", "A", "margin", "B", "margin")
 		g.Note("Margin: how much earlier the run would end without the counter, at least. -: no counter of its own.")
 		for _, x := range c.Counters {
-			g.Add(metricName(x.Metric, x.Derived), words.TimeOrDash(x.ANs), words.TimeOrDash(x.MarginANs), words.TimeOrDash(x.BNs), words.TimeOrDash(x.MarginBNs))
+			g.Add(metricName(x.Metric, x.Derived), words.TimeOrDash(x.ANs), words.TimeOrDash(x.MarginANs), words.TimeOrDash(x.BNs),
+				words.TimeOrDash(x.MarginBNs))
 		}
 		r.Show(g)
 	}

@@ -36,5 +36,6 @@ func unremovedNote(doc *outcome.Whatif) string {
 	if doc.Unremoved == 0 {
 		return ""
 	}
-	return words.Time(doc.Unremoved) + " of these costs, over all ranks, were not removed: the trace has no time to take them from. The costs are probably smaller."
+	return words.Time(doc.Unremoved) +
+		" of these costs, over all ranks, were not removed: the trace has no time to take them from. The costs are probably smaller."
 }

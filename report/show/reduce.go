@@ -35,7 +35,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 	if doc.Target != nil {
 		printTarget(out, doc.Target)
 	}
-	out.Table(&report.Table{Key: "by_rule", Title: "What the rules cut", Note: "Each rule counts separately; several rules may cut one record.",
+	out.Table(&report.Table{Key: "by_rule", Title: "What the rules cut",
+		Note: "Each rule counts separately; several rules may cut one record.",
 		Columns: []report.Column{
 			{Key: "rule", Title: "rule"},
 			{Key: "records", Title: "records", Unit: report.Count},
@@ -46,7 +47,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 	if k := doc.Kept; k != (reduce.Kept{}) {
 		fmt.Fprintln(w)
 		if k.Calls > 0 {
-			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Kept all the same: %s with %s, so that no message loses one end and no collective some of its members.",
+			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Kept all the same: %s with %s, so that no message loses one end and no collective some of its "+
+				"members.",
 				words.Plural(int(k.Calls), "call", "calls"), words.Plural(int(k.Records), "record", "records")), out.Width, 0))
 		}
 		if k.Messages+k.Partial > 0 {
@@ -217,7 +219,8 @@ func printPatterns(out *report.Sections, found *pattern.Result, rows []outcome.P
 		return
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(out.W, "\n"+text.Wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls between. Try --repeating-marker.", out.Width, 0))
+		fmt.Fprintln(out.W, "\n"+text.Wrap("Nothing repeats: there is no call site that all ranks arrive at in turn with the same calls "+
+			"between. Try --repeating-marker.", out.Width, 0))
 		return
 	}
 	out.Table(patterns, report.RowsOf(rows[:min(out.Top, len(rows))]), fmt.Sprintf("%s of each rank, from one %s to the next. A pattern "+
@@ -257,8 +260,10 @@ func printPatternTimes(out *report.Sections, t *outcome.PatternTimes) {
 			laws += n
 		}
 		said = fmt.Sprintf("Times of what was cut are modelled: %s and %s of samples say how long iterations last on each rank without waits "+
-			"(%s instead of %s; at most %s for any number of iterations; seed %d). Waits follow from messages. A few iterations and the ends stay exact. --repeating-times exact keeps all times.",
-			words.Plural(laws, "fitted law", "fitted laws"), words.Plural(t.Empirical, "distribution", "distributions"), words.Bytes(uint64(t.Bytes)),
+			"(%s instead of %s; at most %s for any number of iterations; seed %d). Waits follow from messages. A few iterations and the ends stay "+
+			"exact. --repeating-times exact keeps all times.",
+			words.Plural(laws, "fitted law", "fitted laws"), words.Plural(t.Empirical, "distribution", "distributions"),
+			words.Bytes(uint64(t.Bytes)),
 			words.Bytes(uint64(t.ExactBytes)), words.Bytes(uint64(t.BoundBytes)), t.Seed)
 	}
 	fmt.Fprintln(out.W, text.Wrap(said, out.Width, 0))
@@ -296,7 +301,8 @@ func Regenerate(out *report.Sections, doc *outcome.Regenerate) {
 		said = report.ClockLine(doc.Clock)
 	}
 	text.Line(out.W, "Clock: %s", said)
-	text.Line(out.W, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals are means of those that were kept.")
+	text.Line(out.W, "%s", "Calls, partners, sizes and their order are those of the recorded run; times between the beginnings of intervals "+
+		"are means of those that were kept.")
 	Lost(out.W, doc.Lost, "not in it: %s %s")
 	if len(doc.Findings) > 0 {
 		report.PrintFindings(out.W, out.Width, "Findings", doc.Findings)

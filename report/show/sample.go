@@ -67,7 +67,8 @@ var configurations = &report.Table{Key: "configurations", Title: "Configurations
 		{Key: "sampled.share", Title: "share", Unit: report.Share},
 		{Key: "coverage.categories", Title: "categories", Unit: report.Share},
 		{Key: "coverage.messages", Title: "messages", Unit: report.Share},
-		{Title: "after pause", Unit: report.Share, Modelled: true, Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Sampled })},
+		{Title: "after pause", Unit: report.Share, Modelled: true,
+			Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Sampled })},
 		{Title: "of all", Unit: report.Share, Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Population })},
 		{Title: "latency", Unit: report.Remarks, Modelled: true, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanError) })},
 		{Title: "bytes", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanBytesError) })},
@@ -299,8 +300,10 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 func printCosts(r *report.Sections, d *sampling.Document) {
 	r.Table(&report.Table{Key: "costs", Title: "What sampling would have cost", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Title: "small message", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.BaselineUs) })},
-		{Title: "with sampling", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.WithSamplingUs) })},
+		{Title: "small message", Unit: report.Remarks,
+			Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.BaselineUs) })},
+		{Title: "with sampling", Unit: report.Remarks,
+			Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.WithSamplingUs) })},
 		{Title: "run time", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any {
 			if x.Model.Slowdown == nil {
 				return "-"
@@ -314,7 +317,8 @@ func printCosts(r *report.Sections, d *sampling.Document) {
 			return microseconds(*x.Model.PaperUs)
 		})},
 	}}, rowsOf(d.Results()), fmt.Sprintf("%s for each message up to %s, %s for a random number, %s to read the clock; %s if sampled, %s with "+
-		"WRITE. Run time: replayed with these costs.", microseconds(d.Costs.Layer/1000), words.Bytes(uint64(d.Costs.Limit)), microseconds(d.Costs.Draw/1000), microseconds(d.Costs.Clock/1000),
+		"WRITE. Run time: replayed with these costs.", microseconds(d.Costs.Layer/1000), words.Bytes(uint64(d.Costs.Limit)),
+		microseconds(d.Costs.Draw/1000), microseconds(d.Costs.Clock/1000),
 		microseconds(d.Costs.Sample/1000), microseconds(d.Costs.Write/1000)))
 	r.Table(&report.Table{Key: "paper", Title: "The paper's ping-pong of 4 bytes, and this model of it", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},

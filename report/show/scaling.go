@@ -169,7 +169,8 @@ func printOverheads(out *report.Sections, doc *outcome.Scaling) {
 	first.Note = fmt.Sprintf("Beyond what %s of like calls need, %s. Times are sums over ranks.", words.Share(o.Quantile), learned)
 	second.Columns = slices.Clone(second.Columns)
 	for i := range o.Sizes {
-		second.Columns = append(second.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: runSizeName(&doc.Sizes[i]), Unit: report.Remarks})
+		second.Columns = append(second.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: runSizeName(&doc.Sizes[i]),
+			Unit: report.Remarks})
 	}
 	var rows, shares []report.Row
 	for i := range o.Lines[:min(out.Top, len(o.Lines))] {

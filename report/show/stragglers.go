@@ -17,7 +17,8 @@ func Stragglers(out *report.Sections, doc *outcome.Stragglers) {
 		out.Training()
 	}
 	if doc.Missing != "" {
-		fmt.Fprintln(out.W, "\n"+text.Wrap("No training steps were found: "+doc.Missing+". Ranks are compared as those of any program.", out.Width, 0))
+		fmt.Fprintln(out.W, "\n"+text.Wrap("No training steps were found: "+doc.Missing+". Ranks are compared as those of any program.",
+			out.Width, 0))
 	}
 	if p := doc.Program; p != nil {
 		fmt.Fprintf(out.W, "\nRun time %s, %s with equal ranks: slowdown %.3f.\n", words.Time(p.RuntimeNs), words.Time(p.EqualNs), p.Slowdown)

@@ -39,7 +39,8 @@ func printSweep(r *report.Sections, s *sampling.Sweep) {
 		{Title: "latency", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return held(&x.Latency) })},
 		{Title: "counted", Unit: report.Remarks, Value: report.Of(func(x *sampling.SweepRow) any { return held(x.Counted) })},
 		{Key: "unexpected", Title: "unexpected", Unit: report.Share},
-	}}, report.RowsOf(s.Rows), fmt.Sprintf("Errors: 95 %% of %d seeds stay within. Counted: latency if ranks count their sends. Hold: share of 95 %% "+
+	}}, report.RowsOf(s.Rows), fmt.Sprintf("Errors: 95 %% of %d seeds stay within. Counted: latency if ranks count their sends. Hold: share "+
+		"of 95 %% "+
 		"intervals with the truth. Unexpected: sampled messages sent before their receives were posted (of all messages: %s).", s.Seeds,
 		words.ShareOrDash(s.Unexpected)))
 	r.Table(&report.Table{Key: "sweep_costs", Title: "Sweep: cost", Columns: []report.Column{

@@ -25,7 +25,8 @@ func truthOf(r *oracle.Result) samples.WaitStates {
 	sums := r.Sums()
 	w := func(k oracle.WaitKind) samples.Wait { return samples.Wait(sums[k]) }
 	return samples.WaitStates{LateSender: w(oracle.LateSender), WrongOrderSame: w(oracle.WrongOrderSame),
-		WrongOrderDifferent: w(oracle.WrongOrderDifferent), LateReceiver: w(oracle.LateReceiver), LateReceiverBehindLateSender: w(oracle.LateReceiverBehind), WaitAtNxN: w(oracle.WaitAtNxN),
+		WrongOrderDifferent: w(oracle.WrongOrderDifferent), LateReceiver: w(oracle.LateReceiver),
+		LateReceiverBehindLateSender: w(oracle.LateReceiverBehind), WaitAtNxN: w(oracle.WaitAtNxN),
 		NxNCompletion: w(oracle.NxNCompletion), WaitAtBarrier: w(oracle.WaitAtBarrier), BarrierCompletion: w(oracle.BarrierCompletion),
 		LateBroadcast: w(oracle.LateBroadcast), EarlyReduce: w(oracle.EarlyReduce), EarlyScan: w(oracle.EarlyScan),
 		WaitAtNxNUnclassified: w(oracle.Unclassified)}

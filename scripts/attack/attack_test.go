@@ -140,7 +140,8 @@ func TestMended(t *testing.T) {
 func TestMore(t *testing.T) {
 	read := func(severity, text string, count int) answer {
 		second := `{"code":"x","severity":"loss","count":1,"text":"the second trace"}`
-		a, err := readAnswer(fmt.Appendf(nil, `{"findings":[{"code":"x","severity":%q,"count":%d,"text":%q},%s]}`, severity, count, text, second), nil)
+		a, err := readAnswer(fmt.Appendf(nil, `{"findings":[{"code":"x","severity":%q,"count":%d,"text":%q},%s]}`, severity, count, text, second),
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,9 +195,10 @@ func TestVerdicts(t *testing.T) {
 		"by a limit": {ending: ending{code: -1}, want: bad},
 	} {
 		text := sampleOf(t)[3]
-		j := judgement{campaign: &campaign{self: &program{path: "false"}}, dir: t.TempDir(), baseline: &baseline{answer: answer}, ending: c.ending,
-			files: c.files,
-			plan:  plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
+		j := judgement{campaign: &campaign{self: &program{path: "false"}}, dir: t.TempDir(), baseline: &baseline{answer: answer},
+			ending: c.ending,
+			files:  c.files,
+			plan:   plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.
 		j.campaign.sound.Store(soundKey{text, "census", false}, func() (*baseline, error) { return new(baseline), nil })
 		if got, why := j.judge(t.Context()); got != c.want {

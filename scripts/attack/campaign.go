@@ -211,7 +211,8 @@ func (c *campaign) baseline(ctx context.Context, p plan) (*baseline, error) {
 			}
 		}
 		e, files, err := c.call(ctx, dir, p, mostWait, false)
-		if err == nil && !startsProcesses(p.command.args) && (2*e.peak > leastMemory || hang(e.spent) > leastHang) { // the limits of others follow from it
+		// the limits of others follow from it
+		if err == nil && !startsProcesses(p.command.args) && (2*e.peak > leastMemory || hang(e.spent) > leastHang) {
 			e, files, err = c.call(ctx, dir, p, mostWait, true)
 		}
 		if err != nil {

@@ -65,7 +65,8 @@ func start(ctx context.Context, dir string, limit time.Duration, program string,
 	e.code, e.killed = cmd.ProcessState.ExitCode(), timed.Err() != nil
 	e.spent = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	var own syscall.Rusage
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && usage.Maxrss > own.Maxrss {
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil &&
+		usage.Maxrss > own.Maxrss {
 		e.peak = usage.Maxrss << 10
 	}
 	return e, nil

@@ -23,7 +23,8 @@ type program struct {
 // mostRuns is how many commands a worker runs, so that what it keeps stays little.
 const mostRuns = 500
 
-// run runs a command in a directory until it ends: in a worker, unless it is to have a process of its own, serves, or starts processes itself.
+// run runs a command in a directory until it ends: in a worker, unless it is to have a process of its own, serves, or starts processes
+// itself.
 func (p *program) run(ctx context.Context, dir string, limit time.Duration, args []string, serves, alone bool) (ending, error) {
 	if alone || serves || startsProcesses(args) {
 		return start(ctx, dir, limit, p.path, args, serves)

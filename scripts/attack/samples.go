@@ -71,7 +71,8 @@ var recorded = []struct{ format, dir, open string }{
 	{"rocpd", "rocpd/testdata/v3", "."}, {"rocpd", "rocpd/testdata/v40", "."}, {"rocpd", "rocpd/testdata/v41", "7.db"},
 	{"rocprofv3", "rocpd/testdata/json", "7_results.json"},
 	{"perfetto", "perfetto/testdata/run", "."}, {"perfetto", "perfetto/testdata/run", "rank0.pftrace"},
-	{"spans", "spans/testdata/run", "rank0.csv"}, {"spans", "spans/testdata/run", "rank1.parquet"}, {"spans", "spans/testdata/job", "job.arrow"},
+	{"spans", "spans/testdata/run", "rank0.csv"}, {"spans", "spans/testdata/run", "rank1.parquet"},
+	{"spans", "spans/testdata/job", "job.arrow"},
 	{"xplane", "xplane/testdata/run", "."}, {"xplane", "xplane/testdata/run", "worker0.xplane.pb"},
 }
 

@@ -47,7 +47,8 @@ func printTable(out io.Writer, results []result, seed uint64) int {
 		return cmp.Or(cmp.Compare(a.format, b.format), cmp.Compare(a.command, b.command))
 	})
 	fmt.Fprintf(out, "%d runs, seed %d\n\n", len(results), seed)
-	fmt.Fprintln(out, "| format | command | runs | exit 0 | 1 | 3 | 4 | refused | same | announced | value | by nature | bad | longest | largest |")
+	fmt.Fprintln(out, "| format | command | runs | exit 0 | 1 | 3 | 4 | refused | same | announced | value | by nature | bad | longest | "+
+		"largest |")
 	fmt.Fprintln(out, "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, w := range rows {
 		if w.command == "" {

@@ -302,8 +302,8 @@ func TestVerdictNeedsDominance(t *testing.T) {
 	}
 }
 
-// TestWaitsDecide: where thresholds cannot be trusted, wait states that explain the overhead decide. The sender is late by 5 µs; the receiver
-// waits, then needs late ns more.
+// TestWaitsDecide: where thresholds cannot be trusted, wait states that explain the overhead decide. The sender is late by 5 µs; the
+// receiver waits, then needs late ns more.
 func TestWaitsDecide(t *testing.T) {
 	for _, tt := range []struct {
 		late    int

@@ -51,7 +51,8 @@ func (c *changed) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*tra
 // same returns a trace that is not changed yet.
 func same(src trace.Source) *changed {
 	d := *src.Defs()
-	d.Locations, d.Groups, d.Metrics, d.Strings = slices.Clone(d.Locations), slices.Clone(d.Groups), slices.Clone(d.Metrics), slices.Clone(d.Strings)
+	d.Locations, d.Groups, d.Metrics, d.Strings = slices.Clone(d.Locations), slices.Clone(d.Groups), slices.Clone(d.Metrics),
+		slices.Clone(d.Strings)
 	c := &changed{Source: src, defs: &d, change: func(*trace.Batch) {}}
 	for l := range d.Locations {
 		c.from = append(c.from, trace.LocationID(l))

@@ -94,7 +94,8 @@ type place struct {
 
 // Of compares two sides of at least one run each.
 func Of(a, b []*Sample) *Comparison {
-	c := &Comparison{Comparable: comparable(a, b), RunsA: len(a), RunsB: len(b), Startup: withStartup(a) || withStartup(b), Changes: []Change{}}
+	c := &Comparison{Comparable: comparable(a, b), RunsA: len(a), RunsB: len(b), Startup: withStartup(a) || withStartup(b),
+		Changes: []Change{}}
 	c.Efficiencies = efficiencies(a, b, c.Startup)
 	places := join(a, b)
 	total := c.total(places, len(a), len(b))
@@ -112,7 +113,8 @@ func Of(a, b []*Sample) *Comparison {
 		}
 	}
 	slices.SortStableFunc(c.Changes, func(x, y Change) int {
-		return cmp.Or(cmp.Compare(order(&x), order(&y)), cmp.Compare(y.WeightNs, x.WeightNs), cmp.Compare(x.Kind, y.Kind), compareSites(x.site(), y.site()))
+		return cmp.Or(cmp.Compare(order(&x), order(&y)), cmp.Compare(y.WeightNs, x.WeightNs), cmp.Compare(x.Kind, y.Kind),
+			compareSites(x.site(), y.site()))
 	})
 	return c
 }

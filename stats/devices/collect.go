@@ -98,7 +98,8 @@ type collector struct {
 func newCollector(t *trace.Trace, kinds []kind, opts Options) *collector {
 	d := t.Defs
 	c := &collector{t: t, opts: opts, kinds: kinds, works: d.DeviceWorks(), waits: d.DeviceWaits(), sleeps: d.Sleeps(), loads: d.LoadsData(),
-		steps: make([]bool, len(d.Regions)), recomputes: make([]bool, len(d.Regions)), runtime: make([]bool, len(d.Regions)), marked: make([]bool, len(d.Regions)),
+		steps: make([]bool, len(d.Regions)), recomputes: make([]bool, len(d.Regions)), runtime: make([]bool, len(d.Regions)),
+		marked:      make([]bool, len(d.Regions)),
 		correlation: d.AttributeByName(trace.AttributeCorrelation)}
 	for i := range d.Regions {
 		name := d.RegionName(trace.RegionID(i))

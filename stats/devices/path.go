@@ -183,7 +183,8 @@ func (p *path) end(t *int64) (best stand, ok bool) {
 	return best, ok
 }
 
-// charge moves back to a time, and adds what passes to a key. What passes on a host is divided at the first and the last work of its devices.
+// charge moves back to a time, and adds what passes to a key. What passes on a host is divided at the first and the last work of its
+// devices.
 func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 	to = max(to, p.from)
 	if k.kind == onHost {
@@ -436,7 +437,8 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inEnding: "ending", inLaunch: "launch", inGap: "gap",
+var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inEnding: "ending", inLaunch: "launch",
+	inGap:   "gap",
 	unknown: "unknown"}
 
 // result makes the block of the document.

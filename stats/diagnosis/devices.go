@@ -22,7 +22,8 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 	if f.run == 0 { // less than a nanosecond
 		return []cause.Cause{}
 	}
-	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.ending(), f.gaps(), f.lateRanks(),
+	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.ending(), f.gaps(),
+		f.lateRanks(),
 		f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
 			f.communication-f.causes.CollectiveWaitNs),
 		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory)), nil)
@@ -120,7 +121,8 @@ func (f *deviceFinder) late() []cause.Cause {
 		f.a.Doubts = append(f.a.Doubts, document.Doubt{Kind: document.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
 		return nil
 	}
-	c.Text = fmt.Sprintf("They start %s after the first, and others wait for them. The time until then is not recorded.", words.Time(row.TimeNs))
+	c.Text = fmt.Sprintf("They start %s after the first, and others wait for them. The time until then is not recorded.",
+		words.Time(row.TimeNs))
 	return f.cause(c, row.TimeNs, "If all had started together")
 }
 
@@ -191,7 +193,8 @@ func (f *deviceFinder) unknown() []cause.Cause {
 	} else {
 		c.Headline, what = "Launches share identifiers", "Several launches have the same correlation number."
 	}
-	c.Text = fmt.Sprintf("%s Why %s idle for %s is unknown.", what, f.verb("devices are", f.a.Devices[0].Device+" is"), f.of(f.causes.UnknownNs))
+	c.Text = fmt.Sprintf("%s Why %s idle for %s is unknown.", what, f.verb("devices are", f.a.Devices[0].Device+" is"),
+		f.of(f.causes.UnknownNs))
 	return []cause.Cause{c}
 }
 
@@ -224,7 +227,8 @@ func (f *deviceFinder) turns() []cause.Cause {
 		c.Operation = field.Name(row.Name)
 	}
 	c.Headline = "Devices take turns instead of working together"
-	c.Text = fmt.Sprintf("At least one of %d devices works for %s; for %s of that, only one works.", len(f.a.Devices), words.Time(some), words.Time(one))
+	c.Text = fmt.Sprintf("At least one of %d devices works for %s; for %s of that, only one works.", len(f.a.Devices), words.Time(some),
+		words.Time(one))
 	return f.cause(c, min(some-busiest, kernels), "If they worked at the same time")
 }
 
@@ -290,7 +294,8 @@ func (f *deviceFinder) ending() []cause.Cause {
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"after_last_work_ns": float64(path)}}
 	c.Headline = f.verb("Hosts go on after their devices' last work", "The host goes on after the device's last work")
-	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it in %s.", words.Time(path), words.Time(row.TimeNs), words.Brief(row.Name))
+	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it in %s.", words.Time(path), words.Time(row.TimeNs),
+		words.Brief(row.Name))
 	return f.cause(c, min(path, f.spare), "If the run ended with that work")
 }
 
@@ -347,7 +352,8 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
 	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
 	c.Text = fmt.Sprintf("%s there for %s; %s %s %.0f %% of it and %s last %d times. %s", f.who("wait", "waits"), f.of(wait),
-		words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"), last, f.computing(c.Ranks))
+		words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"), last,
+		f.computing(c.Ranks))
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
 }
 
@@ -380,7 +386,8 @@ func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns int64
 		Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
 	c.Headline = headline
 	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
-		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs), words.Plural(int(row.Count), "execution", "executions"))
+		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs),
+		words.Plural(int(row.Count), "execution", "executions"))
 	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
 }
 

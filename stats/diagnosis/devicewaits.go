@@ -64,7 +64,8 @@ func (f *finder) waitingLonger(waits []candidate) candidate {
 		part = min(1, work.excess()/host.excess())
 		c.most(part * float64(c.bound))
 		c.cause.Evidence["kernel_ns"], c.cause.Evidence["kernel_of_others_ns"] = kernel.here, kernel.there
-		c.cause.Headline = fmt.Sprintf("The %s of %s %s slow in %s", one(ranks, "device", "devices"), who, one(ranks, "is", "are"), words.KernelName(name))
+		c.cause.Headline = fmt.Sprintf("The %s of %s %s slow in %s", one(ranks, "device", "devices"), who, one(ranks, "is", "are"),
+			words.KernelName(name))
 		c.text = fmt.Sprintf("It takes %s. Hosts wait for it in %s: %s.", kernel, in, host)
 		c.mended = fmt.Sprintf("If %s were as fast as those of other ranks", their)
 	default:
@@ -73,7 +74,8 @@ func (f *finder) waitingLonger(waits []candidate) candidate {
 		if work == (comparison{}) {
 			c.text += fmt.Sprintf("Work of %s is not recorded.", their)
 		} else {
-			c.text += fmt.Sprintf("Kernels and copies of %s are not the reason (%s): the wait begins earlier, work later, or communication lasts longer.",
+			c.text += fmt.Sprintf("Kernels and copies of %s are not the reason (%s): the wait begins earlier, work later, or communication lasts "+
+				"longer.",
 				their, work)
 		}
 		c.mended = fmt.Sprintf("If %s waited as long as other ranks", who)

@@ -34,7 +34,8 @@ func TestWaitsForDevices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var text strings.Builder
-			text.WriteString("attribute 0 correlation type=4\nregion 0 launch paradigm=5\nregion 1 k role=40 paradigm=5\nregion 2 cudaStreamSynchronize paradigm=5\n")
+			text.WriteString("attribute 0 correlation type=4\nregion 0 launch paradigm=5\nregion 1 k role=40 paradigm=5\nregion 2 " +
+				"cudaStreamSynchronize paradigm=5\n")
 			for r := range 4 {
 				fmt.Fprintf(&text, "process %d host%d\n", r, r)
 			}
@@ -47,7 +48,8 @@ func TestWaitsForDevices(t *testing.T) {
 				if r == 3 {
 					until = 900
 				}
-				fmt.Fprintf(&text, "location %d rank=%d process=%d kind=1\n  0 Enter main ; 0 Enter launch attr=0:4:1 ; 5 Leave launch ; 5 Enter cudaStreamSynchronize\n", r, r, r)
+				fmt.Fprintf(&text, "location %d rank=%d process=%d kind=1\n  0 Enter main ; 0 Enter launch attr=0:4:1 ; 5 Leave launch ; 5 Enter "+
+					"cudaStreamSynchronize\n", r, r, r)
 				fmt.Fprintf(&text, "  %d Leave cudaStreamSynchronize ; %d Enter MPI_Barrier ; %d MpiCollectiveBegin ;", until, until, until)
 				fmt.Fprintf(&text, " 905 MpiCollectiveEnd Barrier comm=0 root=none sent=0 received=0 ; 905 Leave MPI_Barrier ; 1000 Leave main\n")
 			}

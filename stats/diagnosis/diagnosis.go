@@ -215,7 +215,8 @@ type finder struct {
 
 func newFinder(t *trace.Trace, a *analysis.Result, to int64) *finder {
 	f := &finder{t: t, a: a, run: runOf(a), places: profile.Sites(t), critical: make(map[field.Site]int64),
-		waiting: make(map[string]bool), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64), parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
+		waiting: make(map[string]bool), unequal: make(map[field.Site]int64), slow: make(map[field.Site]int64),
+		parts: make(map[field.Site][]*place), meets: make(map[string]loss)}
 	early := scope.EndEarly(t, to)
 	for r, missing := range t.Missing() {
 		if !missing && !early[r] {

@@ -69,14 +69,16 @@ func (f *finder) at(p *place) candidate {
 	case len(in) <= max(1, all/8) && all > 1:
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
-		c.cause.Headline = fmt.Sprintf("Only %s %s", fewRanks(in), say(one(in, "is in ", "are in "), one(in, "waits for its device in ", "wait for their devices in ")))
+		c.cause.Headline = fmt.Sprintf("Only %s %s", fewRanks(in),
+			say(one(in, "is in ", "are in "), one(in, "waits for its device in ", "wait for their devices in ")))
 		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(words.Ranks(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
 	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0 && standOut(times, ranks, peers):
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at(), f.rarely(p, ranks, there)}}
 		if x := c.slow[0].rare; x != nil {
-			c.cause.Evidence["late_visits"], c.cause.Evidence["visits"], c.cause.Evidence["longest_visit_ns"] = float64(x.times), float64(x.of), float64(x.longest)
+			c.cause.Evidence["late_visits"], c.cause.Evidence["visits"], c.cause.Evidence["longest_visit_ns"] = float64(x.times), float64(x.of),
+				float64(x.longest)
 		}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
 		if x := c.slow[0].rare; x != nil {
@@ -105,7 +107,8 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Kind, c.cause.Ranks, c.mended = shifting(row), []uint32{}, equalVisits
 		c.text = "The totals of the ranks are about equal. "
 		if float64(times[high]) > unlike*mean(times, in) {
-			c.text = fmt.Sprintf("The totals explain less than half of it: from %s (rank %d) to %s (rank %d). ", words.Time(times[low]), low, words.Time(times[high]), high)
+			c.text = fmt.Sprintf("The totals explain less than half of it: from %s (rank %d) to %s (rank %d). ", words.Time(times[low]), low,
+				words.Time(times[high]), high)
 		} else {
 			c.least = int64(varies * p.path)
 		}
@@ -144,7 +147,8 @@ func (c *candidate) ofCulprits() (headline, text string) {
 	if first.often {
 		others = "other ranks that visit it as often"
 	}
-	text = fmt.Sprintf("%s %s, %s %s (%s)", one(ranks, "It takes", "They take"), words.Time(int64(first.here)), others, words.Time(int64(first.there)), factor(first.factor()))
+	text = fmt.Sprintf("%s %s, %s %s (%s)", one(ranks, "It takes", "They take"), words.Time(int64(first.here)), others,
+		words.Time(int64(first.there)), factor(first.factor()))
 	for i, s := range c.slow[1:] {
 		if i == 2 {
 			text += fmt.Sprintf(", and %d more places", len(c.slow)-1-i)
@@ -357,7 +361,8 @@ func (f *finder) begins() (first, last int, apart int64) {
 	return first, last, f.t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
 }
 
-// inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end, at most; ok is false where that is not known.
+// inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end, at most; ok is false where that is not
+// known.
 func (f *finder) inCalls() (ns int64, ok bool) {
 	e := f.a.Efficiency
 	if e == nil || f.a.Selection != nil {
@@ -421,7 +426,8 @@ func (f *finder) wrongOrder() []candidate {
 	c.changes = []whatif.Change{whatif.Order(f.site(place))}
 	c.cause.Headline = "Messages are received in another order than sent"
 	c.text = fmt.Sprintf("The longest such wait is in %s.", words.Call(top.Operation, top.SourceLine))
-	c.mended, c.needed = "If receives took messages in the order of arrival", true // if the replay then gets stuck, messages cannot be taken so
+	// if the replay then gets stuck, messages cannot be taken so
+	c.mended, c.needed = "If receives took messages in the order of arrival", true
 	return []candidate{c}
 }
 
@@ -595,7 +601,8 @@ func (f *finder) measurement() (out []candidate) {
 		case row.Operation == "" && row.Visits >= leastVisits && shortest > 0 && shortest <= mostForOne && row.VisitNs <= tiny*shortest:
 			part := min(1, shortest/row.VisitNs)
 			c.most(part * float64(row.TimeNs))
-			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs, shortest
+			c.cause.Evidence["visits"], c.cause.Evidence["mean_ns"], c.cause.Evidence["shortest_visit_ns"] = float64(row.Visits), row.VisitNs,
+				shortest
 			c.changes = []whatif.Change{whatif.Scale(f.site(place), 1-part)}
 			c.mended = "If it were not recorded"
 			c.cause.Headline = fmt.Sprintf("Recording %s costs much of its time", words.Sentence(row.SourceLine))

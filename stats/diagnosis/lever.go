@@ -92,11 +92,13 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	if lost := f.incomplete.share(); lost > mostly*(1-parallel) {
 		c.Evidence["incomplete_calls"] = lost
 		c.Headline = "The trace does not record for whom ranks wait"
-		c.Text = fmt.Sprintf("Parallel efficiency is %s. MPI calls of which records are missing take %s of rank time.", words.Share(parallel), words.Share(lost))
+		c.Text = fmt.Sprintf("Parallel efficiency is %s. MPI calls of which records are missing take %s of rank time.", words.Share(parallel),
+			words.Share(lost))
 	}
 	if e := f.ratios(); balance < efficient {
 		c.Ranks = []uint32{uint32(e.UsefulMax.Rank)}
-		c.Text += fmt.Sprintf(" Rank %d computes longest: %s, the mean is %s.", e.UsefulMax.Rank, words.Time(e.UsefulMax.TimeNs), words.Time(e.UsefulMeanNs))
+		c.Text += fmt.Sprintf(" Rank %d computes longest: %s, the mean is %s.", e.UsefulMax.Rank, words.Time(e.UsefulMax.TimeNs),
+			words.Time(e.UsefulMeanNs))
 	}
 	best := -1
 	for i, gain := range gains {

@@ -28,7 +28,8 @@ func TestLateOnce(t *testing.T) {
 				return 2000
 			}
 			return 100
-		}, "Rank 1 is late once in work", "Most of that is 1 of 20 visits; the longest takes 2.00 µs, until 2.77 µs.", "look for what rank 1 did then"},
+		}, "Rank 1 is late once in work", "Most of that is 1 of 20 visits; the longest takes 2.00 µs, until 2.77 µs.",
+			"look for what rank 1 did then"},
 		{"always", func(int) int { return 195 }, "Rank 1 is slow in work", "It takes 3.90 µs", "move work from rank 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -40,7 +41,8 @@ func TestLateOnce(t *testing.T) {
 					if r == 1 {
 						work = c.work(k)
 					}
-					ranks[r] += fmt.Sprintf("  %d Enter work ; %d Leave work ; %[2]d Enter MPI_Barrier ; %[2]d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier root=none ; %[3]d Leave MPI_Barrier\n",
+					ranks[r] += fmt.Sprintf("  %d Enter work ; %d Leave work ; %[2]d Enter MPI_Barrier ; %[2]d MpiCollectiveBegin ; %d MpiCollectiveEnd "+
+						"Barrier root=none ; %[3]d Leave MPI_Barrier\n",
 						at, at+work, end+10)
 				}
 				at = end + 10

@@ -129,7 +129,8 @@ func TestLostOnce(t *testing.T) {
 		says  []string // of the causes but startup
 	}{
 		{"forking", []hybrid{{0, 100, 300, 300}, {0, 300, 300, 300}}, []string{"Forking and joining threads takes long: " +
-			"The master thread of a process spends 10.0 µs on it, for 100 parallel regions in all processes. Rank 1 is slow in forking and joining " +
+			"The master thread of a process spends 10.0 µs on it, for 100 parallel regions in all processes. Rank 1 is slow in forking and " +
+			"joining " +
 			"threads in main"}},
 		{"barriers", []hybrid{{0, 0, 200, 400}, {0, 0, 390, 390}}, []string{"Threads of a team"}},
 		{"serial parts", []hybrid{{400, 0, 100, 100}, {0, 0, 100, 100}}, []string{"Only rank 0 is in main",

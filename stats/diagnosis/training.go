@@ -149,7 +149,8 @@ func (f trainingFinder) cause(c cause.Cause, gain float64, mended string) []caus
 	}
 	c.Kind, c.GainNs, c.GainShare = cause.Imbalance, &all, &share
 	c.Evidence["step_gain_ns"] = gain
-	c.Text += fmt.Sprintf(" Without that, a step would be %s shorter (%s).", words.Time(int64(gain)), words.PartOfFloat(gain, float64(f.t.StepNs)))
+	c.Text += fmt.Sprintf(" Without that, a step would be %s shorter (%s).", words.Time(int64(gain)),
+		words.PartOfFloat(gain, float64(f.t.StepNs)))
 	c.Change = fmt.Sprintf("%s, the run would be at most %s (%s) shorter.", mended, words.Time(all), words.Share(share))
 	return []cause.Cause{c}
 }

@@ -79,14 +79,16 @@ location %[1]d rank=%[1]d
 			if len(causes) != 1 || causes[0].Kind != cause.Imbalance || *causes[0].GainNs != 70 || !slices.Equal(causes[0].Ranks, []uint32{3}) {
 				t.Errorf("causes are %+v", causes)
 			}
-			if e := a.Efficiency; e.SerializationEfficiency != nil || e.TransferEfficiency != nil || e.ZeroCostRuntimeNs != nil || e.IncompleteCallsNs != 4*520 {
+			if e := a.Efficiency; e.SerializationEfficiency != nil || e.TransferEfficiency != nil || e.ZeroCostRuntimeNs != nil ||
+				e.IncompleteCallsNs != 4*520 {
 				t.Errorf("serialization is known though records of half of the run are missing: %+v", e)
 			}
 			u := a.Unclassified
 			if u == nil || *u.TimeNs < 520 || len(u.Incomplete) != 1 {
 				t.Fatalf("unclassified is %+v", u)
 			}
-			if x := u.Incomplete[0]; x.Missing != c.want || x.Operation != "MPI_Wait" || x.Calls != 4 || x.TimeNs != 4*520 || x.CriticalPathNs != 520 {
+			if x := u.Incomplete[0]; x.Missing != c.want || x.Operation != "MPI_Wait" || x.Calls != 4 || x.TimeNs != 4*520 ||
+				x.CriticalPathNs != 520 {
 				t.Errorf("incomplete are %+v", x)
 			}
 		})
@@ -113,13 +115,15 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestUnbalancedWithoutReceives: where no receive is recorded, the loss is none of many small ones; the rank that computes longest is named.
+// TestUnbalancedWithoutReceives: where no receive is recorded, the loss is none of many small ones; the rank that computes longest is
+// named.
 func TestUnbalancedWithoutReceives(t *testing.T) {
 	text := ""
 	for r, work := range []int{60, 60, 60, 180} {
 		text += fmt.Sprintf("\nlocation %[1]d rank=%[1]d\n  0 Enter main\n", r)
 		for i := range 5 {
-			text += fmt.Sprintf("  %[1]d Enter work ; %[2]d Leave work ; %[2]d Enter MPI_Isend ; %[2]d MpiIsend to=%[4]d tag=7 bytes=8 req=%[5]d ; %[2]d Leave MPI_Isend\n"+
+			text += fmt.Sprintf("  %[1]d Enter work ; %[2]d Leave work ; %[2]d Enter MPI_Isend ; %[2]d MpiIsend to=%[4]d tag=7 bytes=8 req=%[5]d "+
+				"; %[2]d Leave MPI_Isend\n"+
 				"  %[2]d Enter MPI_Waitall ; %[3]d Leave MPI_Waitall\n", i*200, i*200+work, i*200+190, (r+1)%4, i+1)
 		}
 		text += "  1000 Leave main\n"
@@ -129,7 +133,8 @@ func TestUnbalancedWithoutReceives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(causes) != 1 || causes[0].Kind != cause.Inefficient || !slices.Equal(causes[0].Ranks, []uint32{3}) || !strings.Contains(causes[0].Headline, "does not record") {
+	if len(causes) != 1 || causes[0].Kind != cause.Inefficient || !slices.Equal(causes[0].Ranks, []uint32{3}) ||
+		!strings.Contains(causes[0].Headline, "does not record") {
 		t.Errorf("causes are %+v", causes)
 	}
 }

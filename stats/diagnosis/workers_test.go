@@ -54,7 +54,8 @@ func workers(t *testing.T, teams bool) {
 			t.Errorf("%d ns of the critical path are outside of any region", row.TimeNs)
 		}
 	}
-	if e := a.Efficiency; e.WorkerThreads.WaitNs != 400 || (e.ParallelEfficiency != nil) != teams || (e.LoadBalance != nil) != teams || e.Hidden() == teams {
+	if e := a.Efficiency; e.WorkerThreads.WaitNs != 400 || (e.ParallelEfficiency != nil) != teams || (e.LoadBalance != nil) != teams ||
+		e.Hidden() == teams {
 		t.Errorf("workers wait %d ns, and the efficiency is %v; want 400 ns, and that it is known with teams alone", e.WorkerThreads.WaitNs,
 			e.ParallelEfficiency)
 	}

@@ -21,7 +21,8 @@ func found(t *testing.T, ranks ...string) []document.Doubt {
 		members = append(members, fmt.Sprint(r))
 	}
 	all := strings.Join(members, ",")
-	text := fmt.Sprintf("group 0 \"MPI ranks\" kind=4 paradigm=4 members=%s\ngroup 1 world kind=5 paradigm=4 members=%s\ncomm 0 MPI_COMM_WORLD group=1\n", all, all)
+	text := fmt.Sprintf("group 0 \"MPI ranks\" kind=4 paradigm=4 members=%s\ngroup 1 world kind=5 paradigm=4 members=%s\ncomm 0 "+
+		"MPI_COMM_WORLD group=1\n", all, all)
 	for r, events := range ranks {
 		text += fmt.Sprintf("process %d rank%d\nlocation %d rank%d process=%d kind=1\n%s", r, r, r, r, r, events)
 	}
@@ -73,7 +74,8 @@ func TestSlowCollectives(t *testing.T) {
 			left := at + arrives(i) + transfer(i)
 			for r, b := range []*strings.Builder{&ranks[0], &ranks[1]} {
 				from := at + r*arrives(i)
-				fmt.Fprintf(b, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; %d Leave MPI_Allreduce\n", from, from, left, left)
+				fmt.Fprintf(b, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; %d "+
+					"Leave MPI_Allreduce\n", from, from, left, left)
 			}
 		}
 		return found(t, ranks[0].String(), ranks[1].String())
@@ -124,7 +126,8 @@ func TestSlowRooted(t *testing.T) {
 			at := 50_000_000 * (i + 1)
 			for r, b := range []*strings.Builder{&ranks[0], &ranks[1]} {
 				left := at + r*takes + 1000
-				fmt.Fprintf(b, "  %d Enter MPI_Bcast ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Bcast root=0 sent=8 received=8 ; %d Leave MPI_Bcast\n", at, at, left, left)
+				fmt.Fprintf(b, "  %d Enter MPI_Bcast ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Bcast root=0 sent=8 received=8 ; %d Leave "+
+					"MPI_Bcast\n", at, at, left, left)
 			}
 		}
 		return found(t, ranks[0].String(), ranks[1].String())
@@ -147,11 +150,14 @@ func TestSlowDataBeside(t *testing.T) {
 		fmt.Fprintf(&ranks[2], "  %d Enter MPI_Send ; %d MpiSend to=1 tag=0 bytes=8 ; %d Leave MPI_Send\n", late, late, late)
 		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv\n", at, at, 2*i+1, at)
 		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv\n", at, at, 2*i+2, at)
-		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Waitall ; %d MpiIrecv from=0 tag=0 bytes=8 req=%d ; %d MpiIrecv from=2 tag=0 bytes=8 req=%d ; %d Leave MPI_Waitall\n",
+		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Waitall ; %d MpiIrecv from=0 tag=0 bytes=8 req=%d ; %d MpiIrecv from=2 tag=0 bytes=8 req=%d ; "+
+			"%d Leave MPI_Waitall\n",
 			at, late+1000, 2*i+1, late+1000, 2*i+2, late+1000)
 		for r := range ranks {
-			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Ibcast ; %d NonBlockingCollectiveRequest req=%d ; %d Leave MPI_Ibcast\n", late+2000, late+2000, 100+i, late+2000)
-			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=8 received=8 req=%d ; %d Leave MPI_Wait\n",
+			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Ibcast ; %d NonBlockingCollectiveRequest req=%d ; %d Leave MPI_Ibcast\n", late+2000, late+2000,
+				100+i, late+2000)
+			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=8 received=8 req=%d ; %d Leave "+
+				"MPI_Wait\n",
 				late+10_000_000, late+10_001_000, 100+i, late+10_001_000)
 		}
 	}

@@ -37,8 +37,8 @@ func (p Profile) off(e Entry) float64 {
 	return math.Abs(float64(at.TMax-e.TMax)) / max(float64(e.TMax), 1)
 }
 
-// thinned returns the base points of one operation in one role, whose rows are of one number of processes each. It begins with the first and
-// the last row, and adds the row that is missed by most until none is missed; rows of their own are thinned before.
+// thinned returns the base points of one operation in one role, whose rows are of one number of processes each. It begins with the first
+// and the last row, and adds the row that is missed by most until none is missed; rows of their own are thinned before.
 func thinned(rows [][]Entry, tolerance float64) (kept []Entry) {
 	bases := make([][]Entry, len(rows))
 	for i, row := range rows {

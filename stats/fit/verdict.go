@@ -68,7 +68,8 @@ func uncertainTail(k, n int64, p, deviation float64) float64 {
 func TooMany(over, n int64, q float64) float64 { return binomialTail(over, n, 1-q) }
 
 // Anomalous tells for which keys the p-value is small enough. Of the keys that it names, a share of at most rate (5 % is usual) is expected
-// to be wrong. It is the procedure of Y. Benjamini and Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995. Ties are treated alike.
+// to be wrong. It is the procedure of Y. Benjamini and Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995. Ties are treated
+// alike.
 func Anomalous(p []float64, rate float64) []bool {
 	sorted := append([]float64(nil), p...)
 	sort.Float64s(sorted)

@@ -117,7 +117,8 @@ func files(path string) []string {
 
 // finding says something about a file.
 func finding(code trace.Code, file string, what any) document.Finding {
-	return document.Finding{Code: string(code), Severity: code.Severity().String(), Count: 1, Text: fmt.Sprintf("%s: %v", filepath.Base(file), what)}
+	return document.Finding{Code: string(code), Severity: code.Severity().String(), Count: 1,
+		Text: fmt.Sprintf("%s: %v", filepath.Base(file), what)}
 }
 
 // read reads the dumps of files and directories, by rank. What cannot be read is a finding; an error is that nothing could be.
@@ -139,7 +140,8 @@ func read(paths []string) (dumps []*dump, findings []document.Finding, err error
 				}
 				findings = append(findings, finding(trace.CodeMissingFile, name, err))
 			case byRank[d.rank] != nil:
-				findings = append(findings, finding(trace.CodeDuplicateDefinition, name, fmt.Sprintf("another file is of rank %d too; the first one is used", d.rank)))
+				findings = append(findings, finding(trace.CodeDuplicateDefinition, name,
+					fmt.Sprintf("another file is of rank %d too; the first one is used", d.rank)))
 			default:
 				byRank[d.rank] = d
 				dumps = append(dumps, d)
@@ -155,7 +157,8 @@ func read(paths []string) (dumps []*dump, findings []document.Finding, err error
 
 // noDump says what a dump looks like, and what is wrong with the first file that has the name of one.
 func noDump(paths []string, first error) error {
-	const none, looks = "no dump of PyTorch's flight recorder", "a dump has one file per rank (pickle or JSON), whose name ends in the rank, such as nccl_trace_rank_0"
+	const none, looks = "no dump of PyTorch's flight recorder",
+		"a dump has one file per rank (pickle or JSON), whose name ends in the rank, such as nccl_trace_rank_0"
 	where := strings.Join(paths, ", ")
 	if first == nil || errors.Is(first, errNoRank) {
 		return fmt.Errorf("%s: %s; %s", where, none, looks)
@@ -311,7 +314,8 @@ func newEntry(x any) *entry {
 		return nil
 	}
 	numbers := 0
-	for key, to := range map[string]*int64{"record_id": &e.record, "collective_seq_id": &e.seq, "p2p_seq_id": &e.p2p, "time_created_ns": &e.created} {
+	for key, to := range map[string]*int64{"record_id": &e.record, "collective_seq_id": &e.seq, "p2p_seq_id": &e.p2p,
+		"time_created_ns": &e.created} {
 		if n, ok := m[key].(int64); ok {
 			*to = n
 			numbers++

@@ -342,7 +342,8 @@ func (f *finder) messages(m *members) (out []Cause) {
 	}
 	pairs := maps.Clone(sends)
 	maps.Copy(pairs, receives)
-	for _, p := range slices.SortedFunc(maps.Keys(pairs), func(a, b pair) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) }) {
+	for _, p := range slices.SortedFunc(maps.Keys(pairs),
+		func(a, b pair) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) }) {
 		out = append(out, f.message(m, p.from, p.to, sends[p], receives[p]))
 	}
 	return out
@@ -412,7 +413,8 @@ func circles(causes []Cause) []Cause {
 				parts = append(parts, fmt.Sprintf("and %d more", len(way)-2))
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%s in %s of %s for %s", rankList(x.Waiting, "waits", "wait"), x.Operation, x.Group, rankList(x.Missing, "", "")))
+			parts = append(parts, fmt.Sprintf("%s in %s of %s for %s", rankList(x.Waiting, "waits", "wait"), x.Operation, x.Group,
+				rankList(x.Missing, "", "")))
 		}
 		c.Sentence = "Ranks call operations in different orders: " + strings.Join(parts, ", ") + "."
 	}

@@ -35,10 +35,12 @@ func (j *job) call(rank int, group, op, state string, elements int) map[string]a
 		key += "p2p"
 	}
 	j.seqs[key]++
-	e := map[string]any{"record_id": len(j.dumps[rank]), "pg_id": 0, "process_group": []any{group, "undefined"}, "profiling_name": "nccl:" + op,
+	e := map[string]any{"record_id": len(j.dumps[rank]), "pg_id": 0, "process_group": []any{group, "undefined"},
+		"profiling_name":    "nccl:" + op,
 		"collective_seq_id": 0, "p2p_seq_id": 0, "op_id": len(j.dumps[rank]), "state": state, "time_created_ns": 1_700_000_000_000_000_000 + rank,
-		"input_sizes": []any{[]any{elements}}, "output_sizes": []any{[]any{elements}}, "input_dtypes": []any{"Float"}, "output_dtypes": []any{"Float"},
-		"is_p2p": message, "retired": state == "completed", "time_discovered_started_ns": nil, "duration_ms": 0.5,
+		"input_sizes": []any{[]any{elements}}, "output_sizes": []any{[]any{elements}}, "input_dtypes": []any{"Float"},
+		"output_dtypes": []any{"Float"},
+		"is_p2p":        message, "retired": state == "completed", "time_discovered_started_ns": nil, "duration_ms": 0.5,
 		"frames": []any{map[string]any{"name": "all_reduce", "filename": "/usr/lib/torch/distributed/c10d.py", "line": 9},
 			map[string]any{"name": "step", "filename": "/home/me/train.py", "line": 40 + j.seqs[key]}}}
 	if message {
@@ -177,7 +179,8 @@ func TestPlantedHangs(t *testing.T) {
 		{"two groups, swapped, each call waits", func(j *job) {
 			j.call(0, "1", "all_reduce", "scheduled", 64)
 			j.call(1, "2", "all_reduce", "scheduled", 64)
-		}, "Ranks call operations in different orders: rank 0 waits in all_reduce of group 1 for rank 1, rank 1 waits in all_reduce of group 2 for rank 0.", nil},
+		}, "Ranks call operations in different orders: rank 0 waits in all_reduce of group 1 for rank 1, rank 1 waits in all_reduce of group 2 " +
+			"for rank 0.", nil},
 		{"two groups, swapped, calls do not wait", func(j *job) {
 			j.call(0, "1", "all_reduce", "scheduled", 64)
 			j.call(0, "2", "all_gather", "scheduled", 64)
@@ -370,7 +373,8 @@ func TestFlippedDumps(t *testing.T) {
 
 // TestObjectsAreRefused: a pickle that asks for a call is read until there, and nothing is called.
 func TestObjectsAreRefused(t *testing.T) {
-	for _, data := range []string{"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R.", "\x80\x04\x8c\x02os\x8c\x06system\x93.", "\x80\x02]q\x00h\x00a.", "(((", "]u."} {
+	for _, data := range []string{"\x80\x02cos\nsystem\nX\x02\x00\x00\x00ls\x85R.", "\x80\x04\x8c\x02os\x8c\x06system\x93.",
+		"\x80\x02]q\x00h\x00a.", "(((", "]u."} {
 		d, _, broken := parse([]byte(data))
 		if d != nil || broken == nil && !strings.HasPrefix(data, "\x80\x02]") {
 			t.Errorf("%q: %v, %v", data, d, broken)
@@ -399,7 +403,8 @@ sys.stdout.buffer.write(pickle.dumps(v, int(sys.argv[1])))`
 		if want == nil {
 			want = got
 		}
-		if !reflect.DeepEqual(got, want) || len(a) != 13 || a[5] != int64(-(1<<40)) || a[10] != 0.5 || len(got.(dict)["i"].(*list).items) != 1500 ||
+		if !reflect.DeepEqual(got, want) || len(a) != 13 || a[5] != int64(-(1<<40)) || a[10] != 0.5 ||
+			len(got.(dict)["i"].(*list).items) != 1500 ||
 			got.(dict)["h"].(dict)["1"] != "one" {
 			t.Errorf("protocol %s: %v", protocol, got)
 		}

@@ -77,7 +77,8 @@ func (k Key) Set(c *Costs, v float64) {
 // models are the costs that papers give, by name, and what else tracekit assumes.
 var models = []Costs{
 	// Latencies of a ping-pong of 4 bytes: 37.2 µs alone, 3 µs more with the layer, 16 µs more if sampled. The latencies of P-0.01 and P-0.9
-	// leave 2.7 µs for drawing, that of T-0.3, which never samples, 1.6 µs for the clock, and 59.9 µs for WRITE of every second message 33.5 µs.
+	// leave 2.7 µs for drawing, that of T-0.3, which never samples, 1.6 µs for the clock, and 59.9 µs for WRITE of every second message 33.5
+	// µs.
 	{Model: "photon", Layer: 3_000, Draw: 2_700, Clock: 1_600, Sample: 16_000, Write: 33_500, Limit: 20_000, Baseline: 37_200, Record: 32},
 	{Model: "impulse", Header: 3_600, Record: 32},
 	{Model: "buffer", Event: 200, Record: 32, Buffer: 16 << 20, Flush: (16 << 20) / 0.1, Disk: 1e9},
@@ -86,7 +87,8 @@ var models = []Costs{
 // unknown are recorders whose documentation gives no times.
 var unknown = []string{"scorep", "extrae", "tau", "pytorch", "nsight", "rocprof", "perfetto", "dftracer"}
 
-// Named returns the costs that are known by a name. Known is false of a recorder of which no cost is documented; ok is false of other names.
+// Named returns the costs that are known by a name. Known is false of a recorder of which no cost is documented; ok is false of other
+// names.
 func Named(name string) (c Costs, known, ok bool) {
 	for _, m := range models {
 		if m.Model == name {
@@ -107,8 +109,8 @@ func Names() (known, undocumented []string) {
 // Photon returns the costs of PHOTON's paper.
 func Photon() Costs { return must("photon") }
 
-// Assumed returns the costs that stand for recording into buffers: records of 32 bytes and 0.2 µs, buffers of 16 MiB, which a process writes
-// at 100 MB/s and all together at 1 GB/s.
+// Assumed returns the costs that stand for recording into buffers: records of 32 bytes and 0.2 µs, buffers of 16 MiB, which a process
+// writes at 100 MB/s and all together at 1 GB/s.
 func Assumed() Costs { return must("buffer") }
 
 // must returns the costs of a model by its name.

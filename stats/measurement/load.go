@@ -62,8 +62,8 @@ func (c *Clock) Ticks(ns float64) int64 {
 	return ticks
 }
 
-// Make returns what records, and messages that are not sampled, cost each location of a trace. Threads that neither send nor receive move with
-// their process, and have none. A record costs its time before it is made. Of the records of a call
+// Make returns what records, and messages that are not sampled, cost each location of a trace. Threads that neither send nor receive move
+// with their process, and have none. A record costs its time before it is made. Of the records of a call
 // some cost before the call is entered: those until its message leaves, its receive is posted or its collective begins. So do header and
 // layer of a message.
 func Make(ctx context.Context, t *trace.Trace, c *Costs, jobs int) (Loads, error) {

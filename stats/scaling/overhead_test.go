@@ -11,8 +11,8 @@ import (
 	"tracekit/stats/statstest"
 )
 
-// TestOverheads: wavefronts of three sizes, the last one twice. The overheads of a size are the means over its runs, those of lines add up to
-// those of all, and the receives of the wavefront wait for late senders in every size.
+// TestOverheads: wavefronts of three sizes, the last one twice. The overheads of a size are the means over its runs, those of lines add up
+// to those of all, and the receives of the wavefront wait for late senders in every size.
 func TestOverheads(t *testing.T) {
 	var runs []*analysis.Result
 	for i, size := range []int{4, 9, 16, 16} {
@@ -50,7 +50,8 @@ func TestOverheads(t *testing.T) {
 			t.Errorf("size %d: lines have %d, %d, %d; all %+v", size, needed, beyond, calls, all)
 		}
 	}
-	if first := o.Lines[0]; first.Operation != "MPI_Recv" || first.Sizes[0].Verdict != "late sender" || first.Sizes[2].Verdict != "late sender" {
+	if first := o.Lines[0]; first.Operation != "MPI_Recv" || first.Sizes[0].Verdict != "late sender" ||
+		first.Sizes[2].Verdict != "late sender" {
 		t.Errorf("%+v", first)
 	}
 }

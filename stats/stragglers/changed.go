@@ -15,7 +15,8 @@ import (
 // other without the time between them. Its times are in ns.
 func (m *Model) Changed(c Change) trace.Source {
 	r, keep := m.changed(c)
-	s := &changed{replayer: r, info: trace.Info{Path: "replay", Creator: "tracekit"}, defs: &trace.Defs{}, text: make(map[string]trace.StringID)}
+	s := &changed{replayer: r, info: trace.Info{Path: "replay", Creator: "tracekit"}, defs: &trace.Defs{},
+		text: make(map[string]trace.StringID)}
 	at := 0.0
 	n := len(r.kind)
 	for _, took := range r.taken(keep) {
@@ -72,7 +73,8 @@ func (s *changed) define(length int64) {
 	d.Clock = trace.ClockProperties{Resolution: 1e9, Length: uint64(length), Realtime: 1<<64 - 1}
 	for k, name := range kindNames {
 		id := s.string(name)
-		d.Regions = append(d.Regions, trace.Region{Ref: uint64(k), Name: id, Canonical: id, Role: trace.RoleFunction, Paradigm: trace.ParadigmUser})
+		d.Regions = append(d.Regions, trace.Region{Ref: uint64(k), Name: id, Canonical: id, Role: trace.RoleFunction,
+			Paradigm: trace.ParadigmUser})
 	}
 	for i, name := range attributeNames {
 		d.Attributes = append(d.Attributes, trace.Attribute{Ref: uint64(i), Name: s.string(name), Type: trace.TypeUint64})

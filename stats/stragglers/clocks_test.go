@@ -13,8 +13,8 @@ import (
 )
 
 // TestClockError: of profiles of hosts with skewed clocks, a step takes what it does but for jitter of records and the error that the
-// document states, twice the bound of the clocks. What a row costs a step is marked where the error may explain it: of equal workers all, of a slow one not
-// itself. Where clocks are right nothing is marked.
+// document states, twice the bound of the clocks. What a row costs a step is marked where the error may explain it: of equal workers all,
+// of a slow one not itself. Where clocks are right nothing is marked.
 func TestClockError(t *testing.T) {
 	of := func(o samples.TrainingOptions) (*samples.TrainingTruth, *trace.Trace, *document.Training) {
 		truth, dir := profiles(t, o, nil)

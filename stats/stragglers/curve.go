@@ -31,7 +31,8 @@ func (m *Model) Bandwidth(to float64, c Change) (lines []Line, replays int, err 
 }
 
 // ErrNoSizes says that sizes of messages and collectives are not recorded.
-var ErrNoSizes = errors.New("no message and no collective has a size: the column bytes of a table, or number and type of elements in a profile")
+var ErrNoSizes = errors.New("no message and no collective has a size: the column bytes of a table, or number and type of elements in a " +
+	"profile")
 
 // Sized returns the types of messages and collectives of which some have no size. The error is ErrNoSizes if none has one.
 func (m *Model) Sized() (without []string, err error) {

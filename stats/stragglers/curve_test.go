@@ -83,7 +83,8 @@ func TestNoSizes(t *testing.T) {
 		t.Errorf("without sizes: %v", err)
 	}
 	_, dir := profiles(t, o, nil)
-	files(t, dir, `"Collective name":"_reduce_scatter_base","In msg nelems":2097152,"Out msg nelems":2097152,`, `"Collective name":"_reduce_scatter_base",`)
+	files(t, dir, `"Collective name":"_reduce_scatter_base","In msg nelems":2097152,"Out msg nelems":2097152,`,
+		`"Collective name":"_reduce_scatter_base",`)
 	m = modelOf(t, dir)
 	if without, err := m.Sized(); err != nil || !slices.Equal(without, []string{"grads-reduce-scatter"}) {
 		t.Errorf("without a size: %v, %v", without, err)
@@ -93,9 +94,11 @@ func TestNoSizes(t *testing.T) {
 	}
 }
 
-// TestChangedLanes states that a changed run of workers of several GPUs, written and read again, has the same workers, and takes as long as was predicted.
+// TestChangedLanes states that a changed run of workers of several GPUs, written and read again, has the same workers, and takes as long as
+// was predicted.
 func TestChangedLanes(t *testing.T) {
-	_, dir := profiles(t, samples.TrainingOptions{DP: 2, PP: 2, TP: 2, MicroBatches: 4, Steps: 6, Noise: 0.1, Slow: []samples.SlowWorker{{Rank: 1, Factor: 1.5}}}, nil)
+	_, dir := profiles(t, samples.TrainingOptions{DP: 2, PP: 2, TP: 2, MicroBatches: 4, Steps: 6, Noise: 0.1,
+		Slow: []samples.SlowWorker{{Rank: 1, Factor: 1.5}}}, nil)
 	before, err := ofProfiles(t, dir)
 	if err != nil {
 		t.Fatal(err)

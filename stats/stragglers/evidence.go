@@ -139,7 +139,8 @@ func (r *replayer) judgeOne(w *document.Worker, v []float64, far, workers float6
 }
 
 // change returns where the mean of values is most likely to change, with a few at least on either side, and a bound of the probability
-// that a change as clear is found in independent normal values of one mean: that of Student's test at the place, times the number of places.
+// that a change as clear is found in independent normal values of one mean: that of Student's test at the place, times the number of
+// places.
 func change(v []float64) (at int, odds float64) {
 	n := len(v)
 	if n < 2*fewest {
@@ -187,7 +188,8 @@ func above(v []float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
 }
 
-// sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they are not recorded.
+// sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they
+// are not recorded.
 func (r *replayer) sequences() *document.Sequences {
 	type key struct {
 		by    int32

@@ -286,7 +286,8 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 	}
 	for _, r := range ranks {
 		if stages[r.rank] < 0 {
-			return nil, &MissingError{"the order of pipeline stages: ranks send in a circle, and no process group is described as that of a pipeline"}
+			return nil, &MissingError{"the order of pipeline stages: ranks send in a circle, and no process group is described as that of a " +
+				"pipeline"}
 		}
 	}
 	return stages, nil

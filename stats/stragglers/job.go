@@ -378,7 +378,8 @@ func (j *job) learn(ops []op, tick float64) {
 			break
 		}
 		stage, _ := slices.BinarySearch(j.stageNumber, o.stage)
-		j.template = append(j.template, node{o.kind, stage, o.seq, o.chunk, o.model, o.batch, float64(o.start-first) * tick, float64(o.end-first) * tick})
+		j.template = append(j.template, node{o.kind, stage, o.seq, o.chunk, o.model, o.batch, float64(o.start-first) * tick,
+			float64(o.end-first) * tick})
 	}
 }
 

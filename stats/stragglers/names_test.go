@@ -11,7 +11,8 @@ func TestRoles(t *testing.T) {
 	for name, want := range map[string]string{
 		"DATA_PARALLEL_GROUP": document.RoleData, "DATA_PARALLEL_GROUP_WITH_CP": document.RoleData, "mesh_dp_shard": document.RoleData,
 		"mesh_fsdp": document.RoleData, "EXPERT_DATA_PARALLEL_GROUP": document.RoleData, "TENSOR_MODEL_PARALLEL_GROUP": document.RoleTensor,
-		"mesh_tp": document.RoleTensor, "tp:0": document.RoleTensor, "PIPELINE_MODEL_PARALLEL_GROUP": document.RolePipeline, "mesh_pp": document.RolePipeline,
+		"mesh_tp": document.RoleTensor, "tp:0": document.RoleTensor, "PIPELINE_MODEL_PARALLEL_GROUP": document.RolePipeline,
+		"mesh_pp":                     document.RolePipeline,
 		"EXPERT_MODEL_PARALLEL_GROUP": document.RoleExpert, "mesh_ep": document.RoleExpert, "CONTEXT_PARALLEL_GROUP": document.RoleContext,
 		"MODEL_PARALLEL_GROUP": document.RoleModel, "EMBEDDING_GROUP": document.RoleEmbedding, "POSITION_EMBEDDING_GROUP": document.RoleEmbedding,
 		"TENSOR_AND_DATA_PARALLEL_GROUP": "", "default_pg": document.RoleAll, "world:0": document.RoleAll, "12": "", "": "",
@@ -25,9 +26,12 @@ func TestRoles(t *testing.T) {
 // TestMeanings states what names of annotations mean.
 func TestMeanings(t *testing.T) {
 	for name, want := range map[string]meaning{
-		"ProfilerStep#12": {step: 12, stepBy: profilerStep}, "step3": {step: 3, stepBy: namedStep}, "Training step 7": {step: 7, stepBy: namedStep},
-		"## forward ##": {phase: forward}, "Forward 3": {phase: forward}, "backward_step": {phase: backward}, "DeepSpeedEngine.backward": {phase: backward},
-		"W 2": {phase: weights}, "B": {}, "Optimizer.step#Adam.step": {phase: update}, "Optimizer.zero_grad#Adam.zero_grad": {}, "stepwise": {},
+		"ProfilerStep#12": {step: 12, stepBy: profilerStep}, "step3": {step: 3, stepBy: namedStep},
+		"Training step 7": {step: 7, stepBy: namedStep},
+		"## forward ##":   {phase: forward}, "Forward 3": {phase: forward}, "backward_step": {phase: backward},
+		"DeepSpeedEngine.backward": {phase: backward},
+		"W 2":                      {phase: weights}, "B": {}, "Optimizer.step#Adam.step": {phase: update},
+		"Optimizer.zero_grad#Adam.zero_grad": {}, "stepwise": {},
 		"DistributedDataParallel.forward": {phase: forward}, "forward_hook": {},
 	} {
 		if got := meaningOf(name, "user_annotation"); got.phase != want.phase || got.step != want.step || got.stepBy != want.stepBy {
@@ -47,7 +51,8 @@ func TestMeanings(t *testing.T) {
 
 // TestPeriods states after how many elements sequences repeat.
 func TestPeriods(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 0, "ab": 0, "aa": 1, "abab": 2, "xabcabc": 3, "abcabcabcab": 3, "xyzabab": 0, "aabaab": 3} {
+	for text, want := range map[string]int{"": 0, "a": 0, "ab": 0, "aa": 1, "abab": 2, "xabcabc": 3, "abcabcabcab": 3, "xyzabab": 0,
+		"aabaab": 3} {
 		if got := periodOf([]byte(text)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}

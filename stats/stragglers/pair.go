@@ -2,8 +2,8 @@ package stragglers
 
 import "slices"
 
-// A pair replays one data-parallel rank as recorded beside all others as equal ones. These do the same at the same time, so that one of them
-// stands for all: the replays of all data-parallel ranks together take as long as those of two.
+// A pair replays one data-parallel rank as recorded beside all others as equal ones. These do the same at the same time, so that one of
+// them stands for all: the replays of all data-parallel ranks together take as long as those of two.
 type pair struct {
 	replayer
 	rows map[int][]int // by the number of the data-parallel rank, one a lane

@@ -10,7 +10,8 @@ import (
 // TestPipeline: of a generated job, the longest step comes first; computations of a worker follow each other within its step, each
 // micro-batch once forward and once backward; the slow worker has the excess that was planted.
 func TestPipeline(t *testing.T) {
-	truth, src := generated(t, samples.TrainingOptions{DP: 2, PP: 3, MicroBatches: 4, Steps: 5, Slow: []samples.SlowWorker{{Rank: 3, Factor: 1.5}}})
+	truth, src := generated(t, samples.TrainingOptions{DP: 2, PP: 3, MicroBatches: 4, Steps: 5,
+		Slow: []samples.SlowWorker{{Rank: 3, Factor: 1.5}}})
 	doc, p, err := stragglers.Find(t.Context(), src, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +45,8 @@ func TestPipeline(t *testing.T) {
 				}
 			}
 		}
-		if worst := doc.ByWorker[0]; worst.Rank != 3 || row.Rank != 3 || s.Excess[0] < 0.45 || s.Excess[0] > 0.55 || row.Excess-s.Excess[0] > 1e-4 {
+		if worst := doc.ByWorker[0]; worst.Rank != 3 || row.Rank != 3 || s.Excess[0] < 0.45 || s.Excess[0] > 0.55 ||
+			row.Excess-s.Excess[0] > 1e-4 {
 			t.Errorf("step %d: rank %d is slow by %v, rank %d by %v; want rank 3 by 0.5", s.Index, worst.Rank, s.Excess[0], row.Rank, row.Excess)
 		}
 	}

@@ -69,7 +69,8 @@ func TestReplayIsExact(t *testing.T) {
 
 // planted are the options of run i of those below, without slow workers.
 func planted(i int) samples.TrainingOptions {
-	o := samples.TrainingOptions{DP: 2 + i%3, PP: 1 + i%4, Steps: 20 + i%20, Seed: uint64(i), Noise: 0.05, Schedule: samples.Schedules()[i/4%3]}
+	o := samples.TrainingOptions{DP: 2 + i%3, PP: 1 + i%4, Steps: 20 + i%20, Seed: uint64(i), Noise: 0.05,
+		Schedule: samples.Schedules()[i/4%3]}
 	if o.Schedule == "interleaved" {
 		o.PP++
 	}
@@ -204,7 +205,8 @@ func TestMended(t *testing.T) {
 
 // TestChanged states that a run that was written with a change takes as long as was predicted.
 func TestChanged(t *testing.T) {
-	_, src := generated(t, samples.TrainingOptions{DP: 3, PP: 4, MicroBatches: 8, Steps: 6, Noise: 0.1, Slow: []samples.SlowWorker{{Rank: 4, Factor: 1.5}}})
+	_, src := generated(t, samples.TrainingOptions{DP: 3, PP: 4, MicroBatches: 8, Steps: 6, Noise: 0.1,
+		Slow: []samples.SlowWorker{{Rank: 4, Factor: 1.5}}})
 	m, err := stragglers.NewModel(t.Context(), src, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -240,7 +240,8 @@ func (b *assembly) kind(c *call, at coordinate) (k kind, merged bool) {
 		return kinds, false
 	case role == document.RoleData && !c.tail && c.begun == 0 && gathers(c.op):
 		return paramsGather, false
-	case (role == document.RoleData || role == document.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) && !gathers(c.op):
+	case (role == document.RoleData || role == document.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) &&
+		!gathers(c.op):
 		return gradsScatter, true
 	case !c.tail:
 		return kinds, false
@@ -298,7 +299,8 @@ func (b *assembly) end(c *call) (at coordinate, known bool) {
 	return at, known
 }
 
-var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, backward: backwardCompute, weights: weightCompute, update: optimizer}
+var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, backward: backwardCompute, weights: weightCompute,
+	update: optimizer}
 
 // order keeps the ranks in the grid, in order of their workers.
 func (b *assembly) order(ranks []*ranked) {

@@ -53,7 +53,8 @@ func drop(t testing.TB, name string, words ...string) {
 		t.Fatal(err)
 	}
 	lines := slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(line []byte) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return bytes.HasPrefix(line, []byte(`{"ph"`)) && bytes.Contains(line, []byte(w)) })
+		return slices.ContainsFunc(words,
+			func(w string) bool { return bytes.HasPrefix(line, []byte(`{"ph"`)) && bytes.Contains(line, []byte(w)) })
 	})
 	if err := os.WriteFile(name, bytes.Join(lines, nil), 0o666); err != nil {
 		t.Fatal(err)
@@ -151,7 +152,8 @@ func TestProfilesAreTables(t *testing.T) {
 
 // plain returns a document part by part, without pointers.
 func plain(t *document.Training) (parts []string) {
-	for _, p := range []any{[]int64{int64(t.Steps), t.StepNs, t.EqualNs}, t.Slowdown, *t.MW, *t.MS, t.Slowest, t.ByDP, t.ByStage, t.ByStep, t.Bubbles, t.ByType} {
+	for _, p := range []any{[]int64{int64(t.Steps), t.StepNs, t.EqualNs}, t.Slowdown, *t.MW, *t.MS, t.Slowest, t.ByDP, t.ByStage, t.ByStep,
+		t.Bubbles, t.ByType} {
 		parts = append(parts, fmt.Sprintf("%+v", p))
 	}
 	for _, w := range t.ByWorker {
@@ -209,7 +211,8 @@ func TestMissingRecords(t *testing.T) {
 	}{
 		{nil, nil, document.StepsProfiler, 8, "", ""},
 		{[]string{"ProfilerStep"}, nil, document.StepsRepeat, 7, "", ""},
-		{[]string{"ProfilerStep", "Optimizer.step"}, nil, document.StepsRepeat, 6, document.NoOptimizer, ""}, // the first and the last are cut off
+		// the first and the last are cut off
+		{[]string{"ProfilerStep", "Optimizer.step"}, nil, document.StepsRepeat, 6, document.NoOptimizer, ""},
 		{[]string{"autograd", "Backward"}, nil, document.StepsProfiler, 8, document.NoBackward, ""},
 		{[]string{"Forward", "Backward"}, nil, document.StepsProfiler, 8, document.NoMicroBatches, ""},
 		{[]string{"cudaLaunchKernel\""}, nil, document.StepsProfiler, 8, document.NoLaunch, ""},

@@ -72,7 +72,8 @@ type profiler struct {
 
 func newProfiler(src trace.Source) *profiler {
 	d := src.Defs()
-	p := &profiler{src: src, meanings: make([]meaning, len(d.Regions)), works: d.DeviceWorks(), correlation: d.AttributeByName(trace.AttributeCorrelation)}
+	p := &profiler{src: src, meanings: make([]meaning, len(d.Regions)), works: d.DeviceWorks(),
+		correlation: d.AttributeByName(trace.AttributeCorrelation)}
 	for i := range d.Regions {
 		p.meanings[i] = meaningOf(d.RegionName(trace.RegionID(i)), d.String(d.Regions[i].Description))
 	}
@@ -375,7 +376,8 @@ func (r *reading) sum(rank uint32) *ranked {
 	clear(r.next)
 	out.part(r.next)
 	r.scratch = *out
-	out.computations, out.calls, out.gaps, out.parts = slices.Clone(out.computations), slices.Clone(out.calls), slices.Clone(out.gaps), slices.Clone(out.parts)
+	out.computations, out.calls, out.gaps, out.parts = slices.Clone(out.computations), slices.Clone(out.calls), slices.Clone(out.gaps),
+		slices.Clone(out.parts)
 	return out
 }
 

@@ -98,7 +98,8 @@ func foundIn(t *testing.T, job string, tables map[string]string) (*document.Trai
 // each rank that the name of the file tells, other names of operations, with the data-parallel ranks or the stages known by ranks alone,
 // beside another job, or with a step of which the begin is missing.
 func TestTablesOfOneJob(t *testing.T) {
-	rows := spansOf(t, samples.TrainingOptions{DP: 3, PP: 2, MicroBatches: 4, Steps: 6, Noise: 0.05, Slow: []samples.SlowWorker{{Rank: 2, Factor: 1.5}}})
+	rows := spansOf(t, samples.TrainingOptions{DP: 3, PP: 2, MicroBatches: 4, Steps: 6, Noise: 0.05,
+		Slow: []samples.SlowWorker{{Rank: 2, Factor: 1.5}}})
 	const head = "rank,dp_rank,stage,step,name,start,duration,seq"
 	all := func(s span) []any { return []any{s.rank, s.dp, s.stage, s.step, s.name, s.start, s.duration, s.seq} }
 	want, err := foundIn(t, "", map[string]string{"job.csv": table(head, rows, all)})

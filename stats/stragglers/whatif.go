@@ -84,7 +84,8 @@ func (r *replayer) slowest(n int) []int {
 }
 
 // mended returns what nodes take if some workers compute as long as their peers: each operation the median of what it takes in the step on
-// other data-parallel ranks that are not mended themselves, or, without any, what equal ones take. A step's values are valid until the next one.
+// other data-parallel ranks that are not mended themselves, or, without any, what equal ones take. A step's values are valid until the next
+// one.
 func (r *replayer) mended(workers []int) iter.Seq[[]float64] {
 	slow := make([]bool, len(r.ranks))
 	for _, w := range workers {

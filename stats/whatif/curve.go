@@ -13,17 +13,20 @@ import (
 // A Curve is the run time by how much longer messages are on the network (DEFINITIONS 2.11): pieces of lines that follow
 // each other. Times are in nanoseconds; x is how much longer a message takes, in ns, or a byte, in ns a byte.
 type Curve struct {
-	Unit        string      `json:"unit"`        // of x: "ns" or "ns/B"
-	RunTime     int64       `json:"run_time_ns"` // at 0
-	To          float64     `json:"to"`          // the last x
-	Pieces      []Piece     `json:"pieces"`      // by x
-	Tolerance   []Tolerance `json:"tolerance"`
-	Rounding    float64     `json:"rounding_ns"`            // by how much run times may be off, as each message and collective takes whole ticks
-	Gap         float64     `json:"gap_ns"`                 // by how much they may be larger where no break points were looked for; 0: all are found
-	Replays     int         `json:"replays"`                // that it took
-	Collectives uint64      `json:"collectives"`            // of the run: what the shortest of an operation takes stays as it is
-	Otherwise   *int64      `json:"otherwise_ns,omitempty"` // run time at to if undecided sends behave the other way
-	Unsized     []string    `json:"unsized,omitempty"`      // of training jobs: types of operations of which some have no size, and stay as they are
+	Unit      string      `json:"unit"`        // of x: "ns" or "ns/B"
+	RunTime   int64       `json:"run_time_ns"` // at 0
+	To        float64     `json:"to"`          // the last x
+	Pieces    []Piece     `json:"pieces"`      // by x
+	Tolerance []Tolerance `json:"tolerance"`
+	// by how much run times may be off, as each message and collective takes whole ticks
+	Rounding float64 `json:"rounding_ns"`
+	// by how much they may be larger where no break points were looked for; 0: all are found
+	Gap         float64 `json:"gap_ns"`
+	Replays     int     `json:"replays"`                // that it took
+	Collectives uint64  `json:"collectives"`            // of the run: what the shortest of an operation takes stays as it is
+	Otherwise   *int64  `json:"otherwise_ns,omitempty"` // run time at to if undecided sends behave the other way
+	// of training jobs: types of operations of which some have no size, and stay as they are
+	Unsized []string `json:"unsized,omitempty"`
 }
 
 // A Piece is where the run time grows evenly: it is Base + Slope · x.
@@ -101,7 +104,8 @@ const mostReplays = 2048
 // wave is how many points are looked at before the next ones are chosen.
 const wave = 8
 
-var errOrder = errors.New("the order of receives and a curve cannot be combined, because messages that overtake each other bend it both ways")
+var errOrder = errors.New("the order of receives and a curve cannot be combined, because messages that overtake each other bend it both " +
+	"ways")
 
 func (m *Model) curve(ctx context.Context, s *search, to float64, changes []Change) (*Curve, error) {
 	one := *m

@@ -128,7 +128,8 @@ func (x *tracer) cause(loc *location, r, after row, met int64) (l trace.Location
 
 // latest returns the call that a row needs latest, when that need is met, and its flight. The times of entering calls are given. What
 // is met later than the row waits is not looked for.
-func (m *Model) latest(loc *location, r, after row, met int64, flights []flight, enter func(trace.LocationID, uint32) int64) (l trace.LocationID,
+func (m *Model) latest(loc *location, r, after row, met int64, flights []flight,
+	enter func(trace.LocationID, uint32) int64) (l trace.LocationID,
 	call uint32, latest int64, flight uint32) {
 	l, latest = trace.None, math.MinInt64
 	for k := r.needs; k < after.needs && latest < met; k++ {

@@ -1,8 +1,8 @@
 package whatif
 
-// measure adds the costs of measuring, or removes them. A call that waited may have waited less than the model says: what its own time is too
-// short for lets its wait end earlier. What else a stretch of time is too short for is taken from the stretch that follows it, since it is not
-// known on which side of a record's time its cost passes. It returns what is left then.
+// measure adds the costs of measuring, or removes them. A call that waited may have waited less than the model says: what its own time is
+// too short for lets its wait end earlier. What else a stretch of time is too short for is taken from the stretch that follows it, since it
+// is not known on which side of a record's time its cost passes. It returns what is left then.
 func (x *shifter) measure() (left int64) {
 	calls, span := x.t.Calls[x.l], x.t.Span[x.l]
 	own := ownTimes{Model: x.Model, l: x.l}

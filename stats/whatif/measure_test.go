@@ -76,8 +76,8 @@ func TestMeasurementAddedIsRemoved(t *testing.T) {
 	}
 }
 
-// TestMeasurementOfAWrittenRun: a run that is written with costs and read again gives, without them, all its times back. (Records at the same
-// time stay at the same time, so that these have none.)
+// TestMeasurementOfAWrittenRun: a run that is written with costs and read again gives, without them, all its times back. (Records at the
+// same time stay at the same time, so that these have none.)
 func TestMeasurementOfAWrittenRun(t *testing.T) {
 	costs := measurement.Costs{Event: 20}
 	for _, program := range []string{"halo", "sweep", "multigrid"} {

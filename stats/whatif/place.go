@@ -167,7 +167,8 @@ func FindPlace(t *trace.Trace, text string) (Place, error) {
 	return (&Model{t: t, names: namesOf(t)}).Place(text)
 }
 
-// FindCallPath finds what lies in or below a call path, names of regions such as "main > solve > MPI_Send": the first may be called by others.
+// FindCallPath finds what lies in or below a call path, names of regions such as "main > solve > MPI_Send": the first may be called by
+// others.
 func FindCallPath(t *trace.Trace, text string) (Place, error) {
 	var names []string
 	for name := range strings.SplitSeq(text, ">") {

@@ -13,14 +13,16 @@ import (
 // the other has it as changed: smooth takes 30, then relax 20, then smooth 10, then a barrier of both ranks.
 func TestRegionsKeepTheirTime(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("group 0 \"MPI ranks\" kind=4 paradigm=4 members=0,1\ngroup 1 world kind=5 paradigm=4 members=0,1\ncomm 0 MPI_COMM_WORLD group=1\n")
+	b.WriteString("group 0 \"MPI ranks\" kind=4 paradigm=4 members=0,1\ngroup 1 world kind=5 paradigm=4 members=0,1\ncomm 0 MPI_COMM_WORLD " +
+		"group=1\n")
 	for r := range 2 {
 		fmt.Fprintf(&b, "process %d rank%d\nlocation %d rank%d process=%d kind=1\n  0 Enter main\n", r, r, r, r, r)
 		for i := range 5 {
 			at := 100 * i
 			fmt.Fprintf(&b, "  %d Enter smooth ; %d Leave smooth ; %d Enter relax ; %d Leave relax ; %d Enter smooth ; %d Leave smooth\n",
 				at, at+30, at+30, at+50, at+50, at+60)
-			fmt.Fprintf(&b, "  %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier root=none ; %d Leave MPI_Barrier\n", at+70, at+70, at+90, at+90)
+			fmt.Fprintf(&b, "  %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier root=none ; %d Leave MPI_Barrier\n", at+70,
+				at+70, at+90, at+90)
 		}
 		b.WriteString("  500 Leave main\n")
 	}

@@ -14,7 +14,8 @@ func soundTrace(t *testing.T) *trace.Trace {
 	src := tracetest.MustParse(t, "region MPI_Send\nregion MPI_Recv\nregion MPI_Barrier\nlocation 0 rank=0\nlocation 1 rank=1\n")
 	pool := spill.NewStore(1<<20, t.TempDir())
 	tr := &trace.Trace{Source: src, Defs: src.Definitions, Tree: trace.NewCallTree(), Store: pool, World: []trace.LocationID{0, 1},
-		Rank: []uint32{0, 1}, Span: make([]trace.Span, 2), Collectives: spill.NewTable[trace.Collective](pool), Members: spill.NewTable[trace.Member](pool)}
+		Rank: []uint32{0, 1}, Span: make([]trace.Span, 2), Collectives: spill.NewTable[trace.Collective](pool),
+		Members: spill.NewTable[trace.Member](pool)}
 	for range 2 {
 		tr.Calls = append(tr.Calls, spill.NewTable[trace.Call](pool))
 		tr.Sends = append(tr.Sends, spill.NewTable[trace.Send](pool))

@@ -19,8 +19,10 @@ func TestAccessible(t *testing.T) {
 	if err != nil {
 		t.Skip("needs axe-core: npm ci in web")
 	}
-	dir := made(t, "generate halo --ranks 4 --threads 2 --iterations 20 --imbalance 20000 -o a", "generate halo --ranks 8 --iterations 20 -o b",
-		"generate training --dp 2 --pp 4 --slow-worker 5=1.5 --iterations 10 -o job", "report a -o one.html", "report a b -o two.html", "report job -o job.html")
+	dir := made(t, "generate halo --ranks 4 --threads 2 --iterations 20 --imbalance 20000 -o a",
+		"generate halo --ranks 8 --iterations 20 -o b",
+		"generate training --dp 2 --pp 4 --slow-worker 5=1.5 --iterations 10 -o job", "report a -o one.html", "report a b -o two.html",
+		"report job -o job.html")
 	writeFile(t, filepath.Join(dir, "device.json"), deviceCalls)
 	succeed(t, dir, "report", "device.json", "-o", "device.html")
 	for _, page := range []string{"one", "device", "two", "job"} {
@@ -32,7 +34,8 @@ func TestAccessible(t *testing.T) {
 				check := func(where string) {
 					t.Helper()
 					var found string
-					b.run(chromedp.Evaluate(violations, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+					b.run(chromedp.Evaluate(violations, &found,
+						func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 					if found != "" {
 						t.Errorf("%s:\n%s", where, found)
 					}

@@ -50,7 +50,8 @@ func browse(t testing.TB, address string) *browser {
 			t.Error("console:", e)
 		}
 		for i, r := range b.requests {
-			if i > 0 && !strings.HasPrefix(r, "blob:") /* a part of the page itself */ && !strings.HasPrefix(r, address+"tile?") && !strings.HasPrefix(r, address+"curves?") &&
+			if i > 0 && !strings.HasPrefix(r, "blob:") /* a part of the page itself */ && !strings.HasPrefix(r, address+"tile?") &&
+				!strings.HasPrefix(r, address+"curves?") &&
 				!strings.HasPrefix(r, address+"1/tile?") {
 				t.Errorf("the page asks for %s", r)
 			}

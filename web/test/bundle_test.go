@@ -58,7 +58,8 @@ func bundle(dir string) (map[string][]byte, error) {
 func build(options api.BuildOptions, sources ...string) (map[string][]byte, error) {
 	for _, name := range sources {
 		out := strings.TrimSuffix(strings.Replace(name, "app", "page", 1), filepath.Ext(name))
-		options.EntryPointsAdvanced = append(options.EntryPointsAdvanced, api.EntryPoint{InputPath: filepath.Join(options.AbsWorkingDir, "src", name), OutputPath: out})
+		options.EntryPointsAdvanced = append(options.EntryPointsAdvanced,
+			api.EntryPoint{InputPath: filepath.Join(options.AbsWorkingDir, "src", name), OutputPath: out})
 	}
 	result := api.Build(options)
 	if len(result.Errors) > 0 {

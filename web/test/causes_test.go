@@ -118,7 +118,8 @@ func everyCause(t *testing.T, path string) {
 		t.Skipf("no page: %v %.100s", err, out) // not every file is a trace
 	}
 	var doc struct{ Diagnosis []cause }
-	if err := json.NewDecoder(flate.NewReader(base64.NewDecoder(base64.StdEncoding, documentOf(t, filepath.Join(dir, "page.html"))))).Decode(&doc); err != nil {
+	if err := json.NewDecoder(flate.NewReader(base64.NewDecoder(base64.StdEncoding,
+		documentOf(t, filepath.Join(dir, "page.html"))))).Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Diagnosis) == 0 {
@@ -163,7 +164,8 @@ func documentOf(t *testing.T, path string) io.Reader {
 func (c *chosen) check(t *testing.T, d *cause) {
 	t.Helper()
 	if _, worker := d.Evidence["step_gain_ns"]; worker && !c.Answered && c.After != c.Before { // in its worst step
-		if !strings.Contains(c.Over, "rank ") || len(d.Ranks) > 0 && !slices.ContainsFunc(d.Ranks, func(r int) bool { return strings.Contains(c.Over, fmt.Sprintf("rank %d ", r)) }) {
+		if !strings.Contains(c.Over, "rank ") || len(d.Ranks) > 0 && !slices.ContainsFunc(d.Ranks,
+			func(r int) bool { return strings.Contains(c.Over, fmt.Sprintf("rank %d ", r)) }) {
 			t.Errorf("%q: over the first row stands %q, not what a worker does", c.Headline, c.Over)
 		}
 		return
@@ -182,7 +184,8 @@ func (c *chosen) check(t *testing.T, d *cause) {
 	if first == "" || !strings.Contains(c.Over, first) {
 		t.Errorf("%q: the first row is named %q, and over it stands %q", c.Headline, first, c.Over)
 	}
-	if len(d.Ranks) > 0 && !slices.ContainsFunc(d.Ranks, func(r int) bool { return strings.HasPrefix(c.Pinned, "rank ") && numberIn(c.Pinned) == r }) {
+	if len(d.Ranks) > 0 && !slices.ContainsFunc(d.Ranks,
+		func(r int) bool { return strings.HasPrefix(c.Pinned, "rank ") && numberIn(c.Pinned) == r }) {
 		t.Errorf("%q is about ranks %v, and blames %s", c.Headline, d.Ranks, c.Pinned)
 	}
 	if len(c.Blamed) == 0 || !slices.ContainsFunc(c.Longest, func(name string) bool { return slices.Contains(c.Blamed, name) }) {

@@ -22,7 +22,8 @@ const countedCalls = `[{"ph":"X","pid":0,"tid":0,"ts":0,"dur":100000,"name":"alp
 func (b *browser) curve(x, y float64) (px, py float64) {
 	b.t.Helper()
 	var box struct{ X, Y, Width, Height float64 }
-	b.run(chromedp.ScrollIntoView("canvas.curves"), chromedp.Evaluate(`document.querySelector("canvas.curves").getBoundingClientRect().toJSON()`, &box))
+	b.run(chromedp.ScrollIntoView("canvas.curves"),
+		chromedp.Evaluate(`document.querySelector("canvas.curves").getBoundingClientRect().toJSON()`, &box))
 	const gutter, margin = 138, 8 // of web/src/canvas.ts
 	return box.X + gutter + x*(box.Width-gutter-margin), box.Y + y*box.Height
 }
@@ -42,7 +43,8 @@ func TestCountersInBrowser(t *testing.T) {
 	succeed(t, dir, "report", "load.json", "-o", "load.html")
 	b := browse(t, "file://"+filepath.Join(dir, "load.html"))
 	choose := func(control, value string) {
-		b.run(chromedp.Evaluate(`(s => { s.value = `+"`"+value+"`"+`; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+control+`)`, nil))
+		b.run(chromedp.Evaluate(`(s => { s.value = `+"`"+value+"`"+`; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+control+`)`,
+			nil))
 	}
 	name := b.eval(label("Counters") + `.options[1].value`)
 	choose(label("Counters"), name)
@@ -89,7 +91,8 @@ func TestCountersOfSeveralRuns(t *testing.T) {
 	}
 	succeed(t, dir, "report", "a", "b", "-o", "ab.html")
 	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
-	b.run(chromedp.Evaluate(`(s => { s.value = s.options[1].value; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+label("Counters")+`)`, nil))
+	b.run(chromedp.Evaluate(`(s => { s.value = s.options[1].value; s.dispatchEvent(new Event("change", { bubbles: true })) })(`+
+		label("Counters")+`)`, nil))
 	b.until(`document.querySelectorAll("canvas.curves").length`, "2")
 	for k, want := range []string{"9", "19"} {
 		var box struct{ X, Y, Width, Height float64 }
@@ -115,7 +118,8 @@ func TestServedCounters(t *testing.T) {
 	b := browse(t, serve(t, filepath.Join(dir, "steps.json")))
 	name := b.eval(label("Counters") + `.options[1].value`)
 	show := func(from, to string) {
-		b.run(chromedp.Evaluate(`location.hash = "from=`+from+`&to=`+to+`&counters=" + encodeURIComponent(JSON.stringify([{ name: "`+name+`", rows: false }]))`, nil))
+		b.run(chromedp.Evaluate(`location.hash = "from=`+from+`&to=`+to+`&counters=" + encodeURIComponent(JSON.stringify([{ name: "`+name+
+			`", rows: false }]))`, nil))
 		b.until(`document.querySelectorAll("canvas.curves").length`, "1")
 	}
 	show("0", "1000000000")

@@ -27,7 +27,8 @@ func TestDetails(t *testing.T) {
 	x, y := b.at(0.5, 0)
 	b.run(b.mouse(input.MousePressed, x, y+10), b.mouse(input.MouseReleased, x, y+10)) // on the pinned row that is to blame
 	b.until(dock+`.querySelector(".tools b").innerText`, "interior")
-	b.until(`[...`+dock+`.querySelectorAll("dt")].map(e => e.innerText).join()`, "on,time,kind,all calls,source,critical path,phase,cause,path")
+	b.until(`[...`+dock+`.querySelectorAll("dt")].map(e => e.innerText).join()`,
+		"on,time,kind,all calls,source,critical path,phase,cause,path")
 	link("exchange")
 	b.until(`document.querySelector("tr.chosen td").innerText.includes("exchange")`, "true")
 	b.run(chromedp.Evaluate(`document.querySelector(".rank").click()`, nil))

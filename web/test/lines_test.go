@@ -48,7 +48,8 @@ func TestPageShowsLinesAndSource(t *testing.T) {
 	b.tab("tab=lines")
 	b.run(chromedp.Click("tbody tr.choosable"))
 	b.until(`document.querySelectorAll("tr.detail .histogram").length`, "1")
-	b.run(chromedp.SetValue(".filter input", "MPI_Allreduce"), chromedp.Evaluate(`document.querySelector(".filter input").dispatchEvent(new Event("input", {bubbles: true}))`, nil))
+	b.run(chromedp.SetValue(".filter input", "MPI_Allreduce"),
+		chromedp.Evaluate(`document.querySelector(".filter input").dispatchEvent(new Event("input", {bubbles: true}))`, nil))
 	b.until(`[...document.querySelectorAll("tbody tr.choosable td:nth-child(1)")].every(e => e.innerText == "MPI_Allreduce")`, "true")
 	b.until(`document.querySelectorAll("tr.detail .histogram").length`, "1")
 	calls := b.text("tr.chosen td:nth-child(3)")

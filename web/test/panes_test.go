@@ -31,7 +31,8 @@ func TestCallPathShapes(t *testing.T) {
 	press("#panel button", "Flame graph")
 	const box = `(name => document.querySelector(".flame button[title^='" + name + ":']").getBoundingClientRect().toJSON())`
 	var caller, call struct{ X, Y, Width, Height float64 }
-	b.run(chromedp.WaitVisible(".flame", chromedp.ByQuery), chromedp.Evaluate(box+`("exchange")`, &caller), chromedp.Evaluate(box+`("interior")`, &call))
+	b.run(chromedp.WaitVisible(".flame", chromedp.ByQuery), chromedp.Evaluate(box+`("exchange")`, &caller),
+		chromedp.Evaluate(box+`("interior")`, &call))
 	if call.Y <= caller.Y || call.X < caller.X-1 || call.X+call.Width > caller.X+caller.Width+1 {
 		t.Errorf("interior lies at %v, exchange, which calls it, at %v", call, caller)
 	}

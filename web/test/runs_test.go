@@ -41,7 +41,8 @@ func TestTwoRunsInBrowser(t *testing.T) {
 	b.until(`document.querySelector("h1").innerText + " = " + document.title`, "2 runs = a and b")
 	b.until(`document.querySelector(".causes li").innerText.includes("interior")`, "true")
 	// Of a call path stands beside its time what it takes in the other run, and by rank how they differ.
-	b.until(`[...document.querySelectorAll("#panel th")].map(e => e.innerText.trim()).join()`, "Call path,Inclusive,Share,Exclusive,In A,B − A,Waiting")
+	b.until(`[...document.querySelectorAll("#panel th")].map(e => e.innerText.trim()).join()`,
+		"Call path,Inclusive,Share,Exclusive,In A,B − A,Waiting")
 	b.until(cellOf+`("main", 5).startsWith("+")`, "true")
 	b.until(`document.querySelector(".ranks .value small").innerText.trim().startsWith("+")`, "true")
 	// Flame graph and map have the colors of the difference: interior takes longer here.
@@ -49,7 +50,8 @@ func TestTwoRunsInBrowser(t *testing.T) {
 	const red = `(c => Number(c.match(/\d+/)[0]))`
 	b.until(red+`(getComputedStyle(document.querySelector(".flame button[title^='interior:']")).backgroundColor) > 200`, "true")
 	b.until(`document.querySelector(".flame button[title^='interior:']").title.includes("; B − A: +")`, "true")
-	b.until(`document.querySelectorAll("#panel .scale").length + " " + document.querySelector("#panel .scale").innerText.startsWith("B − A:")`, "2 true")
+	b.until(`document.querySelectorAll("#panel .scale").length + " " + document.querySelector("#panel .scale").innerText.startsWith("B − A:")`,
+		"2 true")
 	b.run(chromedp.Evaluate(`location.hash = "run=1&shape=flame&grid=-2&difference=false"`, nil))
 	b.until(red+`(getComputedStyle(document.querySelector(".flame button[title^='interior:']")).backgroundColor) < 200`, "true")
 	b.run(chromedp.Click("#tab-compare"))
@@ -70,7 +72,8 @@ func TestFoldersInBrowser(t *testing.T) {
 	b.until(`[...document.querySelectorAll("header [role=radiogroup] label")].map(e => e.innerText.includes("rank0.pt.trace.json and 3 more")).join()`, "true,true")
 	b.until(`/waiting|own time/.test(document.querySelector("[aria-label='What changed'] li").innerText)`, "true")
 	b.until(`/ in [(-]/.test(document.querySelector("[aria-label='What changed']").innerText)`, "false") // no place is without a name
-	for k, longer := range []string{"9.", "49."} {                                                       // % that rank 3 computes longer, about
+	// % that rank 3 computes longer, about
+	for k, longer := range []string{"9.", "49."} {
 		b.run(chromedp.Click(fmt.Sprintf("[role=radiogroup] label:nth-child(%d) input", k+1)))
 		b.until(`document.querySelector("[aria-label=Diagnosis] li").innerText.includes("Rank 3 is always slow")`, "true")
 		b.until(`document.querySelector("[aria-label=Evidence]").innerText.includes("It computes `+longer+`")`, "true")
@@ -97,7 +100,8 @@ func TestScalingInBrowser(t *testing.T) {
 	dir := made(t, append(commands, "report r2 r4 r8 -o sizes.html")...)
 	b := browse(t, "file://"+filepath.Join(dir, "sizes.html"))
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").id`, "tab-scaling")
-	b.until(`document.querySelector("#panel").getBoundingClientRect().top < document.querySelector("canvas").getBoundingClientRect().top`, "true")
+	b.until(`document.querySelector("#panel").getBoundingClientRect().top < document.querySelector("canvas").getBoundingClientRect().top`,
+		"true")
 	b.until(`document.querySelector("#panel p").innerText`, "3 runs of 3 sizes: weak scaling (found from the work that they do).")
 	b.until(`document.querySelectorAll("#panel svg[role=img]").length`, "2")
 	b.until(`[...document.querySelectorAll("#panel th")].slice(1, 4).map(e => e.innerText.trim()).join()`, "2,4,8")
@@ -115,7 +119,9 @@ func TestViewOfTwoRuns(t *testing.T) {
 	b := browse(t, address)
 	b.until(`document.querySelectorAll("canvas").length`, "2")
 	for _, path := range []string{"", "1/"} {
-		b.run(chromedp.Evaluate(`fetch("`+path+`tile?from=0&to=100000&steps=100").then(async r => { document.title = r.status + " " + ((await r.arrayBuffer()).byteLength > 100) })`, nil))
+		b.run(chromedp.Evaluate(`fetch("`+path+
+			`tile?from=0&to=100000&steps=100").then(async r => { document.title = r.status + " " + ((await r.arrayBuffer()).byteLength > 100) })`,
+			nil))
 		b.until(`document.title`, "200 true")
 	}
 }

@@ -17,7 +17,8 @@ func TestTablesHaveValues(t *testing.T) {
 		"halo": {"waits": "Wait states,What makes other ranks wait,Critical path",
 			"lines":         "What each source line costs: choose one to see how long its calls take",
 			"communication": "Heaviest pairs,Collectives", "profile": "Time by region", "threads": "Threads", "phases": "Phases"},
-		"devices.json": {"devices": "Devices,What devices execute,Critical path through hosts and devices,The longest times in which a device idles," +
+		"devices.json": {"devices": "Devices,What devices execute,Critical path through hosts and devices,The longest times in which a device " +
+			"idles," +
 			"What devices idle before, by what launches it,Bandwidth of collectives,Streams"},
 		"files.json": {"files": "What is done to files,Sizes of accesses"},
 	} {

@@ -146,7 +146,8 @@ func TestWheel(t *testing.T) {
 	b := reported(t, "halo --ranks 64 --iterations 50")
 	wheel := func(ctrl string) string {
 		t.Helper()
-		return b.eval(`document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", { deltaY: -300, ctrlKey: ` + ctrl + `, bubbles: true, cancelable: true, clientX: 700, clientY: 500 }))`)
+		return b.eval(`document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", { deltaY: -300, ctrlKey: ` + ctrl +
+			`, bubbles: true, cancelable: true, clientX: 700, clientY: 500 }))`)
 	}
 	if got := wheel("false"); got != "true" {
 		t.Error("the timeline takes the wheel from the page")
@@ -162,12 +163,14 @@ func TestOverview(t *testing.T) {
 	b := reported(t, "halo --ranks 4 --iterations 50")
 	b.until(`document.querySelector(".overview svg").ariaLabel.startsWith("Waiting over the run")`, "true")
 	var box struct{ X, Y, Width, Height float64 }
-	b.run(chromedp.ScrollIntoView(".overview .strip"), chromedp.Evaluate(`document.querySelector(".overview .strip").getBoundingClientRect().toJSON()`, &box))
+	b.run(chromedp.ScrollIntoView(".overview .strip"),
+		chromedp.Evaluate(`document.querySelector(".overview .strip").getBoundingClientRect().toJSON()`, &box))
 	at := func(x float64) (float64, float64) { return box.X + x*box.Width, box.Y + box.Height/2 }
 	drag := func(from, to float64) {
 		x0, y := at(from)
 		x1, _ := at(to)
-		b.run(b.mouse(pointer.MousePressed, x0, y), b.mouse(pointer.MouseMoved, (x0+x1)/2, y), b.mouse(pointer.MouseMoved, x1, y), b.mouse(pointer.MouseReleased, x1, y))
+		b.run(b.mouse(pointer.MousePressed, x0, y), b.mouse(pointer.MouseMoved, (x0+x1)/2, y), b.mouse(pointer.MouseMoved, x1, y),
+			b.mouse(pointer.MouseReleased, x1, y))
 	}
 	drag(0.5, 0.75)
 	b.until(viewFrom+" > 1000", "true")
@@ -198,7 +201,8 @@ func TestMessageIsPicked(t *testing.T) {
 func TestFindListsAndCounts(t *testing.T) {
 	b := reported(t, "halo --ranks 2 --iterations 50")
 	b.run(chromedp.SendKeys("input[type=search]", "MPI_I", chromedp.ByQuery))
-	b.until(`[...document.querySelectorAll(".found button")].map(e => e.innerText.split(" ")[0]).sort().join()`, "MPI_Init,MPI_Irecv,MPI_Isend")
+	b.until(`[...document.querySelectorAll(".found button")].map(e => e.innerText.split(" ")[0]).sort().join()`,
+		"MPI_Init,MPI_Irecv,MPI_Isend")
 	b.run(chromedp.Evaluate(`[...document.querySelectorAll(".found button")].find(e => e.innerText.startsWith("MPI_Isend")).click()`, nil))
 	b.until(`document.querySelector(".visits").innerText`, "100 visits")
 	b.run(chromedp.Evaluate(`document.querySelector("[aria-label='Next visit']").click()`, nil))
@@ -208,7 +212,8 @@ func TestFindListsAndCounts(t *testing.T) {
 // TestNotesTravel: a note is kept in the address, and the picture that is seen is saved.
 func TestNotesTravel(t *testing.T) {
 	b := reported(t, "halo --ranks 2 --iterations 5")
-	b.run(chromedp.Focus("canvas", chromedp.ByQuery), chromedp.KeyEvent("n"), chromedp.WaitVisible(".notes input", chromedp.ByQuery), chromedp.SendKeys(".notes input", "look here", chromedp.ByQuery))
+	b.run(chromedp.Focus("canvas", chromedp.ByQuery), chromedp.KeyEvent("n"), chromedp.WaitVisible(".notes input", chromedp.ByQuery),
+		chromedp.SendKeys(".notes input", "look here", chromedp.ByQuery))
 	b.until(`JSON.parse(new URLSearchParams(location.hash.slice(1)).get("notes") ?? "[]")[0]?.text`, "look here")
 	b.run(chromedp.Evaluate(`window.kept = location.hash; location.hash = "notes=[]"`, nil))
 	b.until(`document.querySelector(".notes")`, "null")
@@ -230,7 +235,8 @@ func TestNothingMoves(t *testing.T) {
 	b.run(b.mouse(pointer.MousePressed, x0, y, pointer.ModifierShift), b.mouse(pointer.MouseMoved, x1, y, pointer.ModifierShift))
 	b.until(`document.querySelector("#panel .selected") != null`, "true")
 	b.until(top, was)
-	b.run(b.mouse(pointer.MouseReleased, x1, y, pointer.ModifierShift), b.mouse(pointer.MousePressed, x0, y), b.mouse(pointer.MouseReleased, x0, y))
+	b.run(b.mouse(pointer.MouseReleased, x1, y, pointer.ModifierShift), b.mouse(pointer.MousePressed, x0, y),
+		b.mouse(pointer.MouseReleased, x0, y))
 	b.until(`document.querySelector("#panel tr.chosen") != null`, "true")
 	b.until(visitsFound+`.endsWith("visits")`, "true")
 	b.until(top, was)

@@ -31,11 +31,12 @@ type job struct {
 	}
 }
 
-// TestTraining: of each training job, the slow worker is named first; a click on it shows a step in which it is slow, its row on top; figures
-// are those of the document; steps, workers and micro-batches are chosen by keys.
+// TestTraining: of each training job, the slow worker is named first; a click on it shows a step in which it is slow, its row on top;
+// figures are those of the document; steps, workers and micro-batches are chosen by keys.
 func TestTraining(t *testing.T) {
 	dir := made(t, "generate training --dp 3 --pp 4 --micro-batches 6 --slow-worker 7=1.5@8 --iterations 20 -o job", "report job -o job.html",
-		"generate training --dp 2 --pp 2 --tp 2 --micro-batches 4 --slow-worker 2=1.5@8 --iterations 20 --profiles -o profiles", "report profiles -o profiles.html")
+		"generate training --dp 2 --pp 2 --tp 2 --micro-batches 4 --slow-worker 2=1.5@8 --iterations 20 --profiles -o profiles",
+		"report profiles -o profiles.html")
 	pages := []string{"job", "profiles"}
 	if shared := os.Getenv("TRACEKIT_SHARED"); shared != "" {
 		for _, name := range []string{"AR", "ST"} {
@@ -58,7 +59,8 @@ func trains(t *testing.T, path string) {
 	slow := worst.Pattern != "" && worst.Slowdown >= 1.01 // so that it is a cause
 	b.until(`document.querySelector(".steps [role=status]").innerText.endsWith("slowdown `+fmt.Sprintf("%.3f", of.Slowdown)+`")`, "true")
 	if slow {
-		b.until(fmt.Sprintf(`/ Rank %d is (slow|always slow) ?/.test(document.querySelector(".causes button").innerText.replace(/\s+/g, " "))`, worst.Rank), "true")
+		b.until(fmt.Sprintf(`/ Rank %d is (slow|always slow) ?/.test(document.querySelector(".causes button").innerText.replace(/\s+/g, " "))`,
+			worst.Rank), "true")
 	}
 	cell := fmt.Sprintf(`[...document.querySelectorAll("[role=gridcell]")].find(e => e.ariaLabel.startsWith("rank %d ("))`, worst.Rank)
 	b.until(cell+fmt.Sprintf(`.ariaLabel.includes("): %.3f")`, worst.Slowdown), "true")
@@ -69,10 +71,12 @@ func trains(t *testing.T, path string) {
 	s := of.By_step[at]
 	for i, other := range of.By_step {
 		if other.Rank == worst.Rank && other.Excess > s.Excess && s.Rank == worst.Rank {
-			t.Errorf("rank %d is shown in step %d, in which it takes %.3f more than its peers; in step %d it is %.3f", worst.Rank, at, s.Excess, i, other.Excess)
+			t.Errorf("rank %d is shown in step %d, in which it takes %.3f more than its peers; in step %d it is %.3f", worst.Rank, at, s.Excess, i,
+				other.Excess)
 		}
 	}
-	b.until(`document.querySelector(".steps [role=status]").innerText.includes(", slowdown `+fmt.Sprintf("%.3f; slowest: rank %d,", s.Slowdown, s.Rank)+`")`, "true")
+	b.until(`document.querySelector(".steps [role=status]").innerText.includes(", slowdown `+fmt.Sprintf("%.3f; slowest: rank %d,", s.Slowdown,
+		s.Rank)+`")`, "true")
 	from := func(s int) string { return fmt.Sprintf("%.0f", max(0, of.By_step[s].From_ns-doc.Trace.Start_ns)) }
 	const shown = `(k => new URLSearchParams(location.hash.slice(1)).get(k) ?? "0")`
 	b.until(shown+`("from") === "`+from(at)+`" && `+shown+`("to") === "`+fmt.Sprintf("%.0f", s.To_ns-doc.Trace.Start_ns)+`"`, "true")
@@ -85,17 +89,20 @@ func trains(t *testing.T, path string) {
 		const worker, last = ".causes li:first-child button", ".causes li:last-child button"
 		press(last)
 		press(worker)
-		b.until(`document.querySelectorAll(".causes [aria-pressed=true]").length === 1 && document.querySelector("`+worker+`").ariaPressed === "true"`, "true")
+		b.until(`document.querySelectorAll(".causes [aria-pressed=true]").length === 1 && document.querySelector("`+worker+
+			`").ariaPressed === "true"`, "true")
 		b.until(`document.querySelector(".evidence").innerText.includes("longer than its peers")`, "true")
 		press(last)
-		b.until(`document.querySelectorAll(".causes [aria-pressed=true]").length === 1 && document.querySelector("`+last+`").ariaPressed === "true"`, "true")
+		b.until(`document.querySelectorAll(".causes [aria-pressed=true]").length === 1 && document.querySelector("`+last+
+			`").ariaPressed === "true"`, "true")
 		press(worker)
 	}
 
 	// Keys: the slider goes through steps, arrows through workers, Enter chooses one.
 	press := func(on, key string) {
 		t.Helper()
-		b.run(chromedp.Evaluate(`(e => { e.focus(); e.dispatchEvent(new KeyboardEvent("keydown", { key: "`+key+`", bubbles: true, cancelable: true })) })(`+on+`)`, nil))
+		b.run(chromedp.Evaluate(`(e => { e.focus(); e.dispatchEvent(new KeyboardEvent("keydown", { key: "`+key+
+			`", bubbles: true, cancelable: true })) })(`+on+`)`, nil))
 	}
 	press(`document.querySelector("[role=slider]")`, "Home")
 	b.until(`document.querySelector("[role=slider]").ariaValueNow`, "0")

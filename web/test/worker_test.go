@@ -14,7 +14,8 @@ func TestWithoutWorker(t *testing.T) {
 	dir := made(t, "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o halo", "report halo -o halo.html")
 	const shown = `document.querySelector("canvas").toDataURL() + document.querySelector("[role=tabpanel]").innerText`
 	var want string
-	for _, worker := range []string{"window.Worker", "undefined", "class { constructor() { throw 'none' } }", "class { postMessage() { setTimeout(() => this.onerror()) } terminate() {} }",
+	for _, worker := range []string{"window.Worker", "undefined", "class { constructor() { throw 'none' } }",
+		"class { postMessage() { setTimeout(() => this.onerror()) } terminate() {} }",
 		"class { postMessage() { setTimeout(() => this.onmessage({ data: null })) } terminate() {} }"} {
 		b := newBrowser(t)
 		b.run(chromedp.EmulateViewport(1280, 800), chromedp.ActionFunc(func(ctx context.Context) error {

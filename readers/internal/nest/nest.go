@@ -78,7 +78,8 @@ type attr struct {
 const unknownEnd = math.MaxInt64
 
 func newNester(s *Set, l *Track, ids *IDs) *nester {
-	n := &nester{s: s, ids: ids, last: math.MinInt64, shift: s.Shift, flat: l.Flat, placed: l.Placed, outside: func(int64, int64, trace.RegionID, Call) {}}
+	n := &nester{s: s, ids: ids, last: math.MinInt64, shift: s.Shift, flat: l.Flat, placed: l.Placed,
+		outside: func(int64, int64, trace.RegionID, Call) {}}
 	if !l.GPU && !l.Exact {
 		n.clip = clipLimit
 	}

@@ -22,7 +22,8 @@ type Track struct {
 	exile   map[uint64]bool // slices that nest in none of the first sub-track: see nester
 }
 
-// Placed are attributes that belong to all slices of a track that have a certain one themselves. A track may learn of them after its slices.
+// Placed are attributes that belong to all slices of a track that have a certain one themselves. A track may learn of them after its
+// slices.
 type Placed struct {
 	With       trace.AttributeID
 	Attributes []trace.AttributeID

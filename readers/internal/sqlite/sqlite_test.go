@@ -117,7 +117,8 @@ func compare(t *testing.T, path string, f *File, table *Table) {
 	for _, c := range table.columns {
 		name := `"` + c.name + `"`
 		columns = append(columns, fmt.Sprintf(
-			"CASE typeof(%[1]s) WHEN 'null' THEN 'NULL' WHEN 'blob' THEN hex(%[1]s) WHEN 'real' THEN printf('%%.15g', %[1]s) ELSE %[1]s END AS c%d", name, len(columns)))
+			"CASE typeof(%[1]s) WHEN 'null' THEN 'NULL' WHEN 'blob' THEN hex(%[1]s) WHEN 'real' THEN printf('%%.15g', %[1]s) ELSE %[1]s END AS c%d",
+			name, len(columns)))
 	}
 	out, err := exec.Command("sqlite3", "-readonly", "-json", path,
 		fmt.Sprintf(`SELECT %s FROM "%s" ORDER BY rowid`, strings.Join(columns, ", "), table.Name)).Output()

@@ -46,7 +46,8 @@ func Uncompressed(r io.Reader) (io.Reader, error) {
 
 // Blocks reports whether a file that begins so is compressed in blocks (zstd, bzip2, xz), of which none can be decoded in part.
 func Blocks(head []byte) bool {
-	return slices.ContainsFunc([]string{"\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ"}, func(magic string) bool { return strings.HasPrefix(string(head), magic) })
+	return slices.ContainsFunc([]string{"\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ"},
+		func(magic string) bool { return strings.HasPrefix(string(head), magic) })
 }
 
 // Zstd returns what zstd has compressed. It holds no goroutine.

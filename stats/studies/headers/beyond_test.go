@@ -88,8 +88,9 @@ const (
 	twoNodes = "node 0 a class=node\nnode 1 b class=node\n"
 )
 
-// late plants messages of 1000 bytes that rank 1 waits for, and answers of 8 bytes that rank 0 waits for. The first goes on at once and takes
-// 110, an answer takes 20. Of the other messages the sender is in no call of MPI for 500, and they arrive so long after it has left the send.
+// late plants messages of 1000 bytes that rank 1 waits for, and answers of 8 bytes that rank 0 waits for. The first goes on at once and
+// takes 110, an answer takes 20. Of the other messages the sender is in no call of MPI for 500, and they arrive so long after it has left
+// the send.
 func late(p *plant, messages, arrival int) *plant {
 	for k := range messages {
 		at := 2000 * k
@@ -127,8 +128,8 @@ func TestLateProgress(t *testing.T) {
 	}
 }
 
-// unready plants messages of 1000 bytes whose receiver posts early and is then in no call of MPI for 450 while the sender waits. One finds it
-// in another call, and one in the call that completes it: both take 100.
+// unready plants messages of 1000 bytes whose receiver posts early and is then in no call of MPI for 450 while the sender waits. One finds
+// it in another call, and one in the call that completes it: both take 100.
 func unready(p *plant, last int) *plant {
 	tail := 0
 	for k := range 8 {
@@ -177,7 +178,8 @@ func crowd(p *plant, second int) *plant {
 	p.send(1, at+50, at+50, "MPI_Send", "MpiSend to=%d bytes=%d", 0, 4000)
 	p.send(2, at+60, at+60, "MPI_Send", "MpiSend to=%d bytes=%d", 0, 4000)
 	end := at + 60 + second
-	fmt.Fprintf(&p.ranks[0], "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d bytes=4000 req=1 ; %d MpiIrecv from=%d bytes=4000 req=2 ; %d Leave MPI_Waitall\n",
+	fmt.Fprintf(&p.ranks[0], "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d bytes=4000 req=1 ; %d MpiIrecv from=%d bytes=4000 req=2 ; %d "+
+		"Leave MPI_Waitall\n",
 		p.scale*at, p.scale*end, p.place[1], p.scale*end, p.place[2], p.scale*end)
 	return p
 }
@@ -243,7 +245,8 @@ func TestNetworkInTwoPieces(t *testing.T) {
 	}
 	sizes := []int{64, 256, 1024, 2048, 4096, 8192, 16384, 32768, 65536}
 	m := plant(sizes).Model
-	if b := m.Bend; b == nil || !b.Accepted || b.AboveBytes != 4096 || b.FromBytes != 8192 || b.Eager.FloorNs < 999 || b.Eager.FloorNs > 1001 ||
+	if b := m.Bend; b == nil || !b.Accepted || b.AboveBytes != 4096 || b.FromBytes != 8192 || b.Eager.FloorNs < 999 ||
+		b.Eager.FloorNs > 1001 ||
 		b.Rendezvous.FloorNs < 5990 || b.Rendezvous.FloorNs > 6010 || b.Rendezvous.PerByteNs < 0.1249 || b.Rendezvous.PerByteNs > 0.1251 {
 		t.Errorf("%+v", m.Bend)
 	}

@@ -322,7 +322,8 @@ func (p *profiled) document(ctx context.Context) (*Profile, error) {
 
 // excess describes what the path took beyond what it needs. Sums are converted, so that the parts add up.
 func (p *profiled) excess(e *excess) *Beyond {
-	out := &Beyond{Parts: []BeyondRow{}, Missing: []MissingRow{}, Local: LocalRow{p.costs.local.calls, p.ns(p.costs.local.time), p.ns(p.costs.local.needs)}}
+	out := &Beyond{Parts: []BeyondRow{}, Missing: []MissingRow{}, Local: LocalRow{p.costs.local.calls, p.ns(p.costs.local.time),
+		p.ns(p.costs.local.needs)}}
 	var transfers, calls int64
 	for tag := tagQueued; tag <= tagUnexplained; tag++ {
 		transfers, calls = transfers+e.transfers[tag], calls+e.calls[tag]

@@ -10,10 +10,10 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// TestBoundStudy says how near to the truth the latency of all messages can be estimated from messages drawn at random, for estimators that know
-// more and more of the messages that were not drawn: nothing (Horvitz–Thompson), the number by rank, by call path, by category, and the size
-// class of the latency itself, which no recorder knows without timing each message. The spread is exact: that of stratified sampling with the
-// counts drawn in the mean, Σ N²(1-T)/(NT) S². It is the study of docs/internals/SAMPLING.md:
+// TestBoundStudy says how near to the truth the latency of all messages can be estimated from messages drawn at random, for estimators that
+// know more and more of the messages that were not drawn: nothing (Horvitz–Thompson), the number by rank, by call path, by category, and
+// the size class of the latency itself, which no recorder knows without timing each message. The spread is exact: that of stratified
+// sampling with the counts drawn in the mean, Σ N²(1-T)/(NT) S². It is the study of docs/internals/SAMPLING.md:
 // TRACEKIT_STUDY=1 go test ./stats/studies/sampling -run BoundStudy -v
 func TestBoundStudy(t *testing.T) {
 	if os.Getenv("TRACEKIT_STUDY") == "" {

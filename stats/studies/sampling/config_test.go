@@ -33,8 +33,10 @@ var refusals = []struct{ name, reason string }{
 	{"", "want a strategy"}, {"P-0.1", "want a strategy"}, {"PC-1-STAT", "want a strategy"}, {"X-1-STAT", "no strategy X"},
 	{"P-1.1-STAT", "is not a threshold"}, {"P-nan-STAT", "is not a threshold"}, {"P-1e-3-STAT", "is not a threshold"},
 	{"P--1-STAT", "is not a threshold"},
-	{"P-0.1-MEAN", "unknown analysis"}, {"C-1.5-STAT", "not a number of messages"}, {"C-x-STAT", "is not a number"}, {"C-8-V9-STAT", "more than the period"},
-	{"C-8-V101%-STAT", "not a share"}, {"T-99999999999-STAT", "too long"}, {"C-8-SAMPLE-STAT", "is not a seed"}, {"P-0.1-V3-STAT", "not understood"},
+	{"P-0.1-MEAN", "unknown analysis"}, {"C-1.5-STAT", "not a number of messages"}, {"C-x-STAT", "is not a number"},
+	{"C-8-V9-STAT", "more than the period"},
+	{"C-8-V101%-STAT", "not a share"}, {"T-99999999999-STAT", "too long"}, {"C-8-SAMPLE-STAT", "is not a seed"},
+	{"P-0.1-V3-STAT", "not understood"},
 	{"C-8-S-1-STAT", "is not a seed"}, {"C-8--STAT", "not understood"}, {"C-8-V-STAT", "not understood"}, {"T-.-STAT", "period"},
 }
 

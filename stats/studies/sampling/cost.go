@@ -65,8 +65,8 @@ func paper(m *measurement.Costs) []PaperRow {
 	return rows
 }
 
-// Load returns what the configuration would have cost each location: deciding before a message is sent; using a sampled one, whose latency its
-// receiver learns first, in the call that completes the receive. It needs Options.Marks.
+// Load returns what the configuration would have cost each location: deciding before a message is sent; using a sampled one, whose latency
+// its receiver learns first, in the call that completes the receive. It needs Options.Marks.
 func (x *Result) Load(ctx context.Context) (measurement.Loads, error) {
 	r, c, costs := x.run, &x.run.configs[x.k], &x.run.opts.Cost
 	loads := make(measurement.Loads, len(r.t.Calls))

@@ -7,8 +7,8 @@ import (
 	"tracekit/trace"
 )
 
-// A PathRow is the messages that are sent in a call path. Latency is the sum of theirs, in ns; it has an interval where messages are sampled
-// at random.
+// A PathRow is the messages that are sent in a call path. Latency is the sum of theirs, in ns; it has an interval where messages are
+// sampled at random.
 type PathRow struct {
 	Path              trace.PathID
 	Messages, Sampled uint64

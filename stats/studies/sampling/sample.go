@@ -74,7 +74,8 @@ func pass(ctx context.Context, t *trace.Trace, configs []Config, opts Options) (
 		}
 	}
 	if writing > maxWriting {
-		return nil, fmt.Errorf("sampling: of %d configurations it is asked which messages they sample; at most %d are possible", writing, maxWriting)
+		return nil, fmt.Errorf("sampling: of %d configurations it is asked which messages they sample; at most %d are possible", writing,
+			maxWriting)
 	}
 	r, err := newRun(t, configs, opts)
 	if err == nil {
@@ -131,8 +132,9 @@ func (r *run) result(k int) *Result {
 	population, sampled := r.sumsOf(all), r.sumsOf(k)
 	x.Population = Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched,
 		Unexpected: population.Unexpected}
-	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched, Unexpected: sampled.Unexpected,
-		Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
+	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched,
+		Unexpected: sampled.Unexpected,
+		Share:      ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
 	for _, s := range r.streams {
 		if n := s.sums[all].Messages; n > 0 {
 			x.Sampled.Ranks = append(x.Sampled.Ranks, RankRow{field.Rank(s.rank), n, s.sums[k].Messages})
@@ -194,7 +196,8 @@ func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
 		SampledBytes: c.volume(r, k)}
 	for _, row := range measured() {
 		p, _ := Parse(row.Configuration, Defaults{Seed: DefaultSeed})
-		if c.Analysis != Off && p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 && !c.SinceSample &&
+		if c.Analysis != Off && p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 &&
+			!c.SinceSample &&
 			c.Analysis != Write {
 			m.PaperUs = &row.MeasuredUs
 		}

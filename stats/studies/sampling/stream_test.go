@@ -130,7 +130,8 @@ func TestCosts(t *testing.T) {
 	// A rank with 300 sends pays 3 µs for each, and receives 100 that are sampled.
 	tr := generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 300, Seed: 1})
 	d := made(t, tr, Options{Marks: true}, "C-2-WRITE", "C-2-STAT", "C-2-OFF", "NOPROF", "ORIG", "P-0-OFF")
-	for i, want := range []struct{ before, own int64 }{{900_000, 3_350_000}, {900_000, 1_600_000}, {900_000, 0}, {0, 0}, {0, 0}, {1_710_000, 0}} {
+	for i, want := range []struct{ before, own int64 }{{900_000, 3_350_000}, {900_000, 1_600_000}, {900_000, 0}, {0, 0}, {0, 0},
+		{1_710_000, 0}} {
 		x := d.Results()[i]
 		loads, err := x.Load(t.Context())
 		if err != nil {
@@ -143,7 +144,8 @@ func TestCosts(t *testing.T) {
 			}
 		}
 	}
-	large := made(t, generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 30, Bytes: 20_001, Seed: 1}), Options{Marks: true}, "P-1-STAT")
+	large := made(t, generated(t, samples.Options{Program: "ring", Ranks: 4, Iterations: 30, Bytes: 20_001, Seed: 1}), Options{Marks: true},
+		"P-1-STAT")
 	if loads, err := large.Load(t.Context()); err != nil || total(loads[0].Before)+total(loads[0].Own) != 0 {
 		t.Errorf("large messages cost nothing: %v", err)
 	}

@@ -36,8 +36,9 @@ func (f *MergeFlags) AddClock(set *pflag.FlagSet, clock, usage string) {
 	Var(set, &f.Clock, Choice("auto", "none", "offsets", "clc"), "clock", clock, usage)
 	Var(set, &f.MinLatency, Duration(time.Second), "min-latency", "", "minimum `time` of messages and collectives; the "+
 		"clock correction repairs faster ones (Scalasca: 1us)")
-	Var(set, &f.like, Parsed(f.parseLike).Offering("scalasca"), "like", "", "read times as another `tool` does: scalasca is --clock offsets and "+
-		"--min-latency 1us; what follows it overrides it")
+	Var(set, &f.like, Parsed(f.parseLike).Offering("scalasca"), "like", "",
+		"read times as another `tool` does: scalasca is --clock offsets and "+
+			"--min-latency 1us; what follows it overrides it")
 }
 
 // parseLike sets the flags that make times those of another tool.

@@ -119,6 +119,7 @@ func WarnOfProfile(io *Streams, p *fit.Profile, src trace.Source, quantile float
 			words.Share(p.Quantile))
 	}
 	if n := len(d.World()); n > p.Processes {
-		fmt.Fprintf(io.Err, "tracekit: warning: the profile was learned with %d processes, the trace has %d: collectives of more processes are extrapolated\n", p.Processes, n)
+		fmt.Fprintf(io.Err, "tracekit: warning: the profile was learned with %d processes, the trace has %d: collectives of more processes are "+
+			"extrapolated\n", p.Processes, n)
 	}
 }
