@@ -252,7 +252,11 @@ func (f *deviceFinder) hosts() []cause.Cause {
 		c.Text = fmt.Sprintf("%s of the critical path pass on hosts, until they launch the next work.", words.Time(path))
 	}
 	if row := f.onPath("host"); row != nil {
-		c.Text += fmt.Sprintf(" On the critical path hosts are mostly in %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
+		in := "in " + words.Brief(row.Name)
+		if row.Name == field.OutsideRegions {
+			in = "in no recorded function"
+		}
+		c.Text += fmt.Sprintf(" On the critical path hosts are mostly %s (%s).", in, words.Time(row.TimeNs))
 	}
 	rest := f.known - f.path["loading"] // which is a cause of its own
 	if f.sameHost() {                   // so that all work lies between startup and ending

@@ -81,18 +81,19 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 	}
 	recorded(causes)
 	a.Unclassified = f.unclassified(explained)
-	if len(causes) == 0 {
+	if !slices.ContainsFunc(causes, isFault) {
 		lever, err := f.lever(ctx, m, jobs)
 		if err != nil {
 			return nil, err
 		}
-		return Join(lever, nil), nil
+		causes = append(causes, lever...)
 	}
 	return Join(causes, nil), nil
 }
 
 // Join returns the causes of both lists that are listed, not nil if there are none: the one with the most gain first, those without a
 // known gain last. What equal ones are about decides. That ranks start at different times is one cause, of processes and of devices.
+// That a run is inefficient is said where nothing but startup is a cause.
 func Join(a, b []cause.Cause) []cause.Cause {
 	late := func(c cause.Cause) bool { return c.Kind == cause.Startup && c.Region == field.NotRecorded }
 	causes := append(make([]cause.Cause, 0, len(a)+len(b)), a...)
@@ -101,11 +102,17 @@ func Join(a, b []cause.Cause) []cause.Cause {
 			causes = append(causes, c)
 		}
 	}
+	if slices.ContainsFunc(causes, isFault) {
+		causes = slices.DeleteFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.Inefficient })
+	}
 	slices.SortStableFunc(causes, func(a, b cause.Cause) int {
 		return cmp.Or(cmp.Compare(gainOf(b), gainOf(a)), cmp.Compare(b.WaitsCausedNs, a.WaitsCausedNs), byName(a, b), cmp.Compare(a.Text, b.Text))
 	})
 	return causes[:min(most, len(causes))]
 }
+
+// isFault reports whether a cause is one of the run between startup and end.
+func isFault(c cause.Cause) bool { return c.Kind != cause.Startup && c.Kind != cause.Inefficient }
 
 // byName orders causes by what they are about.
 func byName(a, b cause.Cause) int {

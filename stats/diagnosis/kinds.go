@@ -389,15 +389,30 @@ func (f *finder) idealNetwork(ctx context.Context, m *whatif.Model) error {
 	return nil
 }
 
+// transferEfficiency returns that without startup; where records are missing it is not known, and how large it is at most: calls of which
+// they are missing may wait all of their time.
+func (f *finder) transferEfficiency() (efficiency float64, known bool) {
+	r := f.ratios()
+	switch {
+	case r != nil && r.TransferEfficiency != nil:
+		return *r.TransferEfficiency, true
+	case r == nil || r.ReplayedNs == nil || r.RuntimeNs == 0 || f.a.Efficiency.IncompleteCallsNs == 0:
+		return 1, false
+	}
+	return float64(*r.ReplayedNs+f.a.Efficiency.IncompleteCallsNs) / float64(r.RuntimeNs), false
+}
+
 // transfer judges the network, where most of the time between startup and end passes in calls themselves, waits apart.
 func (f *finder) transfer() []candidate {
-	_, _, _, transfer := f.efficiencyOf()
+	transfer, known := f.transferEfficiency()
 	if f.network == nil || *f.network < f.least() || transfer > slowNetwork {
 		return nil
 	}
 	c := candidate{cause: cause.Cause{Kind: cause.Transfer, Ranks: []uint32{}}, bound: *f.network, gain: *f.network,
 		mended: "On an ideal network, where they take no time"}
-	c.cause.Evidence = map[string]float64{"transfer_efficiency": transfer}
+	if c.cause.Evidence = map[string]float64{}; known {
+		c.cause.Evidence["transfer_efficiency"] = transfer
+	}
 	c.cause.Headline = "Messages take long on the network"
 	c.text = "This includes the data of collectives."
 	for _, row := range f.a.CriticalPath.Regions {

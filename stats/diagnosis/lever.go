@@ -53,7 +53,8 @@ func (f *finder) inefficient() bool {
 	return parallel < efficient
 }
 
-// lever says of an inefficient run without causes where it loses time, and which place would gain most if it took half of its time.
+// lever says of an inefficient run without causes beyond startup where it loses time, and which place would gain most if it took half of
+// its time.
 func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.Cause, error) {
 	if !f.inefficient() {
 		return nil, nil

@@ -116,12 +116,12 @@ func (b *browser) eval(expression string) (s string) {
 	return s
 }
 
-// until waits until an expression is as wanted.
+// until waits until an expression is as wanted. What it looks into need not be there yet: then it is the error.
 func (b *browser) until(expression, want string) {
 	b.t.Helper()
 	got := ""
 	for range 100 {
-		if got = b.eval(expression); got == want {
+		if got = b.eval("(() => { try { return " + expression + " } catch (e) { return e } })()"); got == want {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
