@@ -90,9 +90,8 @@ const mostComms = 256
 func (p *Page) describe() *header {
 	t, tl := p.Trace, p.Timeline
 	h := &header{Files: p.Files, Palette: palette.Table(), Served: p.Served, LengthNs: tl.LengthNs, MessagesOf: tl.MessagesOf,
-		CollectivesOf: tl.CollectivesOf,
-		CriticalOf:    tl.CriticalOf,
-		Rows:          []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""},
+		CollectivesOf: tl.CollectivesOf, CriticalOf: tl.CriticalOf,
+		Rows: []headRow{}, Paths: [][3]int{}, Counters: []headCounter{}, Sites: []headSite{}, Waits: []string{""},
 		Partners: []bool{false}, Comms: []string{}}
 	d := t.Defs
 	for _, c := range d.Comms[:min(len(d.Comms), mostComms)] {

@@ -31,8 +31,7 @@ var far = map[string]struct {
 func TestFarTimes(t *testing.T) {
 	for name, x := range far {
 		src := tracetest.MustParse(t, fmt.Sprintf("clock resolution=%d\nlocation 0 rank=0\n  %d Enter main ; %d Enter f ; %d Leave f ; %d "+
-			"Leave main\n",
-			x.resolution, x.times[0], x.times[1], x.times[2], x.times[3]))
+			"Leave main\n", x.resolution, x.times[0], x.times[1], x.times[2], x.times[3]))
 		for _, f := range forms {
 			if filepath.Ext(f.file) == ".gz" {
 				continue

@@ -508,8 +508,7 @@ func (o *Overview) deviceTimes() *block {
 	}
 	if whole := float64(o.runtime()) * float64(len(d)); span < 0.95*whole {
 		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.",
-			words.PartOfFloat(whole-span, whole),
-			words.Time(o.runtime())), o.width))
+			words.PartOfFloat(whole-span, whole), words.Time(o.runtime())), o.width))
 	}
 	if busy := func(d accelerator.Device) float64 { return float64(d.BusyNs) / float64(max(1, d.SpanNs)) }; len(d) > 1 {
 		by := func(a, b accelerator.Device) int { return cmp.Compare(busy(a), busy(b)) }

@@ -32,8 +32,7 @@ var ScalingShares = &Table{Key: "scaling_shares", Tab: "scaling", Title: "Share 
 
 // ScalingOverhead is of runs of several sizes, too: a row for each source line and size.
 var ScalingOverhead = &Table{Key: "scaling_overhead", Tab: "scaling", Title: "Overhead of MPI calls by source line and processes",
-	Modelled: true,
-	Path:     "scaling.overhead.lines[].sizes[]", Where: "necessary_ns", Columns: []Column{
+	Modelled: true, Path: "scaling.overhead.lines[].sizes[]", Where: "necessary_ns", Columns: []Column{
 		{Key: "operation", Title: "operation"},
 		{Title: "at", Unit: Place},
 		{Key: "processes", Title: "processes", Unit: Count},

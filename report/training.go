@@ -63,8 +63,7 @@ var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "P
 	}}
 
 var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]",
-	What: "kinds of groups",
-	Note: "Known by their name, by what they communicate when (use), or by their members.",
+	What: "kinds of groups", Note: "Known by their name, by what they communicate when (use), or by their members.",
 	Columns: []Column{
 		{Key: "role", Title: "for"},
 		{Key: "by", Title: "known by"},

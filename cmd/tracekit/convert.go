@@ -147,8 +147,7 @@ func runConvert(ctx context.Context, io *cli.Streams, opts *convertOptions) erro
 
 // report says what was written, with these definitions.
 func (opts *convertOptions) report(io *cli.Streams, in *cli.Input, defs *trace.Defs, events uint64, clock *document.Clock,
-	lost map[string]uint64,
-	findings []trace.Finding) error {
+	lost map[string]uint64, findings []trace.Finding) error {
 	doc := &outcome.Convert{
 		Schema: convertSchema, In: in.Info().Path, InFormat: in.Info().Format, Out: opts.Out, OutFormat: opts.Format,
 		Events: events, Rebuilt: document.RebuiltOf(in.Info()), Clock: clock, Measured: outcome.WithOffsets(defs), Lost: lost,

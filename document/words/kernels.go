@@ -18,8 +18,7 @@ var kernelClasses = []struct {
 	found *regexp.Regexp
 }{
 	{class: "communication", parts: strings.Fields("nccl rccl nvshmem allreduce all_reduce allgather all_gather reducescatter " +
-		"reduce_scatter " +
-		"alltoall all_toall allto_all all_to_all")},
+		"reduce_scatter alltoall all_toall allto_all all_to_all")},
 	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: regexp.MustCompile(`\bmha`)},
 	{class: "convolution", parts: strings.Fields("convolve convolution dgrad wgrad fprop winograd im2col implicit_ fft1d fft2d igemm scudnn"),
 		hint: "conv", found: regexp.MustCompile(`conv(_|[0-9]|\b)`)},
@@ -28,8 +27,7 @@ var kernelClasses = []struct {
 	{class: "reduction", parts: strings.Fields("reduce reduction softmax argmax argmin scan sort topk"),
 		hint: "sum", found: regexp.MustCompile(`(^|_)sum(_|$)`)},
 	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy memcpy memset fill catarray index gather scatter " +
-		"dropout embedding " +
-		"multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
+		"dropout embedding multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
 }
 
 // KernelClass names what a device executes (DEFINITIONS 2.9). Kinds "communication" and "memory" are the classes communication and copy.

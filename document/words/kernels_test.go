@@ -8,16 +8,13 @@ import (
 func TestKernels(t *testing.T) {
 	for _, c := range []struct{ name, short, class string }{
 		{"void at::native::vectorized_elementwise_kernel<4, at::native::sqrt_kernel_cuda(at::TensorIteratorBase&)::{lambda()#2}, " +
-			"at::detail::Array<char*, 2> >(int, X)",
-			"vectorized_elementwise<sqrt>", "elementwise"},
+			"at::detail::Array<char*, 2> >(int, X)", "vectorized_elementwise<sqrt>", "elementwise"},
 		{"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >(int)",
 			"vectorized_elementwise<add>", "elementwise"},
 		{"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::BUnaryFunctor<float, float, float, " +
-			"at::native::MulFunctor<float> > > >(int)",
-			"elementwise<mul>", "elementwise"},
+			"at::native::MulFunctor<float> > > >(int)", "elementwise<mul>", "elementwise"},
 		{"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float, at::native::sum_functor<float> " +
-			"> > >(X)",
-			"reduce<sum>", "reduction"},
+			"> > >(X)", "reduce<sum>", "reduction"},
 		{"ampere_sgemm_128x64_nn", "ampere_sgemm_128x64", "GEMM"},
 		{"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x256_16x3_nt_align4>(cutlass_80_tensorop_s1688gemm::Params)",
 			"cutlass_80_tensorop_s1688gemm_128x256_16x3", "GEMM"},

@@ -68,8 +68,7 @@ func TestRewrittenWrong(t *testing.T) {
 		"without rows": {"events/p2p", two, "parquet-xx ", "by parquet-xx version"},
 		"a row less":   {"events/flow", strings.Replace(two, " ; 4 Leave f", "", 1), "parquet-xx ", "there are 5 rows, the manifest names 6"},
 		"others' rows": {"events/flow", "location 0\n  1 Enter f ; 2 Leave f ; 3 Enter f ; 4 Leave f\nlocation 1\n  1 Enter f ; 2 Leave f\n",
-			"parquet-xx ",
-			"a row of location 0 among those of location 1"},
+			"parquet-xx ", "a row of location 0 among those of location 1"},
 		"another order": {"defs/location", "", "parquet-xx ", "row 0 has the id 1: the rows must keep their order"},
 	} {
 		dir, other := filepath.Join(t.TempDir(), "x"), filepath.Join(t.TempDir(), "other")

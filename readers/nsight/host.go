@@ -29,31 +29,30 @@ const (
 // nvtx reads the ranges and marks of the program.
 func (r *report) nvtx() error {
 	return r.scan("NVTX_EVENTS", []string{"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "jsonText", "jsonTextId",
-		"binaryData"},
-		func(v []sqlite.Value) {
-			t, domain := r.thread(&v[6]), v[5].Int()
-			switch v[2].Int() {
-			case nvtxDomain:
-				if name := r.f.Keep([]byte(r.text(&v[3], &v[4]))); name != "" {
-					t.process.domains[domain] = name
-				}
-			case nvtxThread:
-				r.nameThread(t.id, r.text(&v[3], &v[4]), 1<<30)
-			case nvtxMark:
-				if t.track != nil && v[0].Is() {
-					t.track.Moment()
-					t.track.Stream.AddOther(v[0].Int(), trace.KindInstant, uint64(r.f.Text(r.rangeOf(t, v).name)))
-				}
-			case nvtxPushPop:
-				r.pushed(t, v)
-			case nvtxStartEnd, nvtxImported, nvtxImported + 1:
-				if begin, dur, ok := r.span(&v[0], &v[1]); ok {
-					if l := r.ranges(t.process); l != nil {
-						l.Put(begin, dur, r.f.Region(r.rangeOf(t, v).name, recording.Annotation), nest.Call{})
-					}
+		"binaryData"}, func(v []sqlite.Value) {
+		t, domain := r.thread(&v[6]), v[5].Int()
+		switch v[2].Int() {
+		case nvtxDomain:
+			if name := r.f.Keep([]byte(r.text(&v[3], &v[4]))); name != "" {
+				t.process.domains[domain] = name
+			}
+		case nvtxThread:
+			r.nameThread(t.id, r.text(&v[3], &v[4]), 1<<30)
+		case nvtxMark:
+			if t.track != nil && v[0].Is() {
+				t.track.Moment()
+				t.track.Stream.AddOther(v[0].Int(), trace.KindInstant, uint64(r.f.Text(r.rangeOf(t, v).name)))
+			}
+		case nvtxPushPop:
+			r.pushed(t, v)
+		case nvtxStartEnd, nvtxImported, nvtxImported + 1:
+			if begin, dur, ok := r.span(&v[0], &v[1]); ok {
+				if l := r.ranges(t.process); l != nil {
+					l.Put(begin, dur, r.f.Region(r.rangeOf(t, v).name, recording.Annotation), nest.Call{})
 				}
 			}
-		})
+		}
+	})
 }
 
 // A pushRange is what rows of the same name have in common.

@@ -123,8 +123,7 @@ func read(ctx context.Context, f *recording.File) error {
 		return fmt.Errorf("%s: %w: it is a database, but no export of Nsight Systems", f.Path, trace.ErrNotATrace)
 	}
 	for _, step := range []func() error{r.about, r.names, r.schemas, r.nvtx, r.calls, r.device, r.osrt, r.mpi, r.overhead, r.counters,
-		r.diagnostics,
-		r.leftOut} {
+		r.diagnostics, r.leftOut} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -101,8 +101,7 @@ func TestMeaning(t *testing.T) {
 		f    field
 		unit float64
 	}{"start_ts": {fieldStart, 0}, "Start (us)": {fieldStart, 1e3}, "duration_ns": {fieldDuration, 1}, "dur": {fieldDuration, 0},
-		"End-Time ms": {fieldEnd, 1e6},
-		"optype":      {fieldName, 0}, "DP Rank": {fieldDP, 0}, "gmc": {fieldModelChunk, 0}} {
+		"End-Time ms": {fieldEnd, 1e6}, "optype": {fieldName, 0}, "DP Rank": {fieldDP, 0}, "gmc": {fieldModelChunk, 0}} {
 		if f, unit, ok := meaning(name); !ok || f != want.f || unit != want.unit {
 			t.Errorf("%s means %s in %v", name, synonyms[f][0], unit)
 		}

@@ -15,7 +15,8 @@ import (
 // message or a blocking collective comes after those are ready that it waits for (DEFINITIONS.md 2.1, 2.2).
 //
 // Times are those since the first base of a run, as if all clocks were one. Messages of a channel are received in the order in which they
-// were sent; those under way at the beginning of a run were sent before it.
+// were sent; those under way at the beginning of a run were sent before it. Products are rounded (float64) before they are added, so that
+// all processors make the same times.
 type replay struct {
 	repeats  *Repeats
 	src      trace.Source
@@ -101,11 +102,12 @@ type meeting struct {
 	ordinal int
 }
 
-// A gathering is who came to a meeting.
+// A gathering is who came to a meeting. It is forgotten once all have gone on.
 type gathering struct {
 	entered map[uint32]float64
 	latest  float64
 	waiting []int
+	gone    int
 }
 
 func newReplay(src trace.Source, r *Repeats) *replay {
@@ -413,6 +415,9 @@ func (r *replay) ready(i int, p *step) (t float64, ok bool, woken []int) {
 		return 0, false, woken
 	}
 	x.ordinals[p.comm]++
+	if m.gone++; m.gone >= int(p.size) {
+		delete(r.meetings, at)
+	}
 	return t, true, woken
 }
 

@@ -39,8 +39,7 @@ func FormulaeStudy(doc *outcome.FormulaeStudy, add func(name string, f *plots.Fi
 			Unit: plots.Nanoseconds, Log: true},
 			Series: both(func(_ *outcome.StudiedRun, f *outcome.StudiedFile) float64 { return f.BlockSpread })}},
 		{"formulae-time", plots.CurvesData{Title: "Time to compress", Y: plots.Axis{Label: "time by the clock", Unit: plots.Nanoseconds,
-			Log: true},
-			Series: both(func(_ *outcome.StudiedRun, f *outcome.StudiedFile) float64 { return float64(f.Compress) })}},
+			Log: true}, Series: both(func(_ *outcome.StudiedRun, f *outcome.StudiedFile) float64 { return float64(f.Compress) })}},
 	} {
 		p.d.X = x
 		f, err := plots.Curves(p.d)

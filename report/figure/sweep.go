@@ -71,6 +71,5 @@ func sweepPlots(title string, s *sampling.Sweep) map[string]plots.CurvesData {
 		volume.Levels = []plots.Mark{{Name: "the trace with all messages", Value: float64(s.TraceBytes)}}
 	}
 	return map[string]plots.CurvesData{"sweep-errors": errors, "sweep-shares": shares, "sweep-categories": seen,
-		"sweep-unexpected": unexpected,
-		"sweep-latency":    latency, "sweep-run-time": run, "sweep-volume": volume}
+		"sweep-unexpected": unexpected, "sweep-latency": latency, "sweep-run-time": run, "sweep-volume": volume}
 }

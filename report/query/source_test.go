@@ -39,8 +39,7 @@ func TestTablesAreTheAnalysis(t *testing.T) {
 		for k, s := range a.WaitStates.All {
 			key := k.Info().Key
 			if rows := one("select count(*), coalesce(sum(time_ns), 0) from waits where wait_state = '" + key + "'"); k.Info().Caused &&
-				s.Count > 0 &&
-				rows != fmt.Sprintf("%d|%d", s.Count, s.TimeNs) {
+				s.Count > 0 && rows != fmt.Sprintf("%d|%d", s.Count, s.TimeNs) {
 				t.Errorf("%s: rows have %s, the document %d, %d ns", key, rows, s.Count, s.TimeNs)
 			}
 		}
@@ -259,8 +258,7 @@ location 1 "stream 1" kind=2 process=0
 	}
 	d := opened(t, SourceOf(t.Context(), tr, a))
 	if got, want := strings.Join(answers(t, d, "select kernel_class, sum(time_ns) from visits where kernel_class is not null group by 1"),
-		";"),
-		"GEMM|30;copy|40;elementwise|20"; got != want {
+		";"), "GEMM|30;copy|40;elementwise|20"; got != want {
 		t.Errorf("visits: %s, want %s", got, want)
 	}
 	if got, want := strings.Join(answers(t, d, "select memory_ns, compute_ns from devices"), ";"), "40|50"; got != want {

@@ -72,8 +72,7 @@ func printStatistics(doc *outcome.Compress, w io.Writer) {
 	}
 	if d.Kept == formulae.Laws.String() {
 		fmt.Fprintf(w, "  durations: fitted laws for %s of the calls and %s of the time, quantiles of samples for %s and %s, means for the "+
-			"rest\n",
-			words.Share(d.Fitted.Calls), words.Share(d.Fitted.Time), words.Share(d.Sampled.Calls), words.Share(d.Sampled.Time))
+			"rest\n", words.Share(d.Fitted.Calls), words.Share(d.Fitted.Time), words.Share(d.Sampled.Calls), words.Share(d.Sampled.Time))
 	}
 	if f := s.Fields; f.Constructs > 0 {
 		fmt.Fprintf(w, "  %s of arguments and attributes, %s learned\n", words.Plural(int(f.Constructs), "sequence", "sequences"),

@@ -87,8 +87,7 @@ func curveNotes(c *whatif.Curve) (notes []string) {
 	}
 	if o := c.Otherwise; o != nil && math.Abs(float64(*o)-c.At(c.To)) > c.At(c.To)/200 {
 		notes = append(notes, fmt.Sprintf("The run does not show whether some sends wait for their receivers. If the other way is true, it "+
-			"takes %s in the last row.",
-			words.Time(*o)))
+			"takes %s in the last row.", words.Time(*o)))
 	}
 	return notes
 }

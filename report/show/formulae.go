@@ -137,8 +137,7 @@ func printTree(w io.Writer, t *formulae.AnnotatedTree, width int) {
 		note = fmt.Sprintf("Mean of %d locations. %s", n, note)
 	}
 	fmt.Fprintf(w, "\nAnnotated call tree\n%s\n%-*s %9s %10s %10s\n%s\n", text.Wrap(note, width, 0), names, "call path", "visits", "total",
-		"own",
-		strings.Repeat("-", names+32))
+		"own", strings.Repeat("-", names+32))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		fmt.Fprintf(w, "%-*s %9s %10s %10s\n", names, indented(n), words.Count(n.Visits), words.Time(meanOf(n.InclusiveNs)),

@@ -48,8 +48,7 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 		fmt.Fprintln(w)
 		if k.Calls > 0 {
 			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Kept all the same: %s with %s, so that no message loses one end and no collective some of its "+
-				"members.",
-				words.Plural(int(k.Calls), "call", "calls"), words.Plural(int(k.Records), "record", "records")), out.Width, 0))
+				"members.", words.Plural(int(k.Calls), "call", "calls"), words.Plural(int(k.Records), "record", "records")), out.Width, 0))
 		}
 		if k.Messages+k.Partial > 0 {
 			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("Gone with the ranks: both ends of %s with ranks that stay; their members of %s.",

@@ -125,12 +125,10 @@ func undecidedNote(doc *outcome.Whatif) string {
 	}
 	if u.Wait {
 		return fmt.Sprintf("Sends of %s and more are taken to wait for their receivers, as nothing else explains how long the calls take that "+
-			"complete them. If they do not: %s.",
-			words.Bytes(u.Bytes), words.Time(u.Predicted))
+			"complete them. If they do not: %s.", words.Bytes(u.Bytes), words.Time(u.Predicted))
 	}
 	return fmt.Sprintf("The run does not show whether sends of %s and more wait for their receivers: none is completed so early or so late "+
-		"that it tells. If they do: %s.",
-		words.Bytes(u.Bytes), words.Time(u.Predicted))
+		"that it tells. If they do: %s.", words.Bytes(u.Bytes), words.Time(u.Predicted))
 }
 
 func gained(gain int64, share *float64) string {

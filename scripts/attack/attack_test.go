@@ -196,9 +196,8 @@ func TestVerdicts(t *testing.T) {
 	} {
 		text := sampleOf(t)[3]
 		j := judgement{campaign: &campaign{self: &program{path: "false"}}, dir: t.TempDir(), baseline: &baseline{answer: answer},
-			ending: c.ending,
-			files:  c.files,
-			plan:   plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
+			ending: c.ending, files: c.files,
+			plan: plan{sample: text, document: true}, mutants: []mutant{{first, text.files[0].data}}}
 		// The records cannot be counted here: no value is told from a lost record.
 		j.campaign.sound.Store(soundKey{text, "census", false}, func() (*baseline, error) { return new(baseline), nil })
 		if got, why := j.judge(t.Context()); got != c.want {

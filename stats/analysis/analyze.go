@@ -138,7 +138,8 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		r = nil // what it says is not so
 	}
 	if replay.CallsMPI(t) {
-		a.Efficiency = replay.Efficiency(p, part, started, r, len(processes) > 0)
+		a.Incomplete = waits.FindIncomplete(t)
+		a.Efficiency = replay.Efficiency(p, part, started, r, a.Incomplete, len(processes) > 0)
 	} else {
 		stuck = nil
 	}

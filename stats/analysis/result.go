@@ -19,6 +19,9 @@ type Result struct {
 	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks.
 	Waits waits.ByCall `json:"-"`
 
+	// Incomplete are the calls of which a record is missing; nil: nobody calls MPI.
+	Incomplete waits.Incomplete `json:"-"`
+
 	// Pipeline has the computations of the longest steps of a training job; nil: the trace is none of one.
 	Pipeline *stragglers.Pipeline `json:"-"`
 

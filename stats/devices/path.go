@@ -438,8 +438,7 @@ func (l *queue) holding(t int64) int {
 }
 
 var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inEnding: "ending", inLaunch: "launch",
-	inGap:   "gap",
-	unknown: "unknown"}
+	inGap: "gap", unknown: "unknown"}
 
 // result makes the block of the document.
 func (p *path) result() *accelerator.Path {

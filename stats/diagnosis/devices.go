@@ -23,8 +23,7 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 		return []cause.Cause{}
 	}
 	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.ending(), f.gaps(),
-		f.lateRanks(),
-		f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
+		f.lateRanks(), f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
 			f.communication-f.causes.CollectiveWaitNs),
 		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory)), nil)
 }

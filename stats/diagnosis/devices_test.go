@@ -159,8 +159,7 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 					t.Errorf("a cause has its time twice: %v", x.Evidence)
 				}
 				key := []string{"unknown_ns", "after_last_work_ns", "one_device_ns", "host_bound_ns", "kernel_gaps_ns", "exposed_ns",
-					"collective_wait_ns",
-					"critical_path_ns"}
+					"collective_wait_ns", "critical_path_ns"}
 				for _, k := range key {
 					if v, ok := x.Evidence[k]; ok {
 						gain := "none"

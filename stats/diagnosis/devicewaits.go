@@ -75,8 +75,7 @@ func (f *finder) waitingLonger(waits []candidate) candidate {
 			c.text += fmt.Sprintf("Work of %s is not recorded.", their)
 		} else {
 			c.text += fmt.Sprintf("Kernels and copies of %s are not the reason (%s): the wait begins earlier, work later, or communication lasts "+
-				"longer.",
-				their, work)
+				"longer.", their, work)
 		}
 		c.mended = fmt.Sprintf("If %s waited as long as other ranks", who)
 	}

@@ -44,7 +44,6 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		return []cause.Cause{}, nil
 	}
 	f.findIncomplete()
-	defer f.incomplete.missing.Release()
 	candidates := f.candidates()
 	causes := []cause.Cause{}
 	var m *whatif.Model

@@ -76,13 +76,11 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at(), f.rarely(p, ranks, there)}}
-		if x := c.slow[0].rare; x != nil {
-			c.cause.Evidence["late_visits"], c.cause.Evidence["visits"], c.cause.Evidence["longest_visit_ns"] = float64(x.times), float64(x.of),
-				float64(x.longest)
-		}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
 		if x := c.slow[0].rare; x != nil {
 			c.changes = x.changes
+			c.cause.Evidence["late_visits"], c.cause.Evidence["visits"] = float64(x.times), float64(x.of)
+			c.cause.Evidence["longest_visit_ns"] = float64(x.longest)
 		}
 	case f.inTurn(p, busy):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Serialization, in, noTime

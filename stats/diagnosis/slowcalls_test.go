@@ -56,8 +56,7 @@ func TestSlowCallsAreOneCause(t *testing.T) {
 		if c.cause.WaitsCausedNs != want.waits || c.bound != want.bound || len(c.cause.Ranks) != want.ranks || int(c.cause.Line) != want.at ||
 			c.cause.Headline != want.headline || !strings.HasPrefix(c.text, want.text) {
 			t.Errorf("waits %d, at most %d, ranks %d, line %d: %s: %s; want %+v", c.cause.WaitsCausedNs, c.bound, c.cause.Ranks, c.cause.Line,
-				c.cause.Headline, c.text,
-				want)
+				c.cause.Headline, c.text, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (x *incomplete) share() (sum float64) {
 // findIncomplete finds the calls of which a record is missing, and their time in the part of the run that is analyzed.
 func (f *finder) findIncomplete() {
 	x := &f.incomplete
-	x.missing, x.at = waits.FindIncomplete(f.t), make(map[field.Site]incompleteAtPlace)
+	x.missing, x.at = f.a.Incomplete, make(map[field.Site]incompleteAtPlace)
 	type row struct {
 		at      field.Site
 		missing waits.Lack

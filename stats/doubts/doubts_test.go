@@ -151,14 +151,12 @@ func TestSlowDataBeside(t *testing.T) {
 		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv\n", at, at, 2*i+1, at)
 		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Irecv ; %d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv\n", at, at, 2*i+2, at)
 		fmt.Fprintf(&ranks[1], "  %d Enter MPI_Waitall ; %d MpiIrecv from=0 tag=0 bytes=8 req=%d ; %d MpiIrecv from=2 tag=0 bytes=8 req=%d ; "+
-			"%d Leave MPI_Waitall\n",
-			at, late+1000, 2*i+1, late+1000, 2*i+2, late+1000)
+			"%d Leave MPI_Waitall\n", at, late+1000, 2*i+1, late+1000, 2*i+2, late+1000)
 		for r := range ranks {
 			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Ibcast ; %d NonBlockingCollectiveRequest req=%d ; %d Leave MPI_Ibcast\n", late+2000, late+2000,
 				100+i, late+2000)
 			fmt.Fprintf(&ranks[r], "  %d Enter MPI_Wait ; %d NonBlockingCollectiveComplete Bcast root=0 sent=8 received=8 req=%d ; %d Leave "+
-				"MPI_Wait\n",
-				late+10_000_000, late+10_001_000, 100+i, late+10_001_000)
+				"MPI_Wait\n", late+10_000_000, late+10_001_000, 100+i, late+10_001_000)
 		}
 	}
 	if got := found(t, ranks[0].String(), ranks[1].String(), ranks[2].String()); len(got) > 0 {

@@ -50,8 +50,7 @@ func NextPoints(samples map[fit.Key]*fit.Sample, p *fit.Profile) []Unmeasured {
 			continue
 		}
 		u := Unmeasured{Key: k, Calls: s.Len(), Extrapolated: at.Extrapolated, TMaxNs: at.TMax, LowNs: min(low, at.TMax),
-			HighNs:     max(high, at.TMax),
-			OverheadNs: overhead}
+			HighNs: max(high, at.TMax), OverheadNs: overhead}
 		_, u.HighOverheadNs = s.Above(u.LowNs)
 		_, u.LowOverheadNs = s.Above(u.HighNs)
 		out = append(out, u)

@@ -31,8 +31,9 @@ func CallsMPI(t *trace.Trace) bool {
 }
 
 // Efficiency returns the efficiencies of a run, from its useful times and the replay; the replay is
-// nil if it was stuck. With teams the trace records when masters wait for their threads.
-func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay, teams bool) *document.Efficiency {
+// nil if it was stuck. Calls that are incomplete may hide waits. With teams the trace records when masters wait for their threads.
+func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Startup, replayed *Replay,
+	incomplete waits.Incomplete, teams bool) *document.Efficiency {
 	run := runTimes{useful: make([]int64, 0, len(p.T.World)), runtime: p.Scope.To - p.Scope.From, ideal: -1}
 	for r, l := range p.T.World {
 		switch {
@@ -53,7 +54,7 @@ func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Start
 		Offload:             run.offload(p),
 		WorkerThreads:       workers(p, part),
 	}
-	unknown, outside := numbers.Plus(inIncomplete(p), inWindows(p)), forUnselected(p)
+	unknown, outside := numbers.Plus(inIncomplete(p, incomplete), inWindows(p)), forUnselected(p)
 	for _, r := range []*document.Ratios{&e.Ratios, e.WithoutInitFinalize} {
 		if r != nil && tooMuch(unknown, r) {
 			e.IncompleteCallsNs = unknown
@@ -82,9 +83,7 @@ func tooMuch(ns int64, r *document.Ratios) bool {
 }
 
 // inIncomplete returns how long masters of ranks that count are in calls of which a record is missing, known waits left out, in ns.
-func inIncomplete(p *profile.Profiler) (ns int64) {
-	incomplete := waits.FindIncomplete(p.T)
-	defer incomplete.Release()
+func inIncomplete(p *profile.Profiler, incomplete waits.Incomplete) (ns int64) {
 	for r, l := range p.T.World {
 		if !p.Scope.Counts(uint32(r)) || int(l) >= len(incomplete) || incomplete[l] == nil {
 			continue

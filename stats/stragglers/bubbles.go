@@ -101,8 +101,7 @@ func (b *bubbles) rows(recorded []float64) (out []document.Bubble) {
 		each := b.total[s] / float64(b.dps*len(b.steps))
 		schedule := b.ideal[s] / float64(b.dps)
 		row := document.Bubble{Stage: int(b.stageNumber[s]), BubbleNs: ns(each), ScheduleNs: ns(schedule),
-			WarmUpNs:   ns(b.warm[s] / float64(b.dps)),
-			CoolDownNs: ns(b.cool[s] / float64(b.dps))}
+			WarmUpNs: ns(b.warm[s] / float64(b.dps)), CoolDownNs: ns(b.cool[s] / float64(b.dps))}
 		row.RestNs = row.BubbleNs - row.ScheduleNs
 		if whole > 0 {
 			row.Share = each / whole

@@ -26,8 +26,7 @@ func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 		return nil, nil, false, err
 	}
 	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: (j.dps + j.lanes - 1) / j.lanes,
-		Stages:     j.stages,
-		Operations: len(j.steps) * len(r.kind), Structure: j.structure, Missing: j.missing}
+		Stages: j.stages, Operations: len(j.steps) * len(r.kind), Structure: j.structure, Missing: j.missing}
 	recorded := r.lengths(func(int) bool { return true })
 	b := newBubbles(r)
 	equal := r.lengths(func(int) bool { return false })

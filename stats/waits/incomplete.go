@@ -78,14 +78,5 @@ func (x Incomplete) mark(t *trace.Trace, l trace.LocationID) {
 
 // Has reports whether a record is missing of a call.
 func (x Incomplete) Has(l trace.LocationID, call uint32) bool {
-	return x[l] != nil && x[l].At(int(call)) > LacksNothing
-}
-
-// Release gives the memory back.
-func (x Incomplete) Release() {
-	for _, table := range x {
-		if table != nil {
-			table.Release()
-		}
-	}
+	return int(l) < len(x) && x[l] != nil && x[l].At(int(call)) > LacksNothing
 }

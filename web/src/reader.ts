@@ -10,6 +10,9 @@ export async function unpack(text: string): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer())
 }
 
+// signed returns the number that an unsigned one stands for: 0, -1, 1, -2 …
+function signed(v: number): number { return v % 2 ? -(v + 1) / 2 : v / 2 }
+
 // A Reader reads variable-length integers, base 128, the lowest seven bits first.
 export class Reader {
   private at = 0
@@ -24,12 +27,9 @@ export class Reader {
     return v
   }
 
-  signed(): number {
-    const v = this.unsigned()
-    return v % 2 ? -(v + 1) / 2 : v / 2
-  }
+  signed(): number { return signed(this.unsigned()) }
 
-  // fill reads as many as an array holds; most are one byte.
+  // fill reads as many as an array holds: millions, so the loop of unsigned stands here, with the position in a variable.
   fill<T extends Uint32Array | Float64Array>(out: T): T {
     const { bytes } = this
     let { at } = this
@@ -57,7 +57,6 @@ export class Reader {
   messages(): Messages {
     const n = this.unsigned(), numbers = () => this.fill(new Uint32Array(n)), times = () => this.fill(new Float64Array(n))
     const m: Messages = { from: numbers(), to: numbers(), sent: times(), done: times(), bytes: times(), comm: numbers(), tag: numbers() }
-    const signed = (v: number) => v % 2 ? -(v + 1) / 2 : v / 2
     for (let i = 0, last = 0; i < n; i++) {
       last = m.sent[i] = last + signed(m.sent[i])
       m.done[i] = last + signed(m.done[i])

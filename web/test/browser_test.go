@@ -51,8 +51,7 @@ func browse(t testing.TB, address string) *browser {
 		}
 		for i, r := range b.requests {
 			if i > 0 && !strings.HasPrefix(r, "blob:") /* a part of the page itself */ && !strings.HasPrefix(r, address+"tile?") &&
-				!strings.HasPrefix(r, address+"curves?") &&
-				!strings.HasPrefix(r, address+"1/tile?") {
+				!strings.HasPrefix(r, address+"curves?") && !strings.HasPrefix(r, address+"1/tile?") {
 				t.Errorf("the page asks for %s", r)
 			}
 		}

@@ -18,8 +18,7 @@ func TestTablesHaveValues(t *testing.T) {
 			"lines":         "What each source line costs: choose one to see how long its calls take",
 			"communication": "Heaviest pairs,Collectives", "profile": "Time by region", "threads": "Threads", "phases": "Phases"},
 		"devices.json": {"devices": "Devices,What devices execute,Critical path through hosts and devices,The longest times in which a device " +
-			"idles," +
-			"What devices idle before, by what launches it,Bandwidth of collectives,Streams"},
+			"idles,What devices idle before, by what launches it,Bandwidth of collectives,Streams"},
 		"files.json": {"files": "What is done to files,Sizes of accesses"},
 	} {
 		succeed(t, dir, "report", trace, "-o", trace+".html")

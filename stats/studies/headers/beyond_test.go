@@ -179,8 +179,7 @@ func crowd(p *plant, second int) *plant {
 	p.send(2, at+60, at+60, "MPI_Send", "MpiSend to=%d bytes=%d", 0, 4000)
 	end := at + 60 + second
 	fmt.Fprintf(&p.ranks[0], "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d bytes=4000 req=1 ; %d MpiIrecv from=%d bytes=4000 req=2 ; %d "+
-		"Leave MPI_Waitall\n",
-		p.scale*at, p.scale*end, p.place[1], p.scale*end, p.place[2], p.scale*end)
+		"Leave MPI_Waitall\n", p.scale*at, p.scale*end, p.place[1], p.scale*end, p.place[2], p.scale*end)
 	return p
 }
 

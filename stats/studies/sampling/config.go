@@ -84,8 +84,7 @@ func Parse(name string, d Defaults) (Config, error) {
 	c := Config{Seed: d.Seed}
 	fail := func(format string, args ...any) (Config, error) {
 		return Config{}, fmt.Errorf("configuration %q: %s; names are such as P-0.01-FREQ, C-256-V32-STAT, T-0.001-WRITE, P-0-OFF, NOPROF, ORIG",
-			name,
-			fmt.Sprintf(format, args...))
+			name, fmt.Sprintf(format, args...))
 	}
 	if s, ok := plain[strings.ToUpper(name)]; ok {
 		return Config{Strategy: s, Analysis: Off, Seed: DefaultSeed}, nil

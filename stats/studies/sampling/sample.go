@@ -133,8 +133,7 @@ func (r *run) result(k int) *Result {
 	x.Population = Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched,
 		Unexpected: population.Unexpected}
 	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched,
-		Unexpected: sampled.Unexpected,
-		Share:      ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
+		Unexpected: sampled.Unexpected, Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
 	for _, s := range r.streams {
 		if n := s.sums[all].Messages; n > 0 {
 			x.Sampled.Ranks = append(x.Sampled.Ranks, RankRow{field.Rank(s.rank), n, s.sums[k].Messages})
@@ -197,8 +196,7 @@ func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
 	for _, row := range measured() {
 		p, _ := Parse(row.Configuration, Defaults{Seed: DefaultSeed})
 		if c.Analysis != Off && p.Strategy == c.Strategy && p.Threshold == c.Threshold && p.Period == c.Period && c.Variance == 0 &&
-			!c.SinceSample &&
-			c.Analysis != Write {
+			!c.SinceSample && c.Analysis != Write {
 			m.PaperUs = &row.MeasuredUs
 		}
 	}

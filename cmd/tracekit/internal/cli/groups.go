@@ -10,8 +10,7 @@ import (
 
 // advanced are flags that are seldom needed: help shows them behind the others.
 var advanced = []string{"align", "alpha", "clock", "diagnosis", "fail-if", "families", "force", "jobs", "like", "memory", "min-latency",
-	"overhead",
-	"profile", "quantile", "quiet", "shard", "strict", "window"}
+	"overhead", "profile", "quantile", "quiet", "shard", "strict", "window"}
 
 // GroupFlags lets the help of a command and of those below it show advanced flags apart.
 func GroupFlags(c *cobra.Command) {

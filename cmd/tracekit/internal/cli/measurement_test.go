@@ -24,8 +24,7 @@ func TestParseCosts(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"scorep": "not documented", "tape": "want a name", "event=-1s": "want a time",
-		"event":            "want a name",
-		"event=1us,photon": "want a name", "record=0": "at least 1 byte", "event=2h": "want a time"} {
+		"event": "want a name", "event=1us,photon": "want a name", "record=0": "at least 1 byte", "event=2h": "want a time"} {
 		if _, err := ParseCosts(text, base); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
