@@ -147,7 +147,8 @@ func (t logTicks) base() float64 {
 }
 
 // Ticks places the ticks between two positive numbers. Less than two powers
-// apart, the multiples between them are labeled too.
+// apart, the multiples between them are labeled too. Within one power, and too short for two labels, they are those of
+// a linear axis.
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	base := t.base()
 	first := int(math.Floor(logOf(lo, base) + 1e-9))
@@ -163,7 +164,22 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 		}
 		out = append(out, t.between(v, logOf(hi/lo, base))...)
 	}
-	return inside(out, lo, hi)
+	out = inside(out, lo, hi)
+	labels := 0
+	for _, tick := range out {
+		if tick.Label != "" {
+			labels++
+		}
+	}
+	if labels > 1 || hi <= lo || hi >= lo*base {
+		return out
+	}
+	s := t.unit.scale(hi)
+	suffix := s.symbol
+	if suffix != "" && t.unit != Count && t.unit != Share {
+		suffix = " " + suffix
+	}
+	return linearTicks{scale: s, count: t.count, suffix: suffix}.Ticks(lo, hi)
 }
 
 // between returns the minor ticks above one power, on an axis that spans so

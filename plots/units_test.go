@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,11 +67,17 @@ func TestTimeAxis(t *testing.T) {
 // TestTicksLieInside holds for any range: few ticks, in order, on the axis,
 // with labels that differ.
 func TestTicksLieInside(t *testing.T) {
-	for _, r := range []span{{0, 1}, {-7, 3}, {1e-9, 3e-9}, {0, 9e18}, {1, 2}, {3, 5}, {0.5, 4e6}, {1e-3, 1e15}} {
+	for _, r := range []span{{0, 1}, {-7, 3}, {1e-9, 3e-9}, {0, 9e18}, {1, 2}, {3, 5}, {0.5, 4e6}, {1e-3, 1e15}, {2.4e7, 4.6e7},
+		{1.8, 2.9}, {26, 52}} {
 		for _, unit := range []Unit{Count, Nanoseconds, Bytes, Share} {
 			checkTicks(t, r, linearTicks{scale: unit.scale(r.hi), count: 6}.Ticks(r.lo, r.hi), 8)
 			if r.lo > 0 {
-				checkTicks(t, r, logTicks{unit, 6}.Ticks(r.lo, r.hi), 12)
+				ticks := logTicks{unit, 6}.Ticks(r.lo, r.hi)
+				checkTicks(t, r, ticks, 12)
+				labels := slices.DeleteFunc(slices.Clone(ticks), func(k plot.Tick) bool { return k.Label == "" })
+				if len(labels) < 2 {
+					t.Errorf("%v: %v do not say how long the axis is", r, ticks)
+				}
 			}
 		}
 	}
