@@ -90,7 +90,7 @@ var layers = [][]string{
 	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir",
 		"formulae/internal/pack",
 		"stats/threads", "stats/causal", "stats/numbers"},
-	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "merge", "shards", "readers/internal/spool",
+	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "document/training", "merge", "shards", "readers/internal/spool",
 		"stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
 	{"document", "document/gate", "document/palette", "report/text", "readers/internal/nest", "readers/paraver", "formulae"},

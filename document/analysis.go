@@ -4,6 +4,7 @@ import (
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/document/waitstate"
 	"tracekit/trace"
 )
@@ -33,7 +34,7 @@ type Analysis struct {
 	Diagnosis    []cause.Cause        `json:"diagnosis,omitzero"`         // nil: not asked for
 	Unclassified *Unclassified        `json:"unclassified,omitempty"`     // nil: causes were not asked for, or hardly any
 	// nil: the trace is none of a training job, or of a part of the run
-	Training     *Training              `json:"training,omitempty"`
+	Training     *training.Job          `json:"training,omitempty"`
 	Clock        Clock                  `json:"clock"`
 	Profile      []ProfileRow           `json:"profile"`
 	CallSites    []CallSiteRow          `json:"call_sites"`

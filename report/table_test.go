@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/document/waitstate"
 	"tracekit/stats/scaling"
 	"tracekit/trace"
@@ -136,7 +137,7 @@ func TestTablesOfAPart(t *testing.T) {
 
 // TestShippedTrainingHasLists states that a training job of which there is nothing to tell has lists for the page, no null.
 func TestShippedTrainingHasLists(t *testing.T) {
-	text, err := json.Marshal(Ship(&document.Analysis{Training: &document.Training{ByWorker: []document.Worker{{}}}}).Training)
+	text, err := json.Marshal(Ship(&document.Analysis{Training: &training.Job{ByWorker: []training.Worker{{}}}}).Training)
 	if err != nil || bytes.Contains(text, []byte("null")) {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/document"
 	"tracekit/document/cause"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/document/words"
 	"tracekit/report/text"
 	"tracekit/trace"
@@ -84,12 +84,12 @@ var trainingSteps = &Table{Key: "training_steps", Tab: "training", Title: "Slowe
 
 // A shownWorker is a worker and how it is slow.
 type shownWorker struct {
-	*document.Worker
+	*training.Worker
 	Evidence string `json:"evidence"`
 }
 
 // shownWorkers returns the workers of a job, the slowest first.
-func shownWorkers(t *document.Training) []shownWorker {
+func shownWorkers(t *training.Job) []shownWorker {
 	out := make([]shownWorker, len(t.ByWorker))
 	for i := range out {
 		out[i] = shownWorker{&t.ByWorker[i], SlowEvidence(&t.ByWorker[i], t.Steps)}
@@ -98,22 +98,22 @@ func shownWorkers(t *document.Training) []shownWorker {
 }
 
 // SlowEvidence says how a worker is slow, "" if it is not.
-func SlowEvidence(w *document.Worker, steps int) string {
+func SlowEvidence(w *training.Worker, steps int) string {
 	switch w.Pattern {
-	case document.SlowAlways:
+	case training.SlowAlways:
 		return "always slow"
-	case document.SlowSince:
+	case training.SlowSince:
 		return fmt.Sprintf("slow since step %d: excess %s, %s before", *w.Step, words.Share(*w.After), words.Share(*w.Before))
-	case document.SlowUntil:
+	case training.SlowUntil:
 		return fmt.Sprintf("slow until step %d: excess %s, then %s", *w.Step, words.Share(*w.Before), words.Share(*w.After))
-	case document.SlowAtRandom:
+	case training.SlowAtRandom:
 		return fmt.Sprintf("slow at random, in %d of %s", w.Slow, words.Plural(steps, "step", "steps"))
 	}
 	return ""
 }
 
 // trainingFacts are sentences on what the job loses, the most important first.
-func trainingFacts(t *document.Training) []string {
+func trainingFacts(t *training.Job) []string {
 	if t.WithinClockError { // which otherFacts say first
 		return append(otherFacts(t), lossFacts(t)...)
 	}
@@ -121,7 +121,7 @@ func trainingFacts(t *document.Training) []string {
 }
 
 // lossFacts say what mending the slowest workers or the last stage would gain.
-func lossFacts(t *document.Training) []string {
+func lossFacts(t *training.Job) []string {
 	facts := []string{} // the page wants a list also where there is nothing to tell
 	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, replacing(t))
@@ -136,7 +136,7 @@ func lossFacts(t *document.Training) []string {
 }
 
 // otherFacts say what else is to be known of the job.
-func otherFacts(t *document.Training) (facts []string) {
+func otherFacts(t *training.Job) (facts []string) {
 	if e := t.ClockErrorNs; e > 0 {
 		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).",
 			1+float64(e)/float64(max(1, t.EqualNs)), words.Time(e))
@@ -164,16 +164,16 @@ func otherFacts(t *document.Training) (facts []string) {
 }
 
 // replacing says since when the slowest workers are slow, if it is one, and what others in their place would gain.
-func replacing(t *document.Training) string {
+func replacing(t *training.Job) string {
 	gain := float64(t.StepNs - t.MendedNs)
 	who, since := RanksNamed(t.Slowest), ""
 	if len(t.Slowest) == 1 && len(t.ByWorker) > 0 && t.Slowest[0] == t.ByWorker[0].Rank && t.Slowest[0] != trace.None {
 		w := &t.ByWorker[0]
-		when := map[string]string{document.SlowAlways: "always slow", document.SlowAtRandom: "slow at random"}[w.Pattern]
+		when := map[string]string{training.SlowAlways: "always slow", training.SlowAtRandom: "slow at random"}[w.Pattern]
 		switch w.Pattern {
-		case document.SlowSince:
+		case training.SlowSince:
 			when = fmt.Sprintf("slow since step %d", *w.Step)
-		case document.SlowUntil:
+		case training.SlowUntil:
 			when = fmt.Sprintf("slow until step %d", *w.Step)
 		}
 		if when != "" {
@@ -196,7 +196,7 @@ func orZero(x *float64) float64 {
 }
 
 // jobSize says of how many steps and workers a job is.
-func jobSize(t *document.Training) string {
+func jobSize(t *training.Job) string {
 	size := words.Plural(t.Steps, "step", "steps") + " of " + words.Plural(t.DPRanks, "data-parallel rank", "data-parallel ranks")
 	if t.TPRanks > 1 {
 		size += " × " + words.Plural(t.TPRanks, "tensor-parallel rank", "tensor-parallel ranks")
@@ -262,19 +262,19 @@ func (r *Sections) Training() {
 }
 
 // unrecorded says what a profiler has not recorded, and what follows.
-func unrecorded(n *document.Unrecorded) string {
+func unrecorded(n *training.Unrecorded) string {
 	switch n.Record {
-	case document.NoBackward:
+	case training.NoBackward:
 		return "The backward pass is not recorded: neither its operators nor an annotation. Forward and backward passes count as one computation."
-	case document.NoOptimizer:
+	case training.NoOptimizer:
 		return "Optimizer.step is not recorded. What follows the last backward computation counts as optimizer."
-	case document.NoGroups:
+	case training.NoGroups:
 		return "Process groups are not recorded. All operations count as those of all ranks."
-	case document.NoMicroBatches:
+	case training.NoMicroBatches:
 		return "Micro-batches are not named. Sends and receives tell them apart."
-	case document.NoLaunch:
+	case training.NoLaunch:
 		return fmt.Sprintf("%d of %d kernels have no recorded launch. Their pass is that of the time at which they start.", n.Count, n.Of)
-	case document.NoFiles:
+	case training.NoFiles:
 		return fmt.Sprintf("%d of %d ranks are not recorded.", n.Count, n.Of)
 	}
 	return n.Record

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/document/training"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
@@ -32,7 +33,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
 	if a.Selection == nil {
-		if a.Training, a.Pipeline, err = training(ctx, t, opts.Jobs); err != nil {
+		if a.Training, a.Pipeline, err = ofTraining(ctx, t, opts.Jobs); err != nil {
 			return nil, err
 		}
 	}
@@ -51,8 +52,8 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	return a, err
 }
 
-// training finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
-func training(ctx context.Context, t *trace.Trace, jobs int) (*document.Training, *stragglers.Pipeline, error) {
+// ofTraining finds what a training job loses to slow workers, nil if the trace is none of such a job or its steps cannot be replayed.
+func ofTraining(ctx context.Context, t *trace.Trace, jobs int) (*training.Job, *stragglers.Pipeline, error) {
 	if !t.Defs.IsTraining() && !t.Communicates() {
 		return nil, nil, nil // the steps of a profiled job are those of its communication
 	}

@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"tracekit/document"
+	"tracekit/document/training"
 )
 
 // StragglersSchema names the JSON document of stragglers.
@@ -11,8 +12,8 @@ const StragglersSchema = "tracekit.stragglers/1"
 type Stragglers struct {
 	Schema   string             `json:"schema"`
 	Trace    document.TraceInfo `json:"trace"`
-	Training *document.Training `json:"training,omitempty"` // nil: the trace is none of a training job
-	Program  *document.Unequal  `json:"program,omitempty"`  // nil: it is
+	Training *training.Job      `json:"training,omitempty"` // nil: the trace is none of a training job
+	Program  *training.Unequal  `json:"program,omitempty"`  // nil: it is
 	Missing  string             `json:"missing,omitempty"`  // what a profiler has not recorded, so that steps are not known
 	Out      string             `json:"out,omitempty"`      // the picture that was written
 	Findings []document.Finding `json:"findings"`

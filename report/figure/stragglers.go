@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/plots"
 )
 
@@ -27,7 +27,7 @@ func (g *slowGrid) Value(row, column int) float64 {
 }
 
 // Stragglers draws the slowdown of each worker of a training job: data-parallel ranks from top to bottom, stages from left to right.
-func Stragglers(t *document.Training) (*plots.Figure, error) {
+func Stragglers(t *training.Job) (*plots.Figure, error) {
 	g := &slowGrid{loss: make(map[[2]int]float64)}
 	for _, w := range t.ByWorker {
 		g.dps, g.stages = append(g.dps, w.DP), append(g.stages, w.Stage)

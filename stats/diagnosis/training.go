@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/document"
 	"tracekit/document/cause"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/document/words"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -80,7 +80,7 @@ func (f trainingFinder) gained(causes []cause.Cause) []cause.Cause {
 
 // A trainingFinder finds the causes of a training job.
 type trainingFinder struct {
-	t   *document.Training
+	t   *training.Job
 	run int64
 }
 
@@ -105,11 +105,11 @@ func (f trainingFinder) workers() (out []cause.Cause) {
 		}
 		when, then := "always slow", ""
 		switch w.Pattern {
-		case document.SlowSince:
+		case training.SlowSince:
 			when, longer, then = fmt.Sprintf("slow since step %d", *w.Step), *w.After, fmt.Sprintf(" since then (%s before)", words.Share(*w.Before))
-		case document.SlowUntil:
+		case training.SlowUntil:
 			when, longer, then = fmt.Sprintf("slow until step %d", *w.Step), *w.Before, fmt.Sprintf(" until then (%s after)", words.Share(*w.After))
-		case document.SlowAtRandom:
+		case training.SlowAtRandom:
 			when, then = "slow at random", fmt.Sprintf(" in the mean, much longer in %d of %s", w.Slow, words.Plural(f.t.Steps, "step", "steps"))
 		}
 		if w.Step != nil {

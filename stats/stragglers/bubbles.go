@@ -3,8 +3,7 @@ package stragglers
 import (
 	"math"
 	"slices"
-
-	"tracekit/document"
+	"tracekit/document/training"
 )
 
 // A bubbles holds the time in which nothing runs, by stage: sums over steps and data-parallel ranks.
@@ -94,13 +93,13 @@ func (b *bubbles) idle(w int, took []float64, length float64) (idle, warm, cool 
 }
 
 // rows describes the bubbles of the stages.
-func (b *bubbles) rows(recorded []float64) (out []document.Bubble) {
+func (b *bubbles) rows(recorded []float64) (out []training.Bubble) {
 	whole := mean(recorded)
 	ns := func(v float64) int64 { return int64(math.Round(v)) }
 	for s := range b.total {
 		each := b.total[s] / float64(b.dps*len(b.steps))
 		schedule := b.ideal[s] / float64(b.dps)
-		row := document.Bubble{Stage: int(b.stageNumber[s]), BubbleNs: ns(each), ScheduleNs: ns(schedule),
+		row := training.Bubble{Stage: int(b.stageNumber[s]), BubbleNs: ns(each), ScheduleNs: ns(schedule),
 			WarmUpNs: ns(b.warm[s] / float64(b.dps)), CoolDownNs: ns(b.cool[s] / float64(b.dps))}
 		row.RestNs = row.BubbleNs - row.ScheduleNs
 		if whole > 0 {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
@@ -16,7 +16,7 @@ import (
 // document states, twice the bound of the clocks. What a row costs a step is marked where the error may explain it: of equal workers all,
 // of a slow one not itself. Where clocks are right nothing is marked.
 func TestClockError(t *testing.T) {
-	of := func(o samples.TrainingOptions) (*samples.TrainingTruth, *trace.Trace, *document.Training) {
+	of := func(o samples.TrainingOptions) (*samples.TrainingTruth, *trace.Trace, *training.Job) {
 		truth, dir := profiles(t, o, nil)
 		src, err := readers.Open(t.Context(), dir, readers.OpenOptions{Jobs: 1})
 		if err != nil {
@@ -33,7 +33,7 @@ func TestClockError(t *testing.T) {
 		}
 		return truth, tr, doc
 	}
-	marked := func(doc *document.Training) (rows, within int) {
+	marked := func(doc *training.Job) (rows, within int) {
 		note := func(slowdown float64, is bool) {
 			if may := math.Abs(slowdown-1)*float64(doc.EqualNs) <= float64(doc.ClockErrorNs); doc.ClockErrorNs > 0 && is != may {
 				t.Errorf("slowdown %v of %d ns, error %d: marked %v", slowdown, doc.EqualNs, doc.ClockErrorNs, is)
@@ -44,7 +44,7 @@ func TestClockError(t *testing.T) {
 			}
 		}
 		note(doc.Slowdown, doc.WithinClockError)
-		for _, groups := range [][]document.GroupSlow{doc.ByDP, doc.ByTP, doc.ByStage} {
+		for _, groups := range [][]training.GroupSlow{doc.ByDP, doc.ByTP, doc.ByStage} {
 			for _, g := range groups {
 				note(g.Slowdown, g.WithinClockError)
 			}

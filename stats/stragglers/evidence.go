@@ -3,10 +3,9 @@ package stragglers
 import (
 	"math"
 	"slices"
+	"tracekit/document/training"
 
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"tracekit/document"
 )
 
 // How sure a finding about a worker must be, and how large: the bound of the probability that any of the workers is found although all
@@ -84,7 +83,7 @@ func medianWithout(sorted []float64, x float64) float64 {
 }
 
 // judge finds which workers are slow, and since when.
-func (r *replayer) judge(workers []document.Worker) {
+func (r *replayer) judge(workers []training.Worker) {
 	far := max(farShare, farSigmas*spread(r.excess))
 	for w := range workers {
 		r.judgeOne(&workers[w], r.excess[w], far, float64(len(workers)))
@@ -104,7 +103,7 @@ func spread(all [][]float64) float64 {
 	return normal * median(away)
 }
 
-func (r *replayer) judgeOne(w *document.Worker, v []float64, far, workers float64) {
+func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float64) {
 	w.Excess = mean(v)
 	middle := median(slices.Clone(v))
 	random := 0
@@ -120,21 +119,21 @@ func (r *replayer) judgeOne(w *document.Worker, v []float64, far, workers float6
 			w.Step, w.Before, w.After = &step, &before, &after
 			if w.Slow = at; after > before {
 				w.Slow = len(v) - at
-				found(document.SlowSince, odds*workers)
+				found(training.SlowSince, odds*workers)
 			} else {
-				found(document.SlowUntil, odds*workers)
+				found(training.SlowUntil, odds*workers)
 			}
 			return
 		}
 	}
 	if odds := above(v) * workers; odds < sure && middle >= large {
 		w.Slow = len(v)
-		found(document.SlowAlways, odds)
+		found(training.SlowAlways, odds)
 		return
 	}
 	if random > 0 && w.Excess > 0 {
 		w.Slow = random
-		w.Pattern = document.SlowAtRandom
+		w.Pattern = training.SlowAtRandom
 	}
 }
 
@@ -190,7 +189,7 @@ func above(v []float64) float64 {
 
 // sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they
 // are not recorded.
-func (r *replayer) sequences() *document.Sequences {
+func (r *replayer) sequences() *training.Sequences {
 	type key struct {
 		by    int32
 		batch uint32
@@ -240,7 +239,7 @@ func (r *replayer) sequences() *document.Sequences {
 	if xx == 0 || yy == 0 {
 		return nil
 	}
-	out := &document.Sequences{Correlation: xy / math.Sqrt(xx*yy), Variation: math.Sqrt(min(xx, yy) / n)}
+	out := &training.Sequences{Correlation: xy / math.Sqrt(xx*yy), Variation: math.Sqrt(min(xx, yy) / n)}
 	const correlated, varied = 0.9, 0.05
 	out.Varying = out.Correlation >= correlated && out.Variation >= varied
 	return out

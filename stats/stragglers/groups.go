@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/trace"
 )
 
@@ -20,23 +20,23 @@ func roleByName(name string) string {
 	data, tensor := has("dp", "ddp", "fsdp", "data", "replicate", "shard", "optimizer"), has("tp", "tensor")
 	switch {
 	case has("embedding", "embd"):
-		return document.RoleEmbedding
+		return training.RoleEmbedding
 	case data && tensor:
 		return ""
 	case data:
-		return document.RoleData
+		return training.RoleData
 	case has("pp", "pipeline"):
-		return document.RolePipeline
+		return training.RolePipeline
 	case has("ep", "expert"):
-		return document.RoleExpert
+		return training.RoleExpert
 	case tensor:
-		return document.RoleTensor
+		return training.RoleTensor
 	case has("cp", "context"):
-		return document.RoleContext
+		return training.RoleContext
 	case has("mp", "model"):
-		return document.RoleModel
+		return training.RoleModel
 	case has("default", "world"):
-		return document.RoleAll
+		return training.RoleAll
 	}
 	return ""
 }
@@ -76,12 +76,12 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 			g.ranks = d.Groups[c.Group].WorldRanks(of, world)
 			about = cmp.Or(d.String(d.Groups[c.Group].Name), g.name)
 		}
-		if g.role = roleByName(about); g.role != "" && g.role != document.RoleAll {
-			g.name, g.by = about, document.ByName
+		if g.role = roleByName(about); g.role != "" && g.role != training.RoleAll {
+			g.name, g.by = about, training.ByName
 			continue
 		}
-		if g.role, g.by = g.roleByUse(passes), document.ByUse; g.role == "" && len(g.ranks) == int(world) {
-			g.role, g.by = document.RoleAll, document.ByMembers
+		if g.role, g.by = g.roleByUse(passes), training.ByUse; g.role == "" && len(g.ranks) == int(world) {
+			g.role, g.by = training.RoleAll, training.ByMembers
 		}
 	}
 	return groups
@@ -125,13 +125,13 @@ func scatters(op trace.CollectiveOp) bool {
 func (g *processGroup) roleByUse(passes bool) string {
 	switch {
 	case passes && g.forwardReduce+g.forwardScatter > 0:
-		return document.RoleTensor
+		return training.RoleTensor
 	case g.exchange > 0:
-		return document.RoleExpert
+		return training.RoleExpert
 	case g.messages > 0:
-		return document.RolePipeline
+		return training.RolePipeline
 	case g.backward+g.parameters > 0:
-		return document.RoleData
+		return training.RoleData
 	}
 	return ""
 }
@@ -159,7 +159,7 @@ func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
 		groups[i].roleByMembers(stages)
 	}
 	lanes := 1
-	for _, role := range []string{document.RoleTensor, document.RoleContext} {
+	for _, role := range []string{training.RoleTensor, training.RoleContext} {
 		index, size := make([]int, world), 1
 		for i := range groups {
 			if g := &groups[i]; g.role == role && sameStage(g.ranks, stages) {
@@ -219,9 +219,9 @@ func (g *processGroup) roleByMembers(stages []int) {
 	}
 	switch {
 	case ends:
-		g.role, g.by = document.RoleEmbedding, document.ByMembers
+		g.role, g.by = training.RoleEmbedding, training.ByMembers
 	case sameStage(g.ranks, stages):
-		g.role, g.by = document.RoleData, document.ByMembers
+		g.role, g.by = training.RoleData, training.ByMembers
 	}
 }
 
@@ -241,7 +241,7 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 	placed := false
 	for i := range groups {
 		g := &groups[i]
-		if g.role != document.RolePipeline || len(g.ranks) < 2 || len(g.ranks) == world && g.by != document.ByName {
+		if g.role != training.RolePipeline || len(g.ranks) < 2 || len(g.ranks) == world && g.by != training.ByName {
 			continue
 		}
 		for k, r := range g.ranks {
@@ -294,17 +294,17 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 }
 
 // shown describes the groups by what they are for.
-func shown(groups []processGroup) (rows []document.ProcessGroups) {
+func shown(groups []processGroup) (rows []training.ProcessGroups) {
 	for i := range groups {
 		g := &groups[i]
 		if g.usage == (usage{}) {
 			continue
 		}
-		row := document.ProcessGroups{Role: cmp.Or(g.role, document.RoleUnknown), By: g.by, Ranks: len(g.ranks), Example: g.name}
+		row := training.ProcessGroups{Role: cmp.Or(g.role, training.RoleUnknown), By: g.by, Ranks: len(g.ranks), Example: g.name}
 		if g.role == "" {
 			row.By = ""
 		}
-		k := slices.IndexFunc(rows, func(r document.ProcessGroups) bool {
+		k := slices.IndexFunc(rows, func(r training.ProcessGroups) bool {
 			return r.Role == row.Role && r.By == row.By && r.Ranks == row.Ranks
 		})
 		if k < 0 {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -209,8 +209,8 @@ type job struct {
 
 	lanes     int     // of a data-parallel rank: dp is data-parallel rank·lanes + lane
 	coupled   []int32 // by worker: equal for those whose computations wait for each other; nil: none do
-	structure *document.Structure
-	missing   []document.WorkerMissing
+	structure *training.Structure
+	missing   []training.WorkerMissing
 	backward  bool // clocks contradict each other: something that needs all of a group has ended before all have begun
 }
 
@@ -303,7 +303,7 @@ func (j *job) find(ops []op) error {
 				break
 			}
 			if !there[[2]uint32{d, s}] {
-				j.missing = append(j.missing, document.WorkerMissing{DP: int(d), Stage: int(s)})
+				j.missing = append(j.missing, training.WorkerMissing{DP: int(d), Stage: int(s)})
 			}
 		}
 	}

@@ -2,20 +2,19 @@ package stragglers
 
 import (
 	"testing"
-
-	"tracekit/document"
+	"tracekit/document/training"
 )
 
 // TestRoles states what names of process groups of usual programs mean.
 func TestRoles(t *testing.T) {
 	for name, want := range map[string]string{
-		"DATA_PARALLEL_GROUP": document.RoleData, "DATA_PARALLEL_GROUP_WITH_CP": document.RoleData, "mesh_dp_shard": document.RoleData,
-		"mesh_fsdp": document.RoleData, "EXPERT_DATA_PARALLEL_GROUP": document.RoleData, "TENSOR_MODEL_PARALLEL_GROUP": document.RoleTensor,
-		"mesh_tp": document.RoleTensor, "tp:0": document.RoleTensor, "PIPELINE_MODEL_PARALLEL_GROUP": document.RolePipeline,
-		"mesh_pp":                     document.RolePipeline,
-		"EXPERT_MODEL_PARALLEL_GROUP": document.RoleExpert, "mesh_ep": document.RoleExpert, "CONTEXT_PARALLEL_GROUP": document.RoleContext,
-		"MODEL_PARALLEL_GROUP": document.RoleModel, "EMBEDDING_GROUP": document.RoleEmbedding, "POSITION_EMBEDDING_GROUP": document.RoleEmbedding,
-		"TENSOR_AND_DATA_PARALLEL_GROUP": "", "default_pg": document.RoleAll, "world:0": document.RoleAll, "12": "", "": "",
+		"DATA_PARALLEL_GROUP": training.RoleData, "DATA_PARALLEL_GROUP_WITH_CP": training.RoleData, "mesh_dp_shard": training.RoleData,
+		"mesh_fsdp": training.RoleData, "EXPERT_DATA_PARALLEL_GROUP": training.RoleData, "TENSOR_MODEL_PARALLEL_GROUP": training.RoleTensor,
+		"mesh_tp": training.RoleTensor, "tp:0": training.RoleTensor, "PIPELINE_MODEL_PARALLEL_GROUP": training.RolePipeline,
+		"mesh_pp":                     training.RolePipeline,
+		"EXPERT_MODEL_PARALLEL_GROUP": training.RoleExpert, "mesh_ep": training.RoleExpert, "CONTEXT_PARALLEL_GROUP": training.RoleContext,
+		"MODEL_PARALLEL_GROUP": training.RoleModel, "EMBEDDING_GROUP": training.RoleEmbedding, "POSITION_EMBEDDING_GROUP": training.RoleEmbedding,
+		"TENSOR_AND_DATA_PARALLEL_GROUP": "", "default_pg": training.RoleAll, "world:0": training.RoleAll, "12": "", "": "",
 	} {
 		if got := roleByName(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/samples"
 	"tracekit/stats/stragglers"
 	"tracekit/trace"
@@ -29,7 +29,7 @@ func generated(t testing.TB, o samples.TrainingOptions) (*samples.TrainingTruth,
 	return truth, sink
 }
 
-func find(t testing.TB, src trace.Source) *document.Training {
+func find(t testing.TB, src trace.Source) *training.Job {
 	t.Helper()
 	doc, _, err := stragglers.Find(context.Background(), src, 1)
 	if err != nil {
@@ -86,12 +86,12 @@ func TestPlantedWorkers(t *testing.T) {
 	for i := range runs {
 		o := planted(i)
 		slow := samples.SlowWorker{Rank: i * 7 % (o.DP * o.PP), Factor: 1.1 + float64(i%4)/10}
-		want := document.SlowAlways
+		want := training.SlowAlways
 		switch i % 3 {
 		case 1:
-			slow.From, want = o.Steps/3+i%5, document.SlowSince
+			slow.From, want = o.Steps/3+i%5, training.SlowSince
 		case 2:
-			slow.Share, slow.Factor, want = 0.2, slow.Factor+0.4, document.SlowAtRandom
+			slow.Share, slow.Factor, want = 0.2, slow.Factor+0.4, training.SlowAtRandom
 		}
 		o.Slow = []samples.SlowWorker{slow}
 		truth, src := generated(t, o)
@@ -107,9 +107,9 @@ func TestPlantedWorkers(t *testing.T) {
 				}
 			case w.Pattern != want:
 				t.Errorf("run %d: rank %d is %q, want %s (excess %.3f)", i, w.Rank, w.Pattern, want, w.Excess)
-			case want == document.SlowSince && (*w.Step < int64(slow.From)-1 || *w.Step > int64(slow.From)+1):
+			case want == training.SlowSince && (*w.Step < int64(slow.From)-1 || *w.Step > int64(slow.From)+1):
 				t.Errorf("run %d: slow since step %d, want %d", i, *w.Step, slow.From)
-			case k != 0 && want != document.SlowAtRandom && o.PP > 1 && o.DP > 2:
+			case k != 0 && want != training.SlowAtRandom && o.PP > 1 && o.DP > 2:
 				t.Errorf("run %d: the slow worker is number %d of the slowest", i, k+1)
 			}
 		}
@@ -171,7 +171,7 @@ func (w without) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 func TestMissingWorkers(t *testing.T) {
 	_, src := generated(t, samples.TrainingOptions{DP: 3, PP: 2, MicroBatches: 4, Steps: 4})
 	doc := find(t, without{src, []uint32{4}}) // stage 1 of dp rank 1
-	if doc.DPRanks != 2 || doc.Steps != 4 || !slices.Equal(doc.Missing, []document.WorkerMissing{{DP: 1, Stage: 1}}) {
+	if doc.DPRanks != 2 || doc.Steps != 4 || !slices.Equal(doc.Missing, []training.WorkerMissing{{DP: 1, Stage: 1}}) {
 		t.Errorf("%d dp ranks, %d steps, missing %v", doc.DPRanks, doc.Steps, doc.Missing)
 	}
 	_, _, err := stragglers.Find(t.Context(), without{src, []uint32{0, 1, 5}}, 1)

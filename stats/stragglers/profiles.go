@@ -12,8 +12,8 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/engine"
 	"tracekit/trace"
 )
@@ -80,7 +80,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	for _, m := range b.met {
 		j.backward = j.backward || m.left < m.latest
 	}
-	j.structure = &document.Structure{Steps: stepSources[marks], Groups: shown(groups), Notes: about}
+	j.structure = &training.Structure{Steps: stepSources[marks], Groups: shown(groups), Notes: about}
 	for _, r := range g.leftOut {
 		j.structure.LeftOut = append(j.structure.LeftOut, field.Rank(r))
 	}
@@ -88,7 +88,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 }
 
 // stepSources say by what steps are known.
-var stepSources = [...]string{noStep: document.StepsRepeat, namedStep: document.StepsNamed, profilerStep: document.StepsProfiler}
+var stepSources = [...]string{noStep: training.StepsRepeat, namedStep: training.StepsNamed, profilerStep: training.StepsProfiler}
 
 // complete says what is missing of ranks.
 func complete(ranks []*ranked) error {
@@ -114,7 +114,7 @@ func complete(ranks []*ranked) error {
 }
 
 // notes say what else is not recorded.
-func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []document.Unrecorded {
+func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []training.Unrecorded {
 	var named [update + 1]bool
 	batches, kernels, unlinked, described := false, 0, 0, false
 	for _, r := range ranks {
@@ -129,18 +129,18 @@ func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []documen
 	for i := range groups {
 		described = described || i > 0 && groups[i].usage != (usage{})
 	}
-	out := []document.Unrecorded{}
+	out := []training.Unrecorded{}
 	note := func(is bool, record string, count, of int) {
 		if is {
-			out = append(out, document.Unrecorded{Record: record, Count: count, Of: of})
+			out = append(out, training.Unrecorded{Record: record, Count: count, Of: of})
 		}
 	}
-	note(!named[backward], document.NoBackward, 0, 0)
-	note(named[backward] && !named[update], document.NoOptimizer, 0, 0)
-	note(!described, document.NoGroups, 0, 0)
-	note(g.stages > 1 && !batches, document.NoMicroBatches, 0, 0)
-	note(unlinked > 0, document.NoLaunch, unlinked, kernels)
-	note(world > len(ranks), document.NoFiles, world-len(ranks), world)
+	note(!named[backward], training.NoBackward, 0, 0)
+	note(named[backward] && !named[update], training.NoOptimizer, 0, 0)
+	note(!described, training.NoGroups, 0, 0)
+	note(g.stages > 1 && !batches, training.NoMicroBatches, 0, 0)
+	note(unlinked > 0, training.NoLaunch, unlinked, kernels)
+	note(world > len(ranks), training.NoFiles, world-len(ranks), world)
 	return out
 }
 
@@ -238,18 +238,18 @@ func (b *assembly) kind(c *call, at coordinate) (k kind, merged bool) {
 	switch {
 	case c.updated:
 		return kinds, false
-	case role == document.RoleData && !c.tail && c.begun == 0 && gathers(c.op):
+	case role == training.RoleData && !c.tail && c.begun == 0 && gathers(c.op):
 		return paramsGather, false
-	case (role == document.RoleData || role == document.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) &&
+	case (role == training.RoleData || role == training.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) &&
 		!gathers(c.op):
 		return gradsScatter, true
 	case !c.tail:
 		return kinds, false
-	case role == document.RoleTensor:
+	case role == training.RoleTensor:
 		return layernormReduce, false
-	case role == document.RoleEmbedding:
+	case role == training.RoleEmbedding:
 		return embeddingReduce, false
-	case role == document.RoleAll, role == document.RoleModel:
+	case role == training.RoleAll, role == training.RoleModel:
 		return clip, false
 	}
 	return kinds, false

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
@@ -97,7 +97,7 @@ func modelOf(t testing.TB, paths ...string) *stragglers.Model {
 }
 
 // ofProfiles finds the stragglers of files.
-func ofProfiles(t testing.TB, paths ...string) (*document.Training, error) {
+func ofProfiles(t testing.TB, paths ...string) (*training.Job, error) {
 	t.Helper()
 	src, err := readers.OpenAll(context.Background(), paths, readers.OpenOptions{Jobs: 1})
 	if err != nil {
@@ -134,11 +134,11 @@ func TestProfilesAreTables(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v %s: %v", size, schedule, err)
 			}
-			if profiled.Structure == nil || profiled.Structure.Steps != document.StepsProfiler || len(profiled.Structure.Notes) > 0 {
+			if profiled.Structure == nil || profiled.Structure.Steps != training.StepsProfiler || len(profiled.Structure.Notes) > 0 {
 				t.Errorf("%v %s: structure %+v", size, schedule, profiled.Structure)
 			}
 			// A table has garbage collections, which take no time here.
-			listed.ByType = slices.DeleteFunc(listed.ByType, func(r document.TypeSlow) bool { return r.Type == "gc" })
+			listed.ByType = slices.DeleteFunc(listed.ByType, func(r training.TypeSlow) bool { return r.Type == "gc" })
 			profiled.Structure, profiled.Operations = nil, listed.Operations
 			a, b := plain(listed), plain(profiled)
 			for k := range a {
@@ -151,7 +151,7 @@ func TestProfilesAreTables(t *testing.T) {
 }
 
 // plain returns a document part by part, without pointers.
-func plain(t *document.Training) (parts []string) {
+func plain(t *training.Job) (parts []string) {
 	for _, p := range []any{[]int64{int64(t.Steps), t.StepNs, t.EqualNs}, t.Slowdown, *t.MW, *t.MS, t.Slowest, t.ByDP, t.ByStage, t.ByStep,
 		t.Bubbles, t.ByType} {
 		parts = append(parts, fmt.Sprintf("%+v", p))
@@ -180,15 +180,15 @@ func TestPlantedGPUs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		want := map[field.Rank]string{field.Rank(truth.Slow[0].Rank): document.SlowAlways}
+		want := map[field.Rank]string{field.Rank(truth.Slow[0].Rank): training.SlowAlways}
 		if o.Slow[0].From > 0 {
-			want[field.Rank(truth.Slow[0].Rank)] = document.SlowSince
+			want[field.Rank(truth.Slow[0].Rank)] = training.SlowSince
 		}
 		for _, w := range doc.ByWorker {
 			if w.Pattern != want[w.Rank] {
 				t.Errorf("%d: rank %d is slow %q, want %q: %+v", i, w.Rank, w.Pattern, want[w.Rank], o)
 			}
-			if w.Pattern == document.SlowAlways && math.Abs(w.Excess-truth.Slow[0].Excess) > 0.03 {
+			if w.Pattern == training.SlowAlways && math.Abs(w.Excess-truth.Slow[0].Excess) > 0.03 {
 				t.Errorf("%d: excess %v, want %v", i, w.Excess, truth.Slow[0].Excess)
 			}
 		}
@@ -209,14 +209,14 @@ func TestMissingRecords(t *testing.T) {
 		note    string
 		missing string // is a part of the error
 	}{
-		{nil, nil, document.StepsProfiler, 8, "", ""},
-		{[]string{"ProfilerStep"}, nil, document.StepsRepeat, 7, "", ""},
+		{nil, nil, training.StepsProfiler, 8, "", ""},
+		{[]string{"ProfilerStep"}, nil, training.StepsRepeat, 7, "", ""},
 		// the first and the last are cut off
-		{[]string{"ProfilerStep", "Optimizer.step"}, nil, document.StepsRepeat, 6, document.NoOptimizer, ""},
-		{[]string{"autograd", "Backward"}, nil, document.StepsProfiler, 8, document.NoBackward, ""},
-		{[]string{"Forward", "Backward"}, nil, document.StepsProfiler, 8, document.NoMicroBatches, ""},
-		{[]string{"cudaLaunchKernel\""}, nil, document.StepsProfiler, 8, document.NoLaunch, ""},
-		{nil, []int{1}, document.StepsProfiler, 8, document.NoFiles, ""},
+		{[]string{"ProfilerStep", "Optimizer.step"}, nil, training.StepsRepeat, 6, training.NoOptimizer, ""},
+		{[]string{"autograd", "Backward"}, nil, training.StepsProfiler, 8, training.NoBackward, ""},
+		{[]string{"Forward", "Backward"}, nil, training.StepsProfiler, 8, training.NoMicroBatches, ""},
+		{[]string{"cudaLaunchKernel\""}, nil, training.StepsProfiler, 8, training.NoLaunch, ""},
+		{nil, []int{1}, training.StepsProfiler, 8, training.NoFiles, ""},
 		{[]string{"nccl"}, nil, "", 0, "", "no operation of NCCL"},
 		{[]string{"ProfilerStep", "Optimizer.step", "nccl"}, nil, "", 0, "", "no annotation ProfilerStep#"},
 	} {
@@ -234,7 +234,7 @@ func TestMissingRecords(t *testing.T) {
 			continue
 		}
 		if s := doc.Structure; s.Steps != c.steps || doc.Steps != c.count ||
-			c.note != "" && !slices.ContainsFunc(s.Notes, func(n document.Unrecorded) bool { return n.Record == c.note }) {
+			c.note != "" && !slices.ContainsFunc(s.Notes, func(n training.Unrecorded) bool { return n.Record == c.note }) {
 			t.Errorf("without %q, ranks %v: %d steps by %s, %d left out, notes %v", c.without, c.ranks, doc.Steps, s.Steps, doc.LeftOut, s.Notes)
 		}
 		if len(c.ranks) == 0 && doc.ByWorker[0].Rank != 1 {
@@ -275,7 +275,7 @@ func TestGlooProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if doc.Steps != 4 || doc.ByWorker[0].Rank != 1 || *doc.MW < 0.85 || doc.Structure.Steps != document.StepsNamed {
+	if doc.Steps != 4 || doc.ByWorker[0].Rank != 1 || *doc.MW < 0.85 || doc.Structure.Steps != training.StepsNamed {
 		t.Errorf("%+v, %+v", doc, doc.Structure)
 	}
 	if saved := doc.StepNs - doc.EqualNs; saved < 9_000_000 || saved > 13_000_000 { // equal ranks sleep 10 ms each

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/readers"
 	"tracekit/stats/stragglers"
 	"tracekit/trace/tracetest"
@@ -61,7 +61,7 @@ func published(t *testing.T, dir, path, name string) {
 		}
 	}
 	check("S", doc.Slowdown, result.S)
-	groups := func(what string, rows []document.GroupSlow, want map[string]float64) {
+	groups := func(what string, rows []training.GroupSlow, want map[string]float64) {
 		if len(rows) != len(want) {
 			t.Errorf("%d rows by %s, want %d", len(rows), what, len(want))
 		}

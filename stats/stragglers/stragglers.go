@@ -6,26 +6,26 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/merge"
 	"tracekit/trace"
 )
 
 // Find finds what the training job of a trace loses to slow workers, and its pipelines. The error is ErrNoJob if it is no such job, a
 // *MissingError if its steps cannot be replayed.
-func Find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, error) {
+func Find(ctx context.Context, src trace.Source, jobs int) (*training.Job, *Pipeline, error) {
 	doc, p, _, err := find(ctx, src, jobs)
 	return doc, p, err
 }
 
 // find finds also whether clocks contradict each other.
-func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, *Pipeline, bool, error) {
+func find(ctx context.Context, src trace.Source, jobs int) (*training.Job, *Pipeline, bool, error) {
 	j, r, err := open(ctx, src, jobs)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	doc := &document.Training{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: (j.dps + j.lanes - 1) / j.lanes,
+	doc := &training.Job{Steps: len(j.steps), LeftOut: j.leftOut, Unknown: j.unknown, DPRanks: (j.dps + j.lanes - 1) / j.lanes,
 		Stages: j.stages, Operations: len(j.steps) * len(r.kind), Structure: j.structure, Missing: j.missing}
 	recorded := r.lengths(func(int) bool { return true })
 	b := newBubbles(r)
@@ -34,9 +34,9 @@ func find(ctx context.Context, src trace.Source, jobs int) (*document.Training, 
 	whole := mean(recorded)
 	doc.StepNs, doc.EqualNs, doc.Slowdown = int64(math.Round(whole)), int64(math.Round(ideal)), ratio(whole, ideal)
 	slowdown := func(keep func(n int) bool) float64 { return ratio(mean(r.lengths(keep)), ideal) }
-	rows := func(groups []group) (out []document.GroupSlow) {
+	rows := func(groups []group) (out []training.GroupSlow) {
 		for _, g := range groups {
-			out = append(out, document.GroupSlow{Number: g.number, Slowdown: ratio(mean(r.lengthsOf(g)), ideal)})
+			out = append(out, training.GroupSlow{Number: g.number, Slowdown: ratio(mean(r.lengthsOf(g)), ideal)})
 		}
 		return out
 	}
@@ -169,24 +169,24 @@ func gain(whole, ideal, changed float64) *float64 {
 }
 
 // types returns the slowdown by type, the largest first.
-func (r *replayer) types(slowdown func(func(int) bool) float64) (out []document.TypeSlow) {
+func (r *replayer) types(slowdown func(func(int) bool) float64) (out []training.TypeSlow) {
 	var counts [kinds]int
 	for _, k := range r.kind {
 		counts[k] += len(r.steps)
 	}
 	for k := range kinds {
-		at := slices.IndexFunc(out, func(t document.TypeSlow) bool { return t.Type == k.shown() })
+		at := slices.IndexFunc(out, func(t training.TypeSlow) bool { return t.Type == k.shown() })
 		switch {
 		case counts[k] == 0:
 		case at >= 0:
 			out[at].Operations += counts[k]
 			out[at].EqualNs = int64(math.Round(r.equal[k]))
 		default:
-			out = append(out, document.TypeSlow{Type: k.shown(), Operations: counts[k], EqualNs: int64(math.Round(r.equal[k])),
+			out = append(out, training.TypeSlow{Type: k.shown(), Operations: counts[k], EqualNs: int64(math.Round(r.equal[k])),
 				Slowdown: slowdown(func(n int) bool { return r.kind[n].shown() == k.shown() })})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b document.TypeSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
+	slices.SortStableFunc(out, func(a, b training.TypeSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	return out
 }
 
@@ -197,7 +197,7 @@ const mostMended = 3
 const SlowestShare = 0.03
 
 // stepRows describes the steps, in order of their numbers.
-func (r *replayer) stepRows(doc *document.Training, clock trace.ClockProperties, recorded []float64, ideal float64) {
+func (r *replayer) stepRows(doc *training.Job, clock trace.ClockProperties, recorded []float64, ideal float64) {
 	tick := 1e9 / float64(clock.Resolution)
 	for s, number := range r.steps {
 		worst := 0
@@ -207,20 +207,20 @@ func (r *replayer) stepRows(doc *document.Training, clock trace.ClockProperties,
 			}
 		}
 		start := float64(r.begins[s]-clock.GlobalOffset) * tick
-		doc.ByStep = append(doc.ByStep, document.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
+		doc.ByStep = append(doc.ByStep, training.StepSlow{Step: int64(number), StepNs: int64(math.Round(recorded[s])),
 			Slowdown: ratio(recorded[s], ideal), Rank: field.Rank(r.ranks[worst]), Excess: r.excess[worst][s],
 			FromNs: int64(math.Round(start)), ToNs: int64(math.Round(start + slices.Max(r.end[s])))})
 	}
 }
 
 // workers describes the workers, the slowest first, and returns which they are.
-func (r *replayer) workers(doc *document.Training) (order []int) {
-	group := func(rows []document.GroupSlow, number int) float64 {
-		i, _ := slices.BinarySearchFunc(rows, number, func(g document.GroupSlow, n int) int { return cmp.Compare(g.Number, n) })
+func (r *replayer) workers(doc *training.Job) (order []int) {
+	group := func(rows []training.GroupSlow, number int) float64 {
+		i, _ := slices.BinarySearchFunc(rows, number, func(g training.GroupSlow, n int) int { return cmp.Compare(g.Number, n) })
 		return rows[i].Slowdown
 	}
 	for w := range r.ranks {
-		row := document.Worker{Rank: field.Rank(r.ranks[w]), DP: r.dpOf(w), Stage: r.stageOf(w),
+		row := training.Worker{Rank: field.Rank(r.ranks[w]), DP: r.dpOf(w), Stage: r.stageOf(w),
 			Slowdown: min(group(doc.ByDP, r.dpOf(w)), group(doc.ByStage, r.stageOf(w)))}
 		if r.lanes > 1 {
 			lane := r.laneOf(w)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"tracekit/document"
+	"tracekit/document/training"
 	"tracekit/readers"
 	"tracekit/samples"
 	"tracekit/stats/stragglers"
@@ -79,7 +79,7 @@ func table(head string, rows []span, cells func(s span) []any) string {
 }
 
 // foundIn returns what is found in tables in a directory.
-func foundIn(t *testing.T, job string, tables map[string]string) (*document.Training, error) {
+func foundIn(t *testing.T, job string, tables map[string]string) (*training.Job, error) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range tables {
@@ -159,9 +159,9 @@ func TestTablesOfOneJob(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		ignored := cmpopts.IgnoreFields(document.Training{}, "LeftOut")
+		ignored := cmpopts.IgnoreFields(training.Job{}, "LeftOut")
 		if name == "data-parallel ranks alone" || name == "stages alone" { // ranks have other numbers there
-			ignored = cmpopts.IgnoreFields(document.Training{}, "ByWorker", "ByStep", "Slowest")
+			ignored = cmpopts.IgnoreFields(training.Job{}, "ByWorker", "ByStep", "Slowest")
 		}
 		if d := cmp.Diff(want, got, ignored); d != "" {
 			t.Errorf("%s: %s", name, d)

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/training"
 	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
 	"tracekit/stats/stragglers"
@@ -26,7 +27,7 @@ const equalPlaces = 12
 const equalRanks = 64
 
 // Equal says how much slower a run is because its ranks are unequal (DEFINITIONS 2.19); a share of them are the slowest.
-func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*document.Unequal, error) {
+func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*training.Unequal, error) {
 	size := len(m.t.World)
 	if size < 2 {
 		return nil, errors.New("the trace has a single rank, which no other can be compared with")
@@ -51,17 +52,17 @@ func (m *Model) Equal(ctx context.Context, a *analysis.Result, share float64) (*
 		return nil, err
 	}
 	equal := all[0].RunTime
-	doc := &document.Unequal{RuntimeNs: all[0].Baseline, EqualNs: equal, Slowdown: slowdown(all[0].Baseline, equal)}
+	doc := &training.Unequal{RuntimeNs: all[0].Baseline, EqualNs: equal, Slowdown: slowdown(all[0].Baseline, equal)}
 	for i, r := range ranks {
-		doc.ByRank = append(doc.ByRank, document.RankSlow{Rank: field.Rank(r), Slowdown: slowdown(all[1+i].RunTime, equal)})
+		doc.ByRank = append(doc.ByRank, training.RankSlow{Rank: field.Rank(r), Slowdown: slowdown(all[1+i].RunTime, equal)})
 	}
-	slices.SortStableFunc(doc.ByRank, func(a, b document.RankSlow) int {
+	slices.SortStableFunc(doc.ByRank, func(a, b training.RankSlow) int {
 		return cmp.Or(cmp.Compare(b.Slowdown, a.Slowdown), cmp.Compare(a.Rank, b.Rank))
 	})
 	for i, n := range names {
-		doc.ByPlace = append(doc.ByPlace, document.PlaceSlow{Place: n, Slowdown: slowdown(all[1+len(ranks)+i].RunTime, equal)})
+		doc.ByPlace = append(doc.ByPlace, training.PlaceSlow{Place: n, Slowdown: slowdown(all[1+len(ranks)+i].RunTime, equal)})
 	}
-	slices.SortStableFunc(doc.ByPlace, func(a, b document.PlaceSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
+	slices.SortStableFunc(doc.ByPlace, func(a, b training.PlaceSlow) int { return cmp.Compare(b.Slowdown, a.Slowdown) })
 	slowest := make([]uint32, 0, size)
 	for _, r := range doc.ByRank[:min(len(doc.ByRank), stragglers.Slowest(size, share))] {
 		doc.Slowest, slowest = append(doc.Slowest, r.Rank), append(slowest, uint32(r.Rank))

@@ -1,10 +1,11 @@
-package document
+// Package training has the part of a document that says what a training job, or any program, loses to slow workers.
+package training
 
 import "tracekit/document/field"
 
-// A Training says what a training job loses to slow workers (DEFINITIONS 2.19). A job repeats a step on workers, each of which is a
+// A Job says what a training job loses to slow workers (DEFINITIONS 2.19). A job repeats a step on workers, each of which is a
 // data-parallel rank and a stage of the pipeline. Times are means over steps of their replays, in ns.
-type Training struct {
+type Job struct {
 	Steps      int `json:"steps"`          // that were replayed
 	LeftOut    int `json:"steps_left_out"` // they have other operations than the first step
 	DPRanks    int `json:"dp_ranks"`
