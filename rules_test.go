@@ -90,10 +90,10 @@ var layers = [][]string{
 	{"document/field", "engine", "codec/model", "codec/codectest", "samples", "trace/tracetest", "readers/arrowdir",
 		"formulae/internal/pack",
 		"stats/threads", "stats/causal", "stats/numbers"},
-	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "document/training", "merge", "shards", "readers/internal/spool",
+	{"document/words", "document/cause", "document/waitstate", "document/accelerator", "document/training", "document/doubt", "document/counter", "document/sample", "formulae/partners", "merge", "shards", "readers/internal/spool",
 		"stats/phases", "topology",
 		"samples/oracle", "readers/otf2"},
-	{"document", "document/gate", "document/palette", "report/text", "readers/internal/nest", "readers/paraver", "formulae"},
+	{"document", "document/gate", "document/palette", "report/text", "report/unit", "readers/internal/nest", "readers/paraver", "formulae"},
 	{"stats/scope", "stats/measurement", "stats/stragglers", "stats/hangs", "report", "reconstruct", "formulae/internal/symbols", "readers/jsontrace", "readers/internal/recording"},
 	{"stats/waits", "reduce", "formulae/tkf", "readers/nsight", "readers/rocpd", "readers/perfetto", "readers/xplane", "readers/spans",
 		"readers/internal/recording/recordingtest"},
@@ -106,8 +106,8 @@ var layers = [][]string{
 	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page"},
 	{"document/outcome"},
 	{"report/figure"},
-	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/cli"},
-	{"report/query"},
+	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/flags"},
+	{"report/query", "cmd/tracekit/internal/cli"},
 	{"scripts/attack", "scripts/test", "scripts/notice", "cmd/tracekit", "beam"},
 }
 
@@ -286,6 +286,44 @@ func checkDocumented(t *testing.T, fset *token.FileSet, d ast.Decl) {
 					t.Errorf("%s: %s has no doc comment", fset.Position(s.Pos()), s.Names[0].Name)
 				}
 			}
+		}
+	}
+}
+
+// mostExports is how many exported names a package may have, trace aside, whose model all others share.
+const mostExports = 60
+
+// TestExports states that a package is one idea: functions, types, constants and variables that it exports, methods and fields aside.
+func TestExports(t *testing.T) {
+	for _, p := range packages(t) {
+		exported := 0
+		for _, f := range p.files {
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					if d.Recv == nil && d.Name.IsExported() {
+						exported++
+					}
+				case *ast.GenDecl:
+					for _, s := range d.Specs {
+						switch s := s.(type) {
+						case *ast.TypeSpec:
+							if s.Name.IsExported() {
+								exported++
+							}
+						case *ast.ValueSpec:
+							for _, name := range s.Names {
+								if name.IsExported() {
+									exported++
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+		if exported > mostExports && p.dir != "trace" {
+			t.Errorf("%s exports %d names, of at most %d: what in it is an idea of its own?", p.dir, exported, mostExports)
 		}
 	}
 }

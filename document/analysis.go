@@ -3,6 +3,8 @@ package document
 import (
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
+	"tracekit/document/counter"
+	"tracekit/document/doubt"
 	"tracekit/document/field"
 	"tracekit/document/training"
 	"tracekit/document/waitstate"
@@ -26,11 +28,11 @@ type Analysis struct {
 	Selection    *Selection           `json:"selection,omitempty"` // nil: the whole trace
 	Coverage     Coverage             `json:"coverage"`
 	Findings     []Finding            `json:"findings"`
-	Doubts       []Doubt              `json:"doubts,omitempty"`  // signs that the measurement is disturbed
+	Doubts       []doubt.Sign         `json:"doubts,omitempty"`  // signs that the measurement is disturbed
 	Devices      []accelerator.Device `json:"devices,omitempty"` // accelerators
 	DevicePath   *accelerator.Path    `json:"device_path,omitempty"`
 	FileIO       *FileIO              `json:"file_io,omitempty"`          // nil: no call works on files
-	Sampled      []CounterSeries      `json:"sampled_counters,omitempty"` // that are sampled beside the program
+	Sampled      []counter.Series     `json:"sampled_counters,omitempty"` // that are sampled beside the program
 	Diagnosis    []cause.Cause        `json:"diagnosis,omitzero"`         // nil: not asked for
 	Unclassified *Unclassified        `json:"unclassified,omitempty"`     // nil: causes were not asked for, or hardly any
 	// nil: the trace is none of a training job, or of a part of the run
@@ -48,7 +50,7 @@ type Analysis struct {
 	Efficiency   *Efficiency            `json:"efficiency,omitempty"` // nil: nobody calls MPI
 	Threads      *Threads               `json:"threads,omitempty"`    // nil: the trace tells nothing of threads that work together
 	Phases       *Phases                `json:"phases,omitempty"`     // nil: none are found, or of a part of the run
-	Counters     *Counters              `json:"counters,omitempty"`   // nil: none counts up in useful time
+	Counters     *counter.Useful        `json:"counters,omitempty"`   // nil: none counts up in useful time
 	CriticalPath *CriticalPath          `json:"critical_path,omitempty"`
 	Overhead     *Overhead              `json:"overhead,omitempty"` // Options.Overhead asks for it
 	Lines        []LineRow              `json:"lines,omitempty"`    // the sum of everything per source line
@@ -240,7 +242,7 @@ type ProfileRow struct {
 	MinRank     field.Rank `json:"min_rank"`
 	MaxRank     field.Rank `json:"max_rank"`
 	Ranks       int        `json:"ranks"`
-	Rates
+	counter.Rates
 	Counters []CounterRow `json:"counters,omitempty"`
 }
 

@@ -3,6 +3,7 @@ package formulae
 import (
 	"math"
 
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
@@ -37,7 +38,7 @@ type treeItem struct {
 	itemKey
 	child     uint32 // node, for a call
 	body      []uint32
-	intervals [regimes]intervals
+	intervals [partners.Further + 1]intervals
 	waited    uint64 // ticks before these began, since the event before
 
 	// peer: receivers, senders or roots; size: bytes sent; got: bytes received;
@@ -71,7 +72,7 @@ type CallTree struct {
 	meters meters
 
 	clock    *trace.ClockCursor // corrects times; nil: they are taken as recorded
-	waits    *ReleaseCursor     // until when calls wait; nil: waiting is own time
+	waits    *partners.Cursor   // until when calls wait; nil: waiting is own time
 	sampling bool               // whether durations are kept for laws
 	laws     []law              // of what takes the most time
 
@@ -107,7 +108,7 @@ const beyond = math.MaxUint32
 
 // NewCallTree returns an empty tree with formulae of a form.
 func NewCallTree(form sequence.Form) *CallTree {
-	t := &CallTree{form: form, release: never}
+	t := &CallTree{form: form, release: partners.Never}
 	t.addNode(0, trace.None, trace.None)
 	return t
 }
@@ -266,7 +267,7 @@ func (t *CallTree) leave(region trace.RegionID, time int64) {
 		}
 	}
 	if t.path.Len() < t.waiting { // functions that the call calls receive for it
-		t.release, t.waiting = never, 0
+		t.release, t.waiting = partners.Never, 0
 	}
 }
 

@@ -12,11 +12,11 @@
 //	calltree, callevents    a location as call tree
 //	fields, meter           arguments and attributes; metrics
 //	intervals, law          own times: means and distributions
-//	releases, ranks         until when calls wait for partners; relative ranks
 //
 // # The packages around
 //
 //	formulae/sequence          the formula of a sequence
+//	formulae/partners          until when calls wait for partners; relative ranks; regimes of own times
 //	formulae/internal/coder    numbers as bits
 //	formulae/internal/pack     values as columns of numbers and texts
 //	formulae/internal/symbols  events as symbols

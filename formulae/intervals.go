@@ -1,41 +1,6 @@
 package formulae
 
-import (
-	"math"
-
-	"tracekit/trace"
-)
-
-// A Regime says where the interval before an event begins.
-type Regime uint8
-
-// The regimes.
-const (
-	Free    Regime = iota // at the event before
-	Blocked               // when the partner was ready: until then the call waited for it
-	Further               // at another completion in the same call
-	regimes
-)
-
-// Regimes returns how many regimes there are for events of a kind: those that complete
-// communication have all.
-func Regimes(k trace.Kind) int {
-	if Completes(k) {
-		return int(regimes)
-	}
-	return 1
-}
-
-// Completes reports whether events of a kind complete what a call may wait for. Of
-// non-blocking collectives the members' requests name no communicator, so that nobody can
-// be waited for when events are rebuilt.
-func Completes(k trace.Kind) bool {
-	switch k {
-	case trace.KindMpiRecv, trace.KindMpiIrecv, trace.KindMpiIsendComplete, trace.KindCollectiveEnd:
-		return true
-	}
-	return false
-}
+import "tracekit/formulae/partners"
 
 // intervals are the times before an item in one regime.
 type intervals struct {
@@ -43,9 +8,6 @@ type intervals struct {
 	time   uint64 // sum, in ticks
 	sample *reservoir
 }
-
-// never is before all times.
-const never = math.MinInt64
 
 // charge charges the time since the last event to an item of a node, but for the time that
 // the call waits: replaying makes that again.
@@ -58,17 +20,17 @@ func (t *CallTree) charge(n *treeNode, i *treeItem, time int64) {
 	}
 	time = max(time, t.last)
 	n.spent += uint64(time - t.last)
-	from, r := t.last, Free
-	if Completes(i.kind) {
+	from, r := t.last, partners.Free
+	if partners.Completes(i.kind) {
 		if ready := min(t.release, time); ready > from {
 			t.waited += uint64(ready - from)
 			if !t.completing {
 				i.waited += uint64(ready - from)
 			}
-			from, r = ready, Blocked
+			from, r = ready, partners.Blocked
 		}
 		if t.completing {
-			r = Further
+			r = partners.Further
 		}
 		t.completing = true
 	} else {
@@ -86,7 +48,7 @@ func (t *CallTree) charge(n *treeNode, i *treeItem, time int64) {
 
 // sums returns the sums of the intervals before an item in each regime.
 func (i *treeItem) sums() (out []Sum) {
-	for r := range Regimes(i.kind) {
+	for r := range partners.Regimes(i.kind) {
 		out = append(out, Sum{i.intervals[r].count, i.intervals[r].time})
 	}
 	return out
@@ -95,9 +57,9 @@ func (i *treeItem) sums() (out []Sum) {
 // completion returns the mean time before an item that completes communication, waiting
 // included, but for completions behind another one in the same call; 0 for other items.
 func (i *treeItem) completion() uint64 {
-	if !Completes(i.kind) {
+	if !partners.Completes(i.kind) {
 		return 0
 	}
-	free, blocked := &i.intervals[Free], &i.intervals[Blocked]
+	free, blocked := &i.intervals[partners.Free], &i.intervals[partners.Blocked]
 	return Mean(i.waited+free.time+blocked.time, free.count+blocked.count)
 }

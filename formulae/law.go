@@ -5,7 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/formulae/partners"
 	"tracekit/stats/fit"
+	"tracekit/stats/numbers"
 )
 
 // Durations says what is kept of the durations in stat mode.
@@ -72,17 +74,9 @@ func (s *intervals) keep(d uint64) {
 		return
 	}
 	r.state++
-	if at := Mix(r.state) % s.count; at < sampleSize {
+	if at := numbers.Mix(r.state) % s.count; at < sampleSize {
 		r.values[at] = int64(min(d, math.MaxInt64))
 	}
-}
-
-// Mix hashes a number such that all bits depend on all (the finaliser of SplitMix64).
-func Mix(x uint64) uint64 {
-	x += 0x9E3779B97F4A7C15
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
 }
 
 // fitLaws finds the laws of the intervals that take the most time, and lets the samples go.
@@ -95,7 +89,7 @@ func (t *CallTree) fitLaws() {
 	number := 0
 	for _, n := range t.nodes {
 		for _, i := range n.items {
-			for r := range Regimes(i.kind) {
+			for r := range partners.Regimes(i.kind) {
 				if s := &i.intervals[r]; s.count >= leastCalls {
 					all = append(all, candidate{s, number})
 				}

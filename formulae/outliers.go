@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"tracekit/formulae/partners"
 	"tracekit/stats/numbers"
 )
 
@@ -50,7 +51,7 @@ func (l *Location) Keep(n int) {
 	at := 0
 	for k := range l.Tree.Nodes {
 		for i := range l.Tree.Nodes[k].Items {
-			regimes := Regimes(l.Tree.Nodes[k].Items[i].Kind)
+			regimes := partners.Regimes(l.Tree.Nodes[k].Items[i].Kind)
 			setMeans(l.Times.Means[at:at+regimes], sums[at:at+regimes])
 			at += regimes
 		}
@@ -65,10 +66,10 @@ func setMeans(means []uint64, sums []Sum) {
 	}
 	if len(sums) > 1 {
 		switch {
-		case sums[Free].Count == 0:
-			means[Free] = means[Blocked]
-		case sums[Blocked].Count == 0:
-			means[Blocked] = means[Free]
+		case sums[partners.Free].Count == 0:
+			means[partners.Free] = means[partners.Blocked]
+		case sums[partners.Blocked].Count == 0:
+			means[partners.Blocked] = means[partners.Free]
 		}
 	}
 }

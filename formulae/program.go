@@ -6,6 +6,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/merge"
 	"tracekit/spill"
@@ -57,8 +58,8 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 	if opts.Store == nil {
 		defer t.Store.Close()
 	}
-	ranks := NewRankMap(t.Defs)
-	waits, err := FindReleases(ctx, t, ranks, opts.LateEvents, opts.Jobs)
+	ranks := partners.RanksOf(t.Defs)
+	waits, err := partners.Find(ctx, t, ranks, opts.LateEvents, opts.Jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 	for i := range parts {
 		p.lost = append(p.lost, parts[i].part.StatReport)
 		p.Locations = append(p.Locations, parts[i].Location)
-		p.Locations[i].Late = waits.late[i].sum
+		p.Locations[i].Late = waits.Late(trace.LocationID(i))
 		p.Whole = append(p.Whole, parts[i].whole)
 	}
 	p.Learned, p.Unlearned = LearnedOf(p.Locations), UnlearnedOf(src.Defs(), p.Locations)
@@ -86,14 +87,14 @@ func Learn(ctx context.Context, src trace.Source, opts Options) (*Program, error
 // so that memory grows with what differs between locations and not with their number. It may
 // be used by several goroutines.
 type Forest struct {
-	ranks *RankMap
+	ranks *partners.Ranks
 	mu    sync.Mutex
 	trees map[string]*Tree // by how they are packed
 }
 
 // NewForest returns a forest for the locations of a trace.
 func NewForest(defs *trace.Defs) *Forest {
-	return &Forest{ranks: NewRankMap(defs), trees: make(map[string]*Tree)}
+	return &Forest{ranks: partners.RanksOf(defs), trees: make(map[string]*Tree)}
 }
 
 // Location returns what the finished call tree of a location has learned.
@@ -113,9 +114,9 @@ func (f *Forest) Location(t *CallTree, l trace.LocationID) Location {
 // A learning is the stage that makes the call trees of locations.
 type learning struct {
 	form  sequence.Form
-	clock []trace.ClockMap // by location; nil: times as recorded
-	waits *Releases        // nil: waiting is own time
-	laws  bool             // whether intervals get laws
+	clock []trace.ClockMap   // by location; nil: times as recorded
+	waits *partners.Releases // nil: waiting is own time
+	laws  bool               // whether intervals get laws
 
 	outliers int // of a location that are looked for
 

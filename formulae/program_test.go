@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -182,10 +183,10 @@ location 1 rank=1
 		for n := range loc.Tree.Nodes {
 			for _, i := range loc.Tree.Nodes[n].Items {
 				want := []uint64{c.free * formulae.MeanUnit, c.blocked * formulae.MeanUnit}
-				if got := loc.Times.Means[mean:]; formulae.Completes(i.Kind) && !slices.Equal(got[:2], want) {
+				if got := loc.Times.Means[mean:]; partners.Completes(i.Kind) && !slices.Equal(got[:2], want) {
 					t.Errorf("%s: means %v of %s, want %v", c.name, got[:2], i.Kind, want)
 				}
-				mean += formulae.Regimes(i.Kind)
+				mean += partners.Regimes(i.Kind)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package formulae
 import (
 	"context"
 
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 )
 
@@ -41,7 +42,7 @@ func (s *Skeletons) Tree(ctx context.Context, events Sequence) (*Tree, error) {
 }
 
 func newSkeleton() *Skeleton {
-	t := &CallTree{plain: true, release: never}
+	t := &CallTree{plain: true, release: partners.Never}
 	t.addNode(0, trace.None, trace.None)
 	return &Skeleton{tree: t}
 }
@@ -84,7 +85,7 @@ func (l *Location) Bare(tree *Tree) Location {
 		node := l.Tree.Nodes[n]
 		node.Items = nil
 		for _, i := range l.Tree.Nodes[n].Items {
-			regimes := Regimes(i.Kind)
+			regimes := partners.Regimes(i.Kind)
 			if i.Body == nil {
 				for r := range regimes {
 					renumbered[uint64(number+r)] = uint64(len(out.Times.Means))

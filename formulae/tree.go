@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
@@ -56,7 +57,7 @@ type Item struct {
 	Child    uint32
 	Body     []uint32 // of a loop: items
 	Count    uint64   // how often it took place
-	Relative bool     // Peer holds differences to the own rank, see RankMap.Relative
+	Relative bool     // Peer holds differences to the own rank, see partners.Ranks
 
 	// Peer: receivers, senders or roots; Size: bytes sent; Got: bytes received; Times:
 	// iterations of a loop, each time it is met; Values: of the fields of the shape but the
@@ -121,14 +122,14 @@ func Mean(time, count uint64) uint64 {
 }
 
 // location returns what was learned of a location, its partners relative to it.
-func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
+func (t *CallTree) location(ranks *partners.Ranks, l trace.LocationID) Location {
 	out := Location{Tree: &Tree{Shapes: t.shapes.lists}, Length: t.last - t.first}
 	out.Times = Times{First: t.first, Bases: t.meters.bases}
 	items, means, counters := 0, 0, 0
 	for _, n := range t.nodes {
 		items += len(n.items)
 		for _, i := range n.items {
-			means, counters = means+Regimes(i.kind), counters+len(i.counters)
+			means, counters = means+partners.Regimes(i.kind), counters+len(i.counters)
 		}
 	}
 	out.Tree.Nodes = make([]Node, 0, len(t.nodes))
@@ -170,7 +171,7 @@ func (t *CallTree) location(ranks *RankMap, l trace.LocationID) Location {
 }
 
 // item returns an item with its formulae, its peers relative if they can be.
-func (i *treeItem) item(ranks *RankMap, l trace.LocationID) Item {
+func (i *treeItem) item(ranks *partners.Ranks, l trace.LocationID) Item {
 	out := Item{Kind: i.kind, Op: i.op, Ref: i.ref, Site: i.site, Shape: i.shape, Child: i.child, Body: i.body, Count: i.count()}
 	if i.times != nil {
 		out.Times = i.times.Amount()
@@ -178,7 +179,7 @@ func (i *treeItem) item(ranks *RankMap, l trace.LocationID) Item {
 	if i.peer != nil {
 		out.Peer, out.Tag, out.Size, out.Got = i.peer.Formula(), i.tag.Formula(), i.size.Amount(), i.got.Amount()
 		if i.kind.Table() == trace.TableP2P {
-			out.Relative = ranks.formula(l, i.ref, &out.Peer)
+			out.Relative = ranks.Relate(l, i.ref, &out.Peer)
 		}
 	}
 	for _, v := range i.values {
@@ -285,7 +286,7 @@ func (t *Times) Check(tree *Tree) error {
 	for i := range tree.Nodes {
 		for k := range tree.Nodes[i].Items {
 			item := &tree.Nodes[i].Items[k]
-			means += Regimes(item.Kind)
+			means += partners.Regimes(item.Kind)
 			counters += tree.Members(item)
 		}
 	}

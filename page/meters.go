@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"tracekit/document"
+	"tracekit/document/counter"
 	"tracekit/stats/analysis"
 	"tracekit/stats/profile"
 	"tracekit/trace"
@@ -190,10 +190,10 @@ func (b *builder) findCounters() {
 func (b *builder) chosen(a *analysis.Result) []bool {
 	chosen := make([]bool, len(b.counters))
 	for _, as := range b.drawnAs {
-		for _, counter := range as {
-			c := &b.counters[counter]
-			falls := slices.ContainsFunc(a.Sampled, func(s document.CounterSeries) bool { return s.Name == c.Name && !s.Accumulates })
-			chosen[counter] = len(as) == 1 || c.Rate != falls
+		for _, drawn := range as {
+			c := &b.counters[drawn]
+			falls := slices.ContainsFunc(a.Sampled, func(s counter.Series) bool { return s.Name == c.Name && !s.Accumulates })
+			chosen[drawn] = len(as) == 1 || c.Rate != falls
 		}
 	}
 	return chosen

@@ -7,6 +7,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -36,7 +37,7 @@ func Calibrated(locations int) uint64 {
 // run, and waits as long. The best of several replays counts. Their events lie in the store: they are the same each time, but for when they
 // happen.
 func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Location, seed uint64, store *spill.Store, jobs int) error {
-	c := &calibration{ranks: formulae.NewRankMap(defs), locations: locations, seed: seed, limit: Calibrated(len(locations)), store: store,
+	c := &calibration{ranks: partners.RanksOf(defs), locations: locations, seed: seed, limit: Calibrated(len(locations)), store: store,
 		jobs: jobs, places: placesOf(locations)}
 	var err error
 	c.steps, err = engine.Map(ctx, jobs, len(locations), func(_ context.Context, l int) (*spill.Table[step], error) {
@@ -58,7 +59,7 @@ func Calibrate(ctx context.Context, defs *trace.Defs, locations []formulae.Locat
 
 // A calibration is one under way.
 type calibration struct {
-	ranks     *formulae.RankMap
+	ranks     *partners.Ranks
 	locations []formulae.Location
 	places    [][]place
 	steps     []*spill.Table[step]
@@ -184,7 +185,7 @@ func (c *calibration) means() (out []uint64) {
 	for l := range c.locations {
 		for k := range c.places[l] {
 			for _, r := range corrected {
-				if at := &c.places[l][k]; formulae.Completes(at.kind) {
+				if at := &c.places[l][k]; partners.Completes(at.kind) {
 					out = append(out, c.locations[l].Times.Means[at.interval+uint32(r)])
 				}
 			}
@@ -197,7 +198,7 @@ func (c *calibration) setMeans(means []uint64) {
 	for l := range c.locations {
 		for k := range c.places[l] {
 			for _, r := range corrected {
-				if at := &c.places[l][k]; formulae.Completes(at.kind) {
+				if at := &c.places[l][k]; partners.Completes(at.kind) {
 					c.locations[l].Times.Means[at.interval+uint32(r)] = means[0]
 					means = means[1:]
 				}
@@ -207,7 +208,7 @@ func (c *calibration) setMeans(means []uint64) {
 }
 
 // corrected are the regimes whose means are.
-var corrected = [...]formulae.Regime{formulae.Free, formulae.Blocked}
+var corrected = [...]partners.Regime{partners.Free, partners.Blocked}
 
 // widen makes the laws of all locations so many times as wide as they were fitted, around their means.
 func (c *calibration) widen(spread float64) {
@@ -255,7 +256,7 @@ func (c *calibration) replay(ctx context.Context, correct bool) (t trial, err er
 func (l *replayed) correct(means, recorded []uint64, correct bool) (off float64) {
 	for k := range l.places {
 		at := &l.places[k]
-		if !formulae.Completes(at.kind) || l.heads[at.head].count == 0 {
+		if !partners.Completes(at.kind) || l.heads[at.head].count == 0 {
 			continue
 		}
 		head := l.heads[at.head]

@@ -3,7 +3,7 @@ package reconstruct
 import (
 	"slices"
 
-	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 )
 
@@ -71,7 +71,7 @@ func (m *meeting) arrive(op trace.CollectiveOp, rank, size, root uint32, entered
 	if rank == root {
 		m.root = entered
 	}
-	if formulae.WaitsFor(op, rank, root) == formulae.ForLower {
+	if partners.WaitsFor(op, rank, root) == partners.ForLower {
 		if m.lower == nil {
 			m.lower = slices.Repeat([]int64{never}, int(size))
 		}
@@ -82,12 +82,12 @@ func (m *meeting) arrive(op trace.CollectiveOp, rank, size, root uint32, entered
 // ready returns when the last of the members had entered that one waits for; ok is false if
 // they have not all arrived.
 func (m *meeting) ready(op trace.CollectiveOp, rank, size, root uint32) (t int64, ok bool) {
-	switch formulae.WaitsFor(op, rank, root) {
-	case formulae.ForAll:
+	switch partners.WaitsFor(op, rank, root) {
+	case partners.ForAll:
 		return m.latest, m.arrived >= size
-	case formulae.ForRoot:
+	case partners.ForRoot:
 		return m.root, m.root != never || root >= size
-	case formulae.ForLower:
+	case partners.ForLower:
 		lower := m.lower[:rank+1]
 		return slices.Max(lower), !slices.Contains(lower, never)
 	}

@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
@@ -10,7 +11,7 @@ import (
 // its formulae describe. It makes no event more often than it was recorded. Type timing
 // decides when events happen.
 type rebuilder struct {
-	ranks    *formulae.RankMap
+	ranks    *partners.Ranks
 	location trace.LocationID
 	shapes   [][]formulae.Field
 	nodes    []nodeState
@@ -118,7 +119,7 @@ func (r *repeater) next() (uint64, bool) {
 	return v, ok
 }
 
-func newRebuilder(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) *rebuilder {
+func newRebuilder(ranks *partners.Ranks, l trace.LocationID, from *formulae.Location) *rebuilder {
 	tree, times := from.Tree, &from.Times
 	r := &rebuilder{ranks: ranks, location: l, shapes: tree.Shapes, stack: []nodeVisit{{}}, meters: formulae.NewMeters(times),
 		looks: spareLooks}

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -31,7 +32,7 @@ type channel struct {
 type sending struct{ entered, at int64 }
 
 // A replay rebuilds all locations together and makes the waiting that durations do not
-// hold: a call that formulae.Completes messages or takes part in a collective goes on when the last
+// hold: a call that partners.Completes messages or takes part in a collective goes on when the last
 // of the partners that it waits for is ready, as it did when the durations were learned.
 // What can never happen (a receive without a send) does not wait, nor does who receives on
 // a communicator where partners are guessed: its waiting is part of its durations.
@@ -41,7 +42,7 @@ type replay struct {
 	wanted    map[channel]int // location that waits
 	meetings  map[instance]*meeting
 	ready     []int
-	ranks     *formulae.RankMap
+	ranks     *partners.Ranks
 	guessed   map[uint32]bool // communicators of whose messages not all partners were learned
 	inFlight  int             // messages in sent
 	store     *spill.Store    // of fixes; nil: they are not kept
@@ -94,12 +95,12 @@ type replayed struct {
 }
 
 // A tally sums the time between events before an item, waiting included, but in regime
-// formulae.Further; in ticks.
+// partners.Further; in ticks.
 type tally struct{ count, time uint64 }
 
 // newReplay returns the replay of the first events of each location, at most limit: of the steps that
 // are made for it.
-func newReplay(ranks *formulae.RankMap, from []formulae.Location, all [][]place, steps func(l int) stepper, seed, limit uint64,
+func newReplay(ranks *partners.Ranks, from []formulae.Location, all [][]place, steps func(l int) stepper, seed, limit uint64,
 	jobs int) *replay {
 	r := &replay{ranks: ranks, guessed: guesses(from), jobs: jobs, limit: limit,
 		lookahead: max(maxLookahead/max(len(from), 1), leastLookahead),
@@ -109,7 +110,7 @@ func newReplay(ranks *formulae.RankMap, from []formulae.Location, all [][]place,
 	for l := range from {
 		heads := 0
 		for k := range all[l] {
-			if formulae.Completes(all[l][k].kind) {
+			if partners.Completes(all[l][k].kind) {
 				heads++
 			}
 		}
@@ -252,7 +253,7 @@ func (r *replay) settle(i int) bool {
 			r.fixed++
 			l.regime(at.kind)
 			seq := l.seq
-			l.now = l.release + max(l.timing.next(at.interval+uint32(formulae.Blocked)), 1)
+			l.now = l.release + max(l.timing.next(at.interval+uint32(partners.Blocked)), 1)
 			if r.store != nil {
 				spill.Ensure(r.store, &l.fixes).Append(fix{seq, l.now})
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/samples"
 	"tracekit/spill"
 	"tracekit/stats/statstest"
@@ -23,7 +24,7 @@ func replayHeld(t *testing.T, ranks int) int64 {
 		t.Fatal(err)
 	}
 	before := tracetest.LiveBytes()
-	ranksOf, places := formulae.NewRankMap(src.Defs()), placesOf(p.Locations)
+	ranksOf, places := partners.RanksOf(src.Defs()), placesOf(p.Locations)
 	var tables []*spill.Table[step]
 	for l := range p.Locations {
 		table, err := storeSteps(store, newRebuilt(ranksOf, trace.LocationID(l), &p.Locations[l]), places[l], leastEvents)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -33,7 +35,7 @@ func newTiming(l trace.LocationID, from *formulae.Location, places []place, seed
 			items = items[1:]
 		}
 		t.laws[law.Interval] = newDrawing(levels(law), times.Means[law.Interval], items[0].count,
-			formulae.Mix(seed^formulae.Mix(uint64(l))+law.Interval))
+			numbers.Mix(seed^numbers.Mix(uint64(l))+law.Interval))
 	}
 	return t
 }
@@ -49,13 +51,13 @@ func (t *timing) outlier() (d int64, ok bool) {
 }
 
 // regime returns the regime of the next event if nobody is waited for, and notes the event.
-func (t *timing) regime(k trace.Kind) formulae.Regime {
+func (t *timing) regime(k trace.Kind) partners.Regime {
 	before := t.completing
-	t.completing = formulae.Completes(k)
+	t.completing = partners.Completes(k)
 	if t.completing && before {
-		return formulae.Further
+		return partners.Further
 	}
-	return formulae.Free
+	return partners.Free
 }
 
 // tick moves on to an event that waits for nobody, of an item whose intervals begin there.
@@ -186,7 +188,7 @@ func shuffled(i, n, seed uint64) uint64 {
 	mask := uint64(1)<<half - 1
 	for {
 		for round := range uint64(4) {
-			i = (i&mask)<<half | (i>>half ^ formulae.Mix(i&mask^seed+round<<58)&mask)
+			i = (i&mask)<<half | (i>>half ^ numbers.Mix(i&mask^seed+round<<58)&mask)
 		}
 		if i < n {
 			return i

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -38,7 +39,7 @@ type Source struct {
 	model Model
 	info  trace.Info
 	defs  *trace.Defs
-	ranks *formulae.RankMap
+	ranks *partners.Ranks
 	jobs  int
 	store *spill.Store // of fixes
 	own   bool         // Close closes it
@@ -82,7 +83,7 @@ func NewSource(m Model, jobs int, store *spill.Store) *Source {
 	if own {
 		store = spill.NewStore(spill.DefaultBudget(), "")
 	}
-	return &Source{model: m, info: info, defs: &rebuilt, ranks: formulae.NewRankMap(m.Defs), jobs: jobs, store: store, own: own,
+	return &Source{model: m, info: info, defs: &rebuilt, ranks: partners.RanksOf(m.Defs), jobs: jobs, store: store, own: own,
 		short: make(map[trace.LocationID]uint64)}
 }
 

@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -31,8 +32,8 @@ func places(t *formulae.Tree) (out []place) {
 		for k := range t.Nodes[n].Items {
 			i := &t.Nodes[n].Items[k]
 			out = append(out, place{i.Kind, i.Op, i.Ref, interval, head, i.Count})
-			interval += uint32(formulae.Regimes(i.Kind))
-			if formulae.Completes(i.Kind) {
+			interval += uint32(partners.Regimes(i.Kind))
+			if partners.Completes(i.Kind) {
 				head++
 			}
 		}
@@ -84,7 +85,7 @@ type stepper interface {
 }
 
 // stepsOf returns the steps of a location.
-func stepsOf(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) stepper {
+func stepsOf(ranks *partners.Ranks, l trace.LocationID, from *formulae.Location) stepper {
 	if from.Sequence == nil {
 		return newRebuilt(ranks, l, from)
 	}
@@ -127,7 +128,7 @@ func (r *recorded) steps(dst []step) (n int, err error) {
 // rebuilt are the steps that a rebuilder makes.
 type rebuilt struct{ *rebuilder }
 
-func newRebuilt(ranks *formulae.RankMap, l trace.LocationID, from *formulae.Location) rebuilt {
+func newRebuilt(ranks *partners.Ranks, l trace.LocationID, from *formulae.Location) rebuilt {
 	r := newRebuilder(ranks, l, from)
 	r.bare = true
 	return rebuilt{r}
@@ -178,5 +179,5 @@ func storeSteps(store *spill.Store, from stepper, places []place, limit uint64) 
 
 // completes reports whether a step completes communication.
 func completes(places []place, s *step) bool {
-	return s.item != formulae.NoItem && formulae.Completes(places[s.item].kind)
+	return s.item != formulae.NoItem && partners.Completes(places[s.item].kind)
 }

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/document/counter"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
@@ -551,7 +552,7 @@ func (r *Sections) counters() {
 		for k := range p.Counters {
 			rates := p.Rates
 			if k > 0 {
-				rates = document.Rates{}
+				rates = counter.Rates{}
 			}
 			rows = append(rows, Row{&p.Counters[k], rates, p})
 		}
@@ -565,9 +566,9 @@ func (r *Sections) usefulCounters() {
 	if c == nil || c.Instructions == nil && c.Cycles == nil {
 		return
 	}
-	rows := []Row{{&c.CounterTotals, keyed{"all ranks"}}}
+	rows := []Row{{&c.Totals, keyed{"all ranks"}}}
 	for i := range top(r, c.Ranks) {
-		rows = append(rows, Row{&c.Ranks[i].CounterTotals, keyed{"rank " + words.Rank(field.Rank(c.Ranks[i].Rank))}})
+		rows = append(rows, Row{&c.Ranks[i].Totals, keyed{"rank " + words.Rank(field.Rank(c.Ranks[i].Rank))}})
 	}
 	t := *usefulCounters
 	if r.Analysis.Threads != nil { // of which "useful" says something else

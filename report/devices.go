@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"tracekit/document"
 	"tracekit/document/accelerator"
+	"tracekit/document/counter"
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/stats/numbers"
@@ -178,11 +178,11 @@ func (r *Sections) deviceParts() {
 
 // counterSeries prints the counters that are sampled beside the program.
 func (r *Sections) counterSeries() {
-	c := slices.DeleteFunc(slices.Clone(r.Analysis.Sampled), func(c document.CounterSeries) bool { // that never move say nothing
+	c := slices.DeleteFunc(slices.Clone(r.Analysis.Sampled), func(c counter.Series) bool { // that never move say nothing
 		return c.Min != nil && c.Max != nil && *c.Min == *c.Max && *c.Max == 0
 	})
 	never := len(r.Analysis.Sampled) - len(c)
-	slices.SortStableFunc(c, func(a, b document.CounterSeries) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c, func(a, b counter.Series) int { return strings.Compare(a.Name, b.Name) })
 	var rows []Row
 	for len(c) > 0 {
 		n := 1
@@ -204,7 +204,7 @@ type placesOf struct {
 }
 
 // together makes one row of those of a counter at several places.
-func together(rows []document.CounterSeries) document.CounterSeries {
+func together(rows []counter.Series) counter.Series {
 	join := func(a, b *float64, f func(a, b float64) float64) *float64 {
 		if a == nil || b == nil {
 			return nil

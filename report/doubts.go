@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"tracekit/document"
+	"tracekit/document/doubt"
 	"tracekit/document/words"
 )
 
@@ -20,16 +20,16 @@ func (r *Sections) doubts() {
 }
 
 // doubtLines say of doubts of one kind that there are some, then each, and what to do about them.
-func doubtLines(doubts []document.Doubt) (out [][]string) {
+func doubtLines(doubts []doubt.Sign) (out [][]string) {
 	cores := []string{"Measurement doubtful: ranks probably share cores."}
 	for i := range doubts {
 		d := &doubts[i]
-		if d.Kind == document.SlowData {
+		if d.Kind == doubt.SlowData {
 			out = append(out, slowData(d))
 			continue
 		}
-		if d.Kind != document.LateRecords {
-			cores = append(cores, doubt(d))
+		if d.Kind != doubt.LateRecords {
+			cores = append(cores, shared(d))
 			continue
 		}
 		which := "one file"
@@ -47,7 +47,7 @@ func doubtLines(doubts []document.Doubt) (out [][]string) {
 }
 
 // slowData says that clocks may differ, without a record that contradicts them.
-func slowData(d *document.Doubt) []string {
+func slowData(d *doubt.Sign) []string {
 	what := fmt.Sprintf("Of %s small %s instances, none", words.Count(d.Instances), d.Operation)
 	if d.From != nil {
 		what = fmt.Sprintf("Of %s small messages from rank %d to rank %d, none", words.Count(d.Instances), *d.From, *d.Rank)
@@ -57,9 +57,9 @@ func slowData(d *document.Doubt) []string {
 		"Waits between these ranks are not known.", "Try: record with synchronized clocks and one rank per core."}
 }
 
-// doubt says what sign there is that the measurement is disturbed.
-func doubt(d *document.Doubt) string {
-	if d.Kind == document.TimeSlices {
+// shared says what sign there is that the measurement is disturbed.
+func shared(d *doubt.Sign) string {
+	if d.Kind == doubt.TimeSlices {
 		return fmt.Sprintf("Of MPI calls of %s or more, %s last a multiple of %s, a scheduler time slice.",
 			words.Time(d.SliceNs/2), words.Share(*d.Share), words.Time(d.SliceNs))
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/document/counter"
 )
 
 // TestUsefulMeansOneThing: beside the times of threads, of which some are useful, what processes do outside MPI is not called so; and all
@@ -15,7 +16,7 @@ func TestUsefulMeansOneThing(t *testing.T) {
 	a := &document.Analysis{Efficiency: &document.Efficiency{Ratios: document.Ratios{RuntimeNs: 10, UsefulMeanNs: 5}},
 		Threads: &document.Threads{Threads: 2, Processes: 1, ParallelRegions: 1, Efficiency: document.ThreadEfficiency{Parallel: &ratio,
 			Region: &ratio, Serial: &ratio, Master: &ratio}},
-		Counters: &document.Counters{CounterTotals: document.CounterTotals{Instructions: &ratio}}}
+		Counters: &counter.Useful{Totals: counter.Totals{Instructions: &ratio}}}
 	var out bytes.Buffer
 	r := &Sections{W: &out, Width: 120, Top: 10, Analysis: a}
 	r.threads()

@@ -12,6 +12,7 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/trace"
 )
 
@@ -31,16 +32,16 @@ type Table struct {
 
 // A Column describes a column. Its value is what a row, or what the row lies in, has at Key.
 type Column struct {
-	Key      string `json:"key"` // dots lead into blocks, numbers into lists
-	Title    string `json:"title"`
-	Unit     Unit   `json:"unit,omitempty"`
-	Of       string `json:"of,omitempty"`       // key of the whole of which text shows the share
-	With     string `json:"with,omitempty"`     // key without which there is no value
-	Says     string `json:"says,omitempty"`     // what a Flag says, an Operation or a Launcher that is none
-	Term     string `json:"term,omitempty"`     // the word of the glossary that explains it
-	Modelled bool   `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
-	Bar      bool   `json:"bar,omitempty"`      // the page draws it behind the number
-	Faces    Faces  `json:"faces,omitempty"`
+	Key      string    `json:"key"` // dots lead into blocks, numbers into lists
+	Title    string    `json:"title"`
+	Unit     unit.Unit `json:"unit,omitempty"`
+	Of       string    `json:"of,omitempty"`       // key of the whole of which text shows the share
+	With     string    `json:"with,omitempty"`     // key without which there is no value
+	Says     string    `json:"says,omitempty"`     // what a Flag says, an Operation or a Launcher that is none
+	Term     string    `json:"term,omitempty"`     // the word of the glossary that explains it
+	Modelled bool      `json:"modelled,omitempty"` // it is a model's if the trace was rebuilt
+	Bar      bool      `json:"bar,omitempty"`      // the page draws it behind the number
+	Faces    Faces     `json:"faces,omitempty"`
 
 	Value func(Row) any `json:"-"` // instead of what is at Key: nil where it is not known; in text alone
 }
@@ -49,38 +50,6 @@ type Column struct {
 func Of[T any](value func(*T) any) func(Row) any {
 	return func(r Row) any { return value(r[0].(*T)) }
 }
-
-// A Unit says how the values of a column are written.
-type Unit string
-
-// The units. A Label is a name that is never cut, and has no title in text.
-const (
-	Name      Unit = ""
-	Label     Unit = "label"
-	WaitState Unit = "wait_state" // a Label by its key
-	Place     Unit = "place"      // the source line of a row, or of the block at the key
-	Operation Unit = "operation"  // or that it is none
-	Launcher  Unit = "launcher"   // an operator, or that the launch is not recorded
-	Device    Unit = "device"
-	Thread    Unit = "thread"  // with its rank
-	Flag      Unit = "flag"    // what the column says, where it is so
-	Remarks   Unit = "remarks" // a text that is never cut, aligned as numbers are
-	Plain     Unit = "plain"   // a number as it is
-	Count     Unit = "count"
-	Time      Unit = "time"
-	Instant   Unit = "instant" // a time, since the start of the trace
-	Share     Unit = "share"
-	Bytes     Unit = "bytes"
-	Bandwidth Unit = "bandwidth"
-	Decimal   Unit = "decimal"
-	Number    Unit = "number" // with six digits
-	Ratio     Unit = "ratio"  // with three decimals
-	Mean      Unit = "mean"   // a time that need not be whole
-	Points    Unit = "points" // a share with two decimals, without its unit
-	Gained    Unit = "gained" // Points with their sign
-	YesNo     Unit = "yes_no"
-	Rank      Unit = "rank"
-)
 
 // Faces are where a column is shown; 0 is in text and on the page, of the whole run.
 type Faces uint8
@@ -92,9 +61,6 @@ const (
 	Selected   // on the page, of a selected time, as far as the timeline tells
 	Everywhere = InText | OnPage | Selected
 )
-
-// names are the units that text aligns left.
-var names = []Unit{Name, Label, WaitState, Place, Operation, Launcher, Device, Flag, YesNo}
 
 // has reports whether a face shows a column.
 func (f Faces) has(face Faces) bool { return f == 0 || f&face != 0 }
@@ -239,7 +205,7 @@ func (s *Sections) cell(c *Column, r Row) string {
 			return "-"
 		}
 	}
-	if c.Unit == Place {
+	if c.Unit == unit.Place {
 		line, ok := r.line(c.Key)
 		if !ok {
 			return ""
@@ -267,52 +233,52 @@ func (s *Sections) cell(c *Column, r Row) string {
 		number = int64(v.Uint())
 	}
 	switch c.Unit {
-	case Operation:
+	case unit.Operation:
 		line, _ := r.line("")
 		if v.String() == "" && s.Analysis.Efficiency != nil && !strings.HasPrefix(string(line.Region), "(") {
 			return c.Says
 		}
-	case Launcher:
+	case unit.Launcher:
 		if call, _ := r.Value("call"); call == field.Name("") {
 			return c.Says
 		}
-	case Flag:
+	case unit.Flag:
 		if v.Bool() {
 			return c.Says
 		}
 		return ""
-	case Plain:
+	case unit.Plain:
 		return strconv.FormatInt(number, 10)
-	case Count:
+	case unit.Count:
 		return words.Count(number)
-	case Time:
+	case unit.Time:
 		return words.Time(number)
-	case Instant:
+	case unit.Instant:
 		return words.Time(number - s.Analysis.Trace.StartNs)
-	case Bytes:
+	case unit.Bytes:
 		return words.Bytes(uint64(number))
-	case Rank:
+	case unit.Rank:
 		return words.Rank(field.Rank(number))
-	case Share:
+	case unit.Share:
 		return words.Share(v.Float())
-	case Bandwidth:
+	case unit.Bandwidth:
 		return words.Bytes(uint64(v.Float())) + "/s"
-	case Decimal:
+	case unit.Decimal:
 		x := v.Float()
 		return words.Decimal(&x)
-	case Number:
+	case unit.Number:
 		x := v.Float()
 		return words.Number(&x)
-	case Ratio:
+	case unit.Ratio:
 		x := v.Float()
 		return words.Thousandths(&x)
-	case Mean:
+	case unit.Mean:
 		return words.Nanoseconds(v.Float())
-	case Points:
+	case unit.Points:
 		return strconv.FormatFloat(100*v.Float(), 'f', 2, 64)
-	case Gained:
+	case unit.Gained:
 		return fmt.Sprintf("%+.2f", 100*v.Float())
-	case YesNo:
+	case unit.YesNo:
 		if v.Bool() {
 			return "yes"
 		}
@@ -354,9 +320,9 @@ func (s *Sections) begin(t *Table, added string, rows []Row, notes ...string) *t
 			title = text.Modelled + title
 		}
 		switch {
-		case c.Unit == Label || c.Unit == WaitState:
+		case c.Unit == unit.Label || c.Unit == unit.WaitState:
 			title = "<"
-		case slices.Contains(names, c.Unit):
+		case c.Unit.Left():
 			title = "<" + title
 		}
 		g.Titles, shown = append(g.Titles, title), append(shown, c)

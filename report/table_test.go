@@ -11,6 +11,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/training"
 	"tracekit/document/waitstate"
+	"tracekit/report/unit"
 	"tracekit/stats/scaling"
 	"tracekit/trace"
 )
@@ -66,7 +67,7 @@ func TestPageFindsWhatColumnsName(t *testing.T) {
 		}
 		keys := []string{table.Where}
 		for _, c := range table.Columns {
-			if c.Faces.has(OnPage) && c.Unit != WaitState {
+			if c.Faces.has(OnPage) && c.Unit != unit.WaitState {
 				keys = append(keys, c.Key, c.Of, c.With)
 			}
 		}

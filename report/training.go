@@ -10,6 +10,7 @@ import (
 	"tracekit/document/training"
 	"tracekit/document/words"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/trace"
 )
 
@@ -18,22 +19,22 @@ var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "S
 	Note: "The least of the slowdowns of its data-parallel rank, its stage and, if there are several, its tensor-parallel rank. Excess: " +
 		"computation time beyond that of peers, workers of the same stage.",
 	Columns: []Column{
-		{Key: "rank", Title: "rank", Unit: Rank},
-		{Key: "dp_rank", Title: "dp rank", Unit: Plain},
-		{Key: "tp_rank", Title: "tp rank", Unit: Plain},
-		{Key: "stage", Title: "stage", Unit: Plain},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
-		{Key: "excess", Title: "excess", Unit: Share},
-		{Key: "evidence", Title: "evidence", Unit: Remarks},
+		{Key: "rank", Title: "rank", Unit: unit.Rank},
+		{Key: "dp_rank", Title: "dp rank", Unit: unit.Plain},
+		{Key: "tp_rank", Title: "tp rank", Unit: unit.Plain},
+		{Key: "stage", Title: "stage", Unit: unit.Plain},
+		{Key: "slowdown", Title: "slowdown", Unit: unit.Ratio, Term: "slowdown", Bar: true},
+		{Key: "excess", Title: "excess", Unit: unit.Share},
+		{Key: "evidence", Title: "evidence", Unit: unit.Remarks},
 	}}
 
 var trainingTypes = &Table{Key: "training_types", Tab: "training", Title: "Slowdown by type of operation", Path: "training.by_type[]",
 	Note: "All other types have equal durations. Of a communication the duration is its transfer.",
 	Columns: []Column{
 		{Key: "type", Title: "type"},
-		{Key: "operations", Title: "operations", Unit: Count},
-		{Key: "equal_ns", Title: "equal duration", Unit: Time},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
+		{Key: "operations", Title: "operations", Unit: unit.Count},
+		{Key: "equal_ns", Title: "equal duration", Unit: unit.Time},
+		{Key: "slowdown", Title: "slowdown", Unit: unit.Ratio, Term: "slowdown", Bar: true},
 	}}
 
 var (
@@ -45,21 +46,21 @@ var (
 func trainingGroups(key, of, block string) *Table {
 	return &Table{Key: "training_" + key, Tab: "training", Title: "Slowdown by " + of, Path: "training.by_" + block + "[]", What: "rows",
 		Columns: []Column{
-			{Key: "number", Title: "number", Unit: Plain},
-			{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown", Bar: true},
+			{Key: "number", Title: "number", Unit: unit.Plain},
+			{Key: "slowdown", Title: "slowdown", Unit: unit.Ratio, Term: "slowdown", Bar: true},
 		}}
 }
 
 var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "Pipeline bubbles", Path: "training.bubbles[]",
 	Note: "Time of a step in which nothing runs on a stage, a mean over its workers. The schedule's part stays where all are equal.",
 	Columns: []Column{
-		{Key: "stage", Title: "stage", Unit: Plain},
-		{Key: "share", Title: "share of step", Unit: Share},
-		{Key: "bubble_ns", Title: "bubble", Unit: Time, Term: "pipeline bubble", Bar: true},
-		{Key: "schedule_ns", Title: "schedule", Unit: Time},
-		{Key: "warm_up_ns", Title: "warm-up", Unit: Time},
-		{Key: "cool_down_ns", Title: "cool-down", Unit: Time},
-		{Key: "rest_ns", Title: "rest", Unit: Time},
+		{Key: "stage", Title: "stage", Unit: unit.Plain},
+		{Key: "share", Title: "share of step", Unit: unit.Share},
+		{Key: "bubble_ns", Title: "bubble", Unit: unit.Time, Term: "pipeline bubble", Bar: true},
+		{Key: "schedule_ns", Title: "schedule", Unit: unit.Time},
+		{Key: "warm_up_ns", Title: "warm-up", Unit: unit.Time},
+		{Key: "cool_down_ns", Title: "cool-down", Unit: unit.Time},
+		{Key: "rest_ns", Title: "rest", Unit: unit.Time},
 	}}
 
 var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]",
@@ -67,19 +68,19 @@ var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process
 	Columns: []Column{
 		{Key: "role", Title: "for"},
 		{Key: "by", Title: "known by"},
-		{Key: "groups", Title: "groups", Unit: Count},
-		{Key: "ranks", Title: "ranks of each", Unit: Count},
+		{Key: "groups", Title: "groups", Unit: unit.Count},
+		{Key: "ranks", Title: "ranks of each", Unit: unit.Count},
 		{Key: "example", Title: "example"},
 	}}
 
 var trainingSteps = &Table{Key: "training_steps", Tab: "training", Title: "Slowest steps", Path: "training.by_step[]", What: "steps",
 	Note: "Excess: of the worker that computes longest beyond its peers in this step.",
 	Columns: []Column{
-		{Key: "step", Title: "step", Unit: Plain},
-		{Key: "step_ns", Title: "time", Unit: Time, Bar: true},
-		{Key: "slowdown", Title: "slowdown", Unit: Ratio, Term: "slowdown"},
-		{Key: "rank", Title: "slowest rank", Unit: Rank},
-		{Key: "excess", Title: "excess", Unit: Share},
+		{Key: "step", Title: "step", Unit: unit.Plain},
+		{Key: "step_ns", Title: "time", Unit: unit.Time, Bar: true},
+		{Key: "slowdown", Title: "slowdown", Unit: unit.Ratio, Term: "slowdown"},
+		{Key: "rank", Title: "slowest rank", Unit: unit.Rank},
+		{Key: "excess", Title: "excess", Unit: unit.Share},
 	}}
 
 // A shownWorker is a worker and how it is slow.

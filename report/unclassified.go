@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tracekit/document"
+	"tracekit/document/doubt"
 	"tracekit/document/words"
 )
 
@@ -27,7 +28,7 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 	}
 	mark := Mark(a.Trace.Rebuilt)
 	try := "bind ranks to cores, or compare with a benchmark (tracekit fit)."
-	if slices.ContainsFunc(a.Doubts, func(d document.Doubt) bool { return d.Kind != document.LateRecords }) {
+	if slices.ContainsFunc(a.Doubts, func(d doubt.Sign) bool { return d.Kind != doubt.LateRecords }) {
 		try = "run one rank per core, then measure again."
 	}
 	if u.TimeNs != nil && *u.TimeNs > 0 {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/document/doubt"
 	"tracekit/document/training"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
@@ -45,7 +45,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
 		diagnosis.OfTraining(a)
 	}
-	shared := slices.ContainsFunc(a.Doubts, func(d document.Doubt) bool { return d.Kind != document.LateRecords }) // cores
+	shared := slices.ContainsFunc(a.Doubts, func(d doubt.Sign) bool { return d.Kind != doubt.LateRecords }) // cores
 	for i := range a.Diagnosis {
 		a.Diagnosis[i].Advise(shared)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/engine"
 	"tracekit/page"
 	"tracekit/report"
@@ -80,15 +81,15 @@ func (o *analyzeOptions) Add(set *pflag.FlagSet) {
 func (o *analyzeOptions) addAnalysis(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.ModelFlags, &o.GateFlags)
 	addAnalysisFlags(set, o)
-	cli.Var(set, &o.sections, cli.List(cli.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` "+
+	flags.Var(set, &o.sections, flags.List(flags.Choice(append(report.SectionNames(), "all")...)), "section", "", "print these `sections` "+
 		"instead of the first screen: "+
 		strings.Join(report.SectionNames(), ", ")+" or all")
 	set.BoolVar(&o.full, "full", false, "print all sections")
 	set.BoolVar(&o.startup, "with-startup", false, "include startup (MPI_Init, devices) on the first screen")
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 	o.AddDir(set, "also write report, JSON document, plots and tables into this `directory`")
 	set.StringVar(&o.topology, "topology", "", topologyUsage)
-	cli.Var(set, &o.placed, cli.List(cli.Choice(analysis.RankMetrics()...)), "topology-metric", "",
+	flags.Var(set, &o.placed, flags.List(flags.Choice(analysis.RankMetrics()...)), "topology-metric", "",
 		"`metrics` to draw on the topology (with -o): "+
 			strings.Join(analysis.RankMetrics(), ", ")+" (default: all)")
 }
@@ -100,7 +101,7 @@ func addAnalysisFlags(set *pflag.FlagSet, o *analyzeOptions) {
 }
 
 func addProfileFlag(set *pflag.FlagSet, profile *string) {
-	cli.Var(set, profile, cli.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
+	flags.Var(set, profile, flags.File("json"), "profile", "", "`file` with the necessary time of calls, from 'tracekit fit' "+
 		"(default: learned from the trace)")
 }
 

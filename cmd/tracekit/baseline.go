@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/report"
 	"tracekit/report/show"
@@ -47,7 +48,7 @@ is marked in all comparisons; --strict does not write it.`,
 func (o *baselineOptions) Add(set *pflag.FlagSet) {
 	o.MergeFlags.Add(set)
 	set.BoolVar(&o.replace, "replace", false, "replace the runs of FILE instead of adding to them")
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 }
 
 // Keep takes the name of the file, and the traces.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/engine"
 	"tracekit/formulae/tkf"
 	"tracekit/merge"
@@ -136,10 +137,10 @@ convert' become a directory of tables, or the OTF2 archive that -o names.`,
 
 func (o *combineOptions) Add(set *pflag.FlagSet) {
 	o.addAnalysis(set)
-	cli.Var(set, &o.Text, cli.Text(), "shard", "", "make only `share` i/n of the second pass, for a waiting "+
+	flags.Var(set, &o.Text, flags.Text(), "shard", "", "make only `share` i/n of the second pass, for a waiting "+
 		"'tracekit combine'")
 	set.StringVar(&o.pass.command, "second-pass", "", "shell `command` that runs all shares of the second pass; see --shard")
-	cli.Var(set, &o.Mirror, cli.Directory(), "mirror", "", "`directory` with files fetched from an object store: "+
+	flags.Var(set, &o.Mirror, flags.Directory(), "mirror", "", "`directory` with files fetched from an object store: "+
 		"s3://bucket/key is s3:/bucket/key in it")
 }
 

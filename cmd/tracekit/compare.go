@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -76,14 +77,14 @@ beyond what messages need, counters and their margins.`,
 func (o *compareOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags)
 	set.IntVar(&o.runs, "runs", 0, "first `number` of traces are runs of A, the others of B (default: 1 of 2)")
-	cli.Var(set, &o.file, cli.File("json"), "baseline", "", "`file` of 'tracekit baseline' that has the runs of A")
-	cli.Var(set, &o.format, cli.Choice("text", "markdown"), "format", "text", "print `text` or markdown")
+	flags.Var(set, &o.file, flags.File("json"), "baseline", "", "`file` of 'tracekit baseline' that has the runs of A")
+	flags.Var(set, &o.format, flags.Choice("text", "markdown"), "format", "text", "print `text` or markdown")
 	set.BoolVar(&o.records, "records", false, "also pair the records of the first run of each side")
 	set.StringVar(&o.repeat, "repeat", "", "`trace` of a repeated run of A, for quality factors (with --records)")
 	set.BoolVar(&o.headers, "headers", false, "compare profiles of messages instead ('tracekit headers')")
 	set.BoolVar(&o.quality, "quality", false, "also rebuild both runs from statistics, and print how much all four differ")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 }
 
 func (o *compareOptions) Validate() error {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/samples"
 )
 
@@ -26,7 +27,7 @@ func TestCompletedValuesAreAccepted(t *testing.T) {
 		"report": {"nowhere", "-o", "x.html"},
 	}
 	root := newRoot(&cli.Streams{})
-	cli.Complete(root)
+	flags.Complete(root)
 	for _, c := range root.Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			complete, ok := c.GetFlagCompletionFunc(f.Name)

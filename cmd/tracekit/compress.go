@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -48,9 +49,9 @@ type formFlags struct {
 // Add adds the flags.
 func (f *formFlags) Add(set *pflag.FlagSet) {
 	f.set = set
-	cli.Var(set, &f.form.Terms, cli.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "most `terms` of a "+
+	flags.Var(set, &f.form.Terms, flags.Int(1, sequence.MostTerms), "terms", strconv.Itoa(sequence.DefaultTerms), "most `terms` of a "+
 		"formula")
-	cli.Var(set, &f.kinds, cli.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four kinds of "+
+	flags.Var(set, &f.kinds, flags.Choice("all", "paper"), "formulae", "all", "`kinds` of formulae: all, or paper for the four kinds of "+
 		"the AIMS paper")
 }
 
@@ -86,11 +87,11 @@ formula fits, the rebuilt trace is approximate, and --strict refuses it.
 func (o *compressOptions) Add(set *pflag.FlagSet) {
 	o.ReadFlags.Add(set)
 	o.AddFile(set, "`file` to write", "tkf")
-	cli.Var(set, &o.mode, cli.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
+	flags.Var(set, &o.mode, flags.Choice("lossless", "stat"), "mode", "lossless", "lossless keeps every event; stat keeps formulae "+
 		"of bounded size")
-	cli.Var(set, &o.timeError, cli.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
+	flags.Var(set, &o.timeError, flags.Text(), "time-error", "0", "largest `error` of times in lossless mode, such as 1us or 1%")
 	o.formFlags.Add(set)
-	cli.Var(set, &o.durations, cli.Choice("mean", "law"), "durations", "law", "durations in stat mode: law (a distribution) "+
+	flags.Var(set, &o.durations, flags.Choice("mean", "law"), "durations", "law", "durations in stat mode: law (a distribution) "+
 		"where most time is spent, or mean")
 	set.Uint64Var(&o.options.Seed, "seed", 1, cli.SeedUsage)
 	set.BoolVar(&o.byMemory, "by-memory", false, "also print the learned share over the number of terms")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/merge"
@@ -56,7 +57,7 @@ format. It prints the correction, and how many messages run backwards before and
 
 func (o *convertOptions) Add(set *pflag.FlagSet) {
 	o.addCopy(set)
-	cli.Var(set, &o.Text, cli.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
+	flags.Var(set, &o.Text, flags.Text(), "shard", "", "only write `share` i/n of the trace, 1/n to n/n, into the "+
 		"directory OUT for 'tracekit combine'")
 }
 

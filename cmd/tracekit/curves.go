@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/plots"
 	"tracekit/report/figure"
@@ -36,17 +37,17 @@ type far struct {
 const untilSlower = "auto"
 
 func (c *curves) add(set *pflag.FlagSet) {
-	cli.Var(set, &c.latency, farLatency(), "latency-curve", "", "run time by how much longer messages take, up to this `time` "+
+	flags.Var(set, &c.latency, farLatency(), "latency-curve", "", "run time by how much longer messages take, up to this `time` "+
 		"(default: until the run is 10 % longer)")
-	cli.Var(set, &c.bandwidth, farBandwidth(), "bandwidth-curve", "", "run time by how much longer each byte takes, down to this "+
+	flags.Var(set, &c.bandwidth, farBandwidth(), "bandwidth-curve", "", "run time by how much longer each byte takes, down to this "+
 		"`bandwidth` (default: likewise)")
 	for _, name := range []string{"latency-curve", "bandwidth-curve"} {
 		set.Lookup(name).NoOptDefVal = untilSlower
 	}
 }
 
-func farLatency() cli.Kind[far] {
-	return cli.Parsed(func(text string) (far, error) {
+func farLatency() flags.Kind[far] {
+	return flags.Parsed(func(text string) (far, error) {
 		d, err := time.ParseDuration(text)
 		if text != untilSlower && (err != nil || d <= 0 || d > time.Hour) {
 			return far{}, errors.New("want a time from 1ns to 1h")
@@ -55,12 +56,12 @@ func farLatency() cli.Kind[far] {
 	})
 }
 
-func farBandwidth() cli.Kind[far] {
-	return cli.Parsed(func(text string) (far, error) {
+func farBandwidth() flags.Kind[far] {
+	return flags.Parsed(func(text string) (far, error) {
 		if text == untilSlower {
 			return far{asked: true}, nil
 		}
-		n, err := cli.ParseSize(strings.TrimSuffix(text, "/s"))
+		n, err := flags.ParseSize(strings.TrimSuffix(text, "/s"))
 		if err != nil || n < 1 {
 			return far{}, errors.New("want a size per second such as 1GB")
 		}

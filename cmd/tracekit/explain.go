@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/document/waitstate"
 	"tracekit/report"
@@ -71,7 +72,7 @@ func (o *explainOptions) Validate() (err error) {
 		return nil
 	}
 	o.rank, o.timed = uint32(rank), true
-	if o.at, err = cli.ParseInstant(after); err != nil {
+	if o.at, err = flags.ParseInstant(after); err != nil {
 		return cli.Usagef("--at %q: %w", after, err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/engine"
@@ -66,17 +67,17 @@ func (o *fitOptions) Add(set *pflag.FlagSet) {
 	set.BoolVar(&o.paper, "paper", false, "follow the paper: keep waits in durations, fit exponential and Poisson laws, take the "+
 		"smallest χ²")
 	set.BoolVar(&o.stability, "stability", false, "also show how t_max and χ² settle with the number of calls")
-	cli.Var(set, &o.sample, cli.Int(0, math.MaxInt32), "sample", "0", "fit this `number` of calls of each key, drawn at random, and draw "+
+	flags.Var(set, &o.sample, flags.Int(0, math.MaxInt32), "sample", "0", "fit this `number` of calls of each key, drawn at random, and draw "+
 		"again if no law is accepted; 0: all calls")
 	set.Uint64Var(&o.seed, "seed", 1, cli.SeedUsage)
-	cli.Var(set, &o.base, cli.NumberIn("a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 || v == -1 }), "base-points",
+	flags.Var(set, &o.base, flags.NumberIn("a share from 0 to 1", func(v float64) bool { return v >= 0 && v <= 1 || v == -1 }), "base-points",
 		"-1",
 		"keep only points of T(p, b) where it bends: interpolation misses no measured t_max by more than this `share`; -1: keep all")
 	set.StringVar(&o.library, "library", "", "`name` and version of the MPI library, kept in the profile")
-	cli.Var(set, &o.top, cli.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+
+	flags.Var(set, &o.top, flags.Int(0, math.MaxInt), "top", "0", "`rows` of the table and number of histograms, by number of calls; 0: "+
 		"all")
 	o.AddFile(set, "write the profile to this `file`", "json")
-	cli.Var(set, &o.plots.Dir, cli.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
+	flags.Var(set, &o.plots.Dir, flags.Directory(), "plots", "", "draw histograms, every call over the run, costs, T(p, b) and stability into "+
 		"this `directory`")
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/engine"
@@ -61,8 +62,8 @@ It also says how far off rebuilt times are, and how long compressing takes. With
 
 func (o *formulaeOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.ReadFlags, &o.formFlags)
-	cli.Var(set, &o.ranks, cli.Ranks(), "ranks", "", cli.RanksUsage)
-	cli.Top(set, &o.top, "40")
+	flags.Var(set, &o.ranks, flags.Ranks(), "ranks", "", cli.RanksUsage)
+	flags.Top(set, &o.top, "40")
 	set.BoolVar(&o.each, "each", false, "each TRACE is a run of its own: compare their sizes, errors and times to compress")
 	o.pictures.AddDir(set, "with --each: also write pictures into this `directory`")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/engine"
@@ -84,7 +85,7 @@ func (o *generateOptions) Add(set *pflag.FlagSet) {
 	set.Uint64Var(&o.Seed, "seed", 1, cli.SeedUsage)
 	set.IntVar(&o.Threads, "threads", 1, "threads per process")
 	set.Int64Var(&o.Compute, "compute", 0, "ns of a computation (default 10000)")
-	cli.Var(set, (*string)(&o.Growth), cli.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
+	flags.Var(set, (*string)(&o.Growth), flags.Text().Offering("constant", "log", "sqrt", "linear", "nlogn"), "growth", "",
 		"`law` of computation time over the number of ranks p: constant (default), log, sqrt, linear, nlogn")
 	set.Int64Var(&o.Bytes, "bytes", 0, "bytes of a message (default 1024)")
 	o.Network = &samples.Network{}
@@ -102,7 +103,7 @@ func (o *generateOptions) Add(set *pflag.FlagSet) {
 	set.IntVar(&plant.Lost, "lost", 0, "number of sends without a receive, and of receives without a send")
 	set.Int64Var(&plant.Skew, "skew", 0, "largest difference of clocks, in ns")
 	set.Int64Var(&plant.Drift, "drift", 0, "largest drift of clocks, in parts per million")
-	cli.Var(set, (*string)(&plant.Offsets), cli.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
+	flags.Var(set, (*string)(&plant.Offsets), flags.Text().Offering("right", "none", "wrong"), "offsets", "", "clock offsets: right "+
 		"(default), none or wrong")
 	o.addTraining(set)
 }

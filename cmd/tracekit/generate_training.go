@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/report/text"
@@ -29,18 +30,18 @@ func (o *generateOptions) addTraining(set *pflag.FlagSet) {
 	set.IntVar(&t.PP, "pp", 4, "training: stages of the pipeline")
 	set.IntVar(&t.TP, "tp", 1, "training: GPUs of a worker; a table has the first")
 	set.IntVar(&t.MicroBatches, "micro-batches", 8, "training: micro-batches of a step")
-	cli.Var(set, &t.Schedule, cli.Choice(samples.Schedules()...), "schedule", "1f1b", "training: `schedule` of the pipeline: 1f1b, "+
+	flags.Var(set, &t.Schedule, flags.Choice(samples.Schedules()...), "schedule", "1f1b", "training: `schedule` of the pipeline: 1f1b, "+
 		"interleaved or zero-bubble")
-	cli.Var(set, &t.Slow, cli.Repeated(cli.Parsed(parseSlowWorker)), "slow-worker", "", "training: a worker that computes longer, "+
+	flags.Var(set, &t.Slow, flags.Repeated(flags.Parsed(parseSlowWorker)), "slow-worker", "", "training: a worker that computes longer, "+
 		"`RANK=FACTOR`, as in 5=1.5; 5=1.5@20 from step 20 on, 5=1.5%10 in 10 % of steps; repeatable")
-	cli.Var(set, &t.LastStage, cli.NumberIn("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0",
+	flags.Var(set, &t.LastStage, flags.NumberIn("a share, 0 or more", func(v float64) bool { return v >= 0 && v <= 1000 }), "last-stage", "0",
 		"training: `share` by which the last stage computes longer")
-	cli.Var(set, &t.Sequences, shareBelow1(), "sequences", "0", "training: largest deviation of a micro-batch's length, as a `share`")
+	flags.Var(set, &t.Sequences, shareBelow1(), "sequences", "0", "training: largest deviation of a micro-batch's length, as a `share`")
 	set.BoolVar(&o.profiles, "profiles", false, "training: write what PyTorch's profiler records, a directory with a JSON file for each GPU")
 	set.IntVar(&t.Kernels, "kernels", 4, "training: kernels of a computation, with --profiles")
 	set.Int64Var(&t.Jitter, "jitter", 0, "training: largest delay of recorded ends of communications, in ns, with --profiles")
 	set.BoolVar(&t.Undescribed, "undescribed", false, "training: process groups and passes have no names, with --profiles")
-	cli.Var(set, &t.Noise, shareBelow1(), "noise", "0.02", "training: largest deviation of a computation, as a `share`")
+	flags.Var(set, &t.Noise, shareBelow1(), "noise", "0.02", "training: largest deviation of a computation, as a `share`")
 }
 
 // parseSlowWorker reads RANK=FACTOR, RANK=FACTOR@STEP or RANK=FACTOR%SHARE.
@@ -113,6 +114,6 @@ func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 }
 
 // shareBelow1 takes a share of less than all.
-func shareBelow1() cli.Kind[float64] {
-	return cli.NumberIn("a share, from 0 to less than 1", func(v float64) bool { return v >= 0 && v < 1 })
+func shareBelow1() flags.Kind[float64] {
+	return flags.NumberIn("a share, from 0 to less than 1", func(v float64) bool { return v >= 0 && v < 1 })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/show"
@@ -58,16 +59,16 @@ times over bytes.`,
 
 func (o *headersOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags)
-	cli.Var(set, &o.layout, cli.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92 with "+
+	flags.Var(set, &o.layout, flags.Choice(int(headers.Layout92), int(headers.Layout96)), "layout", "92", "`bytes` of a header: 92 with "+
 		"a hop count, 96 with a counter of monitoring time")
-	cli.Var(set, &o.mask, cli.Repeated(cli.Text()), "mask", "", "`metric` without a counter of its own, such as wire or 'compute: "+
+	flags.Var(set, &o.mask, flags.Repeated(flags.Text()), "mask", "", "`metric` without a counter of its own, such as wire or 'compute: "+
 		"solve'; repeatable")
-	cli.Var(set, &o.transfers, cli.Choice("model", "trace"), "transfers", "model", "transfer times in headers: from the `model`, as "+
+	flags.Var(set, &o.transfers, flags.Choice("model", "trace"), "transfers", "model", "transfer times in headers: from the `model`, as "+
 		"a rank could know them, or from the trace")
 	cli.AddMeasurement(set, &o.costs, measurement.Costs{})
-	cli.Var(set, &o.pair, cli.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
+	flags.Var(set, &o.pair, flags.Parsed(parsePair), "sample", "", "the two `ranks` that sample, such as 0,15 (default: two opposite "+
 		"ranks)")
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 	o.AddFile(set, "also draw both views into this `file`, .png or .svg", "png", "svg")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/words"
 	"tracekit/readers"
 )
@@ -47,7 +48,7 @@ or a --fail-if condition holds; 128 plus the number of a signal.`,
 	}
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", cli.FlagError(err)) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", flags.Error(err)) })
 	cobra.EnableCommandSorting = false // the most used ones come first
 	needed := func(c named) bool { return len(line) > 0 && c.name == line[0] }
 	one := slices.ContainsFunc(groups(), func(g group) bool { return slices.ContainsFunc(g.commands, needed) })

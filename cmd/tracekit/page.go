@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/page"
 	"tracekit/reduce"
 	"tracekit/report"
@@ -23,7 +24,7 @@ type pageFlags struct {
 
 // Add adds the flag.
 func (f *pageFlags) Add(set *pflag.FlagSet) {
-	cli.Var(set, &f.source, cli.Directory(), "source", "", "`directory` with the program's source, to show lines with their costs")
+	flags.Var(set, &f.source, flags.Directory(), "source", "", "`directory` with the program's source, to show lines with their costs")
 }
 
 // Validate refuses what is no directory.

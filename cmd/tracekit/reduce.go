@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/gate"
 	"tracekit/document/outcome"
@@ -88,27 +89,27 @@ largest difference first. Without -o nothing is written.`,
 
 func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags, &o.repeatFlags, &o.gridFlags)
-	cli.Var(set, &o.files, cli.Repeated(cli.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
-	cli.Var(set, &o.keep, cli.Repeated(cli.Text()), "keep", "", "`expression` that is true for MPI calls to keep, such as 'rank < "+
+	flags.Var(set, &o.files, flags.Repeated(flags.File("star")), "rules", "", "a rule `file` in Starlark; repeatable")
+	flags.Var(set, &o.keep, flags.Repeated(flags.Text()), "keep", "", "`expression` that is true for MPI calls to keep, such as 'rank < "+
 		"32 and mpi != \"MPI_Iprobe\"'; repeatable")
-	cli.Var(set, &o.functions, cli.List(cli.Text()), "functions", "", "keep only MPI calls of these `functions`, and MPI_Init and "+
+	flags.Var(set, &o.functions, flags.List(flags.Text()), "functions", "", "keep only MPI calls of these `functions`, and MPI_Init and "+
 		"MPI_Finalize")
-	cli.Var(set, &o.without, cli.List(cli.Text()), "without", "", "cut the calls of these MPI `functions`")
+	flags.Var(set, &o.without, flags.List(flags.Text()), "without", "", "cut the calls of these MPI `functions`")
 	set.BoolVar(&o.busy, "busy", false, "cut MPI calls that communicate nothing: unsuccessful tests and probes, MPI_Comm_rank and "+
 		"similar")
-	cli.Var(set, &o.shorter, cli.Duration(math.MaxInt64), "shorter", "", "cut calls shorter than this `time` that communicate nothing")
+	flags.Var(set, &o.shorter, flags.Duration(math.MaxInt64), "shorter", "", "cut calls shorter than this `time` that communicate nothing")
 	set.BoolVar(&o.empty, "empty", false, "cut regions of the program in which no MPI call is kept")
 	set.IntVar(&o.neighbours, "neighbours", -1, "keep this `rank` and the ranks it exchanges messages with")
-	cli.Var(set, &o.slowest, cli.Int(0, math.MaxInt), "slowest", "0", "keep this `number` of ranks, those with most time in MPI calls")
-	cli.Var(set, &o.targetBytes, cli.Size(), "target", "", "find the reduction to this `size` with the smallest error")
-	cli.Var(set, &o.mostRecords, cli.Parsed(parseRecords), "target-events", "", "find the reduction to this `number` of records "+
+	flags.Var(set, &o.slowest, flags.Int(0, math.MaxInt), "slowest", "0", "keep this `number` of ranks, those with most time in MPI calls")
+	flags.Var(set, &o.targetBytes, flags.Size(), "target", "", "find the reduction to this `size` with the smallest error")
+	flags.Var(set, &o.mostRecords, flags.Parsed(parseRecords), "target-events", "", "find the reduction to this `number` of records "+
 		"with the smallest error, such as 1e6")
 	cli.AddMeasurement(set, &o.costs, measurement.Assumed())
-	cli.Var(set, &o.requirements, cli.Repeated(cli.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
+	flags.Var(set, &o.requirements, flags.Repeated(flags.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
 	addPartFlags(set, &o.overhead, &o.diagnose)
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 	o.AddOut(set, "`trace` to write")
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/gate"
 	"tracekit/document/outcome"
@@ -40,13 +41,13 @@ type repeatFlags struct {
 // Add adds the flags.
 func (f *repeatFlags) Add(set *pflag.FlagSet) {
 	set.BoolVar(&f.repeating, "repeating", false, "cut iterations that repeat others, on all ranks; --regenerate restores them")
-	cli.Var(set, &f.marker, cli.Text(), "repeating-marker", "auto", "where an iteration begins: auto, a `region`, an MPI "+
+	flags.Var(set, &f.marker, flags.Text(), "repeating-marker", "auto", "where an iteration begins: auto, a `region`, an MPI "+
 		"collective, or a time such as 10ms")
-	cli.Var(set, &f.instances, cli.Int(1, math.MaxInt), "repeating-keep", strconv.Itoa(pattern.DefaultKeep), "`number` of "+
+	flags.Var(set, &f.instances, flags.Int(1, math.MaxInt), "repeating-keep", strconv.Itoa(pattern.DefaultKeep), "`number` of "+
 		"iterations of each kind to keep")
 	set.IntVar(&f.distance, "repeating-distance", -1, "iterations are equal if their counts of MPI calls differ by at most this "+
 		"`number` (default: all calls, partners and sizes equal)")
-	cli.Var(set, &f.times, cli.Choice("auto", "laws", "exact"), "repeating-times", "auto",
+	flags.Var(set, &f.times, flags.Choice("auto", "laws", "exact"), "repeating-times", "auto",
 		"`times` to keep of iterations that are cut: exact; "+
 			"laws, whose size does not grow with the run; or auto: laws if ranks are in step")
 	set.BoolVar(&f.regenerate, "regenerate", false, "restore the iterations that --repeating cut, and write them to -o")
@@ -88,7 +89,7 @@ const topologyUsage = "topology of ranks: a `file`, a grid such as 8x8x16, or a 
 // Add adds the flags.
 func (f *gridFlags) Add(set *pflag.FlagSet) {
 	set.StringVar(&f.where, "topology", "", topologyUsage)
-	cli.Var(set, &f.block, cli.Text(), "block", "", "keep only ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
+	flags.Var(set, &f.block, flags.Text(), "block", "", "keep only ranks in this `part` of the topology, such as 0-3,0-3,5 or *,0")
 	set.BoolVar(&f.torus, "torus", false, "the topology wraps around in all dimensions")
 }
 

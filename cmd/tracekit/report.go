@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/page"
@@ -59,16 +60,16 @@ keep their first rows. The page says so.`,
 
 func (o *reportOptions) Add(set *pflag.FlagSet) {
 	o.runsOptions.Add(set)
-	cli.Var(set, &o.bytes, cli.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
-	cli.Var(set, &o.sampled, cli.Text(), "sampled", "", "also show by call path what this `configuration` would sample, such as P-0.05-STAT")
-	cli.Var(set, &o.rules, cli.Repeated(cli.File("star")), "kept-by", "",
+	flags.Var(set, &o.bytes, flags.Parsed(parsePageSize), "size", "4MiB", "largest `size` of the page")
+	flags.Var(set, &o.sampled, flags.Text(), "sampled", "", "also show by call path what this `configuration` would sample, such as P-0.05-STAT")
+	flags.Var(set, &o.rules, flags.Repeated(flags.File("star")), "kept-by", "",
 		"also show by call path what this rule `file` would keep; repeatable")
 	o.AddFile(set, "`file` to write", "html", "htm")
 }
 
 // parsePageSize reads how large a page may be.
 func parsePageSize(text string) (int64, error) {
-	n, err := cli.ParseSize(text)
+	n, err := flags.ParseSize(text)
 	if err == nil && n < page.LeastSize {
 		err = fmt.Errorf("a page needs at least %s", words.Bytes(page.LeastSize))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/words"
 	"tracekit/report/show"
 	"tracekit/report/text"
@@ -81,35 +82,35 @@ of each.`,
 
 func (o *sampleOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags, &o.GateFlags)
-	cli.Var(set, &o.names, cli.Repeated(cli.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable")
-	cli.Var(set, &o.strategy, cli.Choice("random", "counter", "timer"), "strategy", "random", "strategy without --config: random, "+
+	flags.Var(set, &o.names, flags.Repeated(flags.Text()), "config", "", "`name` of a configuration, such as P-0.01-FREQ; repeatable")
+	flags.Var(set, &o.strategy, flags.Choice("random", "counter", "timer"), "strategy", "random", "strategy without --config: random, "+
 		"counter or timer")
 	set.Float64Var(&o.threshold, "threshold", 0.01, "random: `share` of sampled messages, above 0 and up to 1")
-	cli.Var(set, &o.period, cli.Text(), "period", "", "period of a counter in `messages` (default 256) or of a timer in time "+
+	flags.Var(set, &o.period, flags.Text(), "period", "", "period of a counter in `messages` (default 256) or of a timer in time "+
 		"(default 1ms)")
-	cli.Var(set, &o.analysis, cli.Text().Offering("stat", "freq", "write"), "analysis", "stat", "use of sampled messages: stat, "+
+	flags.Var(set, &o.analysis, flags.Text().Offering("stat", "freq", "write"), "analysis", "stat", "use of sampled messages: stat, "+
 		"freq or write")
-	cli.Var(set, &o.variance, cli.Text(), "variance", "", "random deviation from the period of counters and timers: `messages`, "+
+	flags.Var(set, &o.variance, flags.Text(), "variance", "", "random deviation from the period of counters and timers: `messages`, "+
 		"seconds, or a share such as 50%")
 	set.Uint64Var(&o.seed, "seed", sampling.DefaultSeed, cli.SeedUsage)
-	cli.Var(set, &o.since, cli.Choice("send", "sample"), "since", "send", "timers count from the last `send`, as in the paper, or "+
+	flags.Var(set, &o.since, flags.Choice("send", "sample"), "since", "send", "timers count from the last `send`, as in the paper, or "+
 		"from the last sample")
-	cli.Var(set, &o.minBytes, cli.Size(), "min-bytes", "", "only messages of this `size` or larger")
-	cli.Var(set, &o.maxBytes, cli.Size(), "max-bytes", "", "only messages of this `size` or smaller")
-	cli.Var(set, &o.site, cli.Text(), "site", "", "only messages sent at this `place`: a region, an operation, or a line (halo.c:80)")
-	cli.Var(set, &o.goalText, cli.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
+	flags.Var(set, &o.minBytes, flags.Size(), "min-bytes", "", "only messages of this `size` or larger")
+	flags.Var(set, &o.maxBytes, flags.Size(), "max-bytes", "", "only messages of this `size` or smaller")
+	flags.Var(set, &o.site, flags.Text(), "site", "", "only messages sent at this `place`: a region, an operation, or a line (halo.c:80)")
+	flags.Var(set, &o.goalText, flags.Text(), "plan", "", "find the cheapest configuration with this `error`: 'error<5%', or of "+
 		"messages, bytes or latency alone")
 	set.BoolVar(&o.analyses, "analyses", false, "also show wait states and overhead as the sample alone shows them")
-	cli.Top(set, &o.top, "10")
-	cli.VarP(set, &o.pictures.Dir, cli.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
+	flags.Top(set, &o.top, "10")
+	flags.VarP(set, &o.pictures.Dir, flags.Directory(), "output", "o", "", "also write pictures, and tables of messages sampled with WRITE, "+
 		"into this `directory`")
 	set.StringVar(&o.written.Out, "write-trace", "", "`trace` to write with only the messages that the first WRITE configuration "+
 		"sampled")
 	set.BoolVar(&o.written.Force, "force", false, cli.ForceUsage)
-	cli.Var(set, &o.callPath, cli.Text(), "call-path", "", "only messages sent in this call `path`, such as 'main > solve'")
+	flags.Var(set, &o.callPath, flags.Text(), "call-path", "", "only messages sent in this call `path`, such as 'main > solve'")
 	set.BoolVar(&o.sweep, "sweep", false, "try thresholds and periods: accuracy, cost, run time and data volume of each")
 	cli.AddMeasurement(set, &o.costs, measurement.Photon())
-	cli.Var(set, &o.benchmarks, cli.Repeated(cli.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
+	flags.Var(set, &o.benchmarks, flags.Repeated(flags.Parsed(parseBenchmark).Offering("baseline=", "layer=", "sample=", "write=")), "benchmark",
 		"",
 		"measure a cost from a ping-pong trace: `KIND=TRACE` with kind baseline, layer, sample or write; repeatable")
 }

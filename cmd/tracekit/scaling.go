@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/report/figure"
@@ -59,12 +60,12 @@ models, five or more give trustworthy models.`,
 
 func (o *scalingOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags, &o.ModelFlags)
-	cli.Var(set, &o.mode, cli.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
+	flags.Var(set, &o.mode, flags.Choice("auto", "strong", "weak"), "scaling", "auto", "kind of `scaling`: strong (same problem), "+
 		"weak (same work per rank), or auto")
-	cli.Var(set, &o.at, cli.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
+	flags.Var(set, &o.at, flags.Int(0, mostProcesses), "at", "0", "predict for this number of `processes` (default: twice the "+
 		"largest run)")
 	o.AddDir(set, "also write JSON document and plots into this `directory`")
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 	addOverheadFlag(set, &o.overhead, false)
 	addProfileFlag(set, &o.profile)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/engine"
@@ -65,18 +66,18 @@ than 3 pixels.`,
 func (o *spacetimeOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.SelectFlags)
 	o.AddFile(set, "`file` to write, .png or .svg", "png", "svg")
-	cli.Var(set, &o.colorBy, cli.Choice("region", "paradigm", "wait", "overhead"), "color-by", "region", "meaning of colors: region, "+
+	flags.Var(set, &o.colorBy, flags.Choice("region", "paradigm", "wait", "overhead"), "color-by", "region", "meaning of colors: region, "+
 		"paradigm, wait or overhead (MPI calls by their time beyond what they need)")
 	addProfileFlag(set, &o.profile)
-	cli.Var(set, &o.messages, cli.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
+	flags.Var(set, &o.messages, flags.Choice("auto", "all", "none"), "messages", "auto", "message lines: auto, all (up to 65,536, "+
 		"then a density) or none")
-	cli.Var(set, &o.rows, cli.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "rows: auto (processes "+
+	flags.Var(set, &o.rows, flags.Choice("auto", "processes", "threads", "devices", "all"), "rows", "auto", "rows: auto (processes "+
 		"and device streams), processes, threads, devices or all")
-	cli.Var(set, &o.sort, cli.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most computation "+
+	flags.Var(set, &o.sort, flags.Choice("none", "time", "wait", "name"), "sort", "none", "order of ranks: time (most computation "+
 		"first), wait (most waiting first), name or none")
 	set.BoolVar(&o.whole, "whole", false, "also draw startup and end")
-	cli.Var(set, &o.width, cli.Int(200, 20000), "width", "1600", "width in `pixels`")
-	cli.Var(set, &o.height, cli.Int(0, 20000), "height", "0", "height in `pixels`; 0: chosen by the number of ranks")
+	flags.Var(set, &o.width, flags.Int(200, 20000), "width", "1600", "width in `pixels`")
+	flags.Var(set, &o.height, flags.Int(0, 20000), "height", "0", "height in `pixels`; 0: chosen by the number of ranks")
 	set.StringVar(&o.beside, "side-by-side", "", "draw this second `trace` (or .tkf) below the first, on the same time axis")
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -58,7 +59,7 @@ Queries only read. docs/reference/sql.md lists tables, columns and views.`,
 
 func (o *sqlOptions) Add(set *pflag.FlagSet) {
 	o.MergeFlags.Add(set)
-	cli.Var(set, &o.format, cli.Choice("text", "csv", "arrow"), "format", "text", "print rows as text, csv or arrow: an Arrow IPC stream")
+	flags.Var(set, &o.format, flags.Choice("text", "csv", "arrow"), "format", "text", "print rows as text, csv or arrow: an Arrow IPC stream")
 	set.BoolVar(&o.requests, "requests", false, "read requests of programs from standard input, a line of JSON each, and answer with lines")
 	set.BoolVar(&o.oneTrace, "one-trace", false, "the paths are the files of one trace")
 	o.AddFile(set, "write the rows to this `file`, .parquet, .arrow or .csv", "parquet", "arrow", "csv")

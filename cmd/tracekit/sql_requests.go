@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/trace"
 )
 
@@ -86,15 +87,15 @@ func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, q *queried, l
 
 // analysis analyses a trace, which is not read anew, as flags of analyze say, of which those that open a trace or write
 // have no effect.
-func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, t *trace.Trace, flags []string) (any, error) {
+func (o *sqlOptions) analysis(ctx context.Context, io *cli.Streams, t *trace.Trace, args []string) (any, error) {
 	var with analyzeOptions
 	set := pflag.NewFlagSet("analyze", pflag.ContinueOnError)
 	set.Usage = func() {}
 	with.addAnalysis(set)
-	if err := set.Parse(flags); errors.Is(err, pflag.ErrHelp) || err == nil && set.NArg() > 0 {
+	if err := set.Parse(args); errors.Is(err, pflag.ErrHelp) || err == nil && set.NArg() > 0 {
 		return nil, cli.Usagef("analysis takes flags of analyze only, such as --ranks=0-3")
 	} else if err != nil {
-		return nil, cli.Usagef("%w", cli.FlagError(err))
+		return nil, cli.Usagef("%w", flags.Error(err))
 	}
 	if err := with.Validate(); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/outcome"
 	"tracekit/report/figure"
@@ -50,7 +51,7 @@ On other traces, ranks are equal if each place takes the mean over ranks, visit 
 func (o *stragglersOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags)
 	o.AddFile(set, "also draw the slowdown by worker into this `file`, .png or .svg", "png", "svg")
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 }
 
 func (o *stragglersOptions) Validate() error { return cli.Validate(&o.MergeFlags, &o.FileFlags) }

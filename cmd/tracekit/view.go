@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/page"
 	"tracekit/report/text"
@@ -55,7 +56,7 @@ machine.`,
 
 func (o *viewOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.runsOptions, &o.indexFlags)
-	cli.Var(set, &o.port, cli.Int(0, 65535), "port", "0", "`port` to serve on (default: a free one)")
+	flags.Var(set, &o.port, flags.Int(0, 65535), "port", "0", "`port` to serve on (default: a free one)")
 	set.BoolVar(&o.browser, "open", false, "start the browser")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/field"
 	"tracekit/document/outcome"
 	"tracekit/merge"
@@ -85,26 +86,26 @@ before the run is 1, 5 or 10 % longer.`,
 
 func (o *whatifOptions) Add(set *pflag.FlagSet) {
 	cli.Add(set, &o.MergeFlags, &o.GateFlags)
-	cli.Var(set, &o.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
-	cli.Var(set, &o.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
+	flags.Var(set, &o.scale, changes("scale", parseScale), "scale", "", "multiply the time at a place: `PLACE=FACTOR[@RANKS]`")
+	flags.Var(set, &o.balance, changes("balance", atPlace(whatif.Balance)), "balance", "", "give each rank the mean time of all "+
 		"ranks at this `PLACE`, visit by visit")
-	cli.Var(set, &o.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
+	flags.Var(set, &o.limit, changes("cap", atPlace(whatif.Cap)), "cap", "", "limit calls at this `PLACE` to their necessary time "+
 		"(t_max)")
-	cli.Var(set, &o.network, networks().Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
+	flags.Var(set, &o.network, networks().Offering("ideal", "latency=", "bandwidth=", "latency=+", "byte=+"), "network", "",
 		"another `network`: ideal (messages take no time), latency=1us,bandwidth=25GB per second, or one of these; "+
 			"latency=+1us,byte=+0.1ns: slower than recorded")
-	cli.Var(set, &o.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
+	flags.Var(set, &o.speed, changes("rank-speed", parseRankSpeed), "rank-speed", "", "change the speed of computation: "+
 		"`RANKS=FACTOR`, where 2 is twice as fast")
-	cli.Var(set, &o.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
+	flags.Var(set, &o.overlap, changes("nonblocking", atPlace(whatif.Nonblocking)), "nonblocking", "", "let blocking sends and "+
 		"receives at this `PLACE` overlap with the following work")
-	cli.Var(set, &o.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
+	flags.Var(set, &o.order, changes("order", atPlace(whatif.Order)), "order", "", "let consecutive receives at this `PLACE` take "+
 		"messages in the order of arrival")
 	o.equal.add(set)
 	o.measure.add(set)
 	set.BoolVar(&o.gains, "gains", false, "try the most promising changes and list them by gain (default without a change)")
 	set.BoolVar(&o.slack, "slack", false, "show how much later ranks could be without a later end, and nearly critical paths")
 	o.curves.add(set)
-	cli.Top(set, &o.top, "10")
+	flags.Top(set, &o.top, "10")
 	o.AddOut(set, "`trace` to write: the predicted run, or .png or .svg: the curve")
 }
 
@@ -132,16 +133,16 @@ func (o *whatifOptions) Validate() error {
 }
 
 // changes takes changes of a kind, which a function reads.
-func changes(kind string, parse func(string) (func(*whatif.Model) (whatif.Change, error), error)) cli.Kind[[]changeFlag] {
-	return cli.Repeated(cli.Parsed(func(value string) (changeFlag, error) {
+func changes(kind string, parse func(string) (func(*whatif.Model) (whatif.Change, error), error)) flags.Kind[[]changeFlag] {
+	return flags.Repeated(flags.Parsed(func(value string) (changeFlag, error) {
 		change, err := parse(value)
 		return changeFlag{text: kind + " " + value, make: change}, err
 	}))
 }
 
 // networks reads --network.
-func networks() cli.Kind[[]changeFlag] {
-	return cli.Repeated(cli.Parsed(func(value string) (changeFlag, error) {
+func networks() flags.Kind[[]changeFlag] {
+	return flags.Repeated(flags.Parsed(func(value string) (changeFlag, error) {
 		f := changeFlag{text: "network " + value}
 		var err error
 		if !strings.Contains(value, "=+") {
@@ -179,7 +180,7 @@ func parseScale(value string) (func(*whatif.Model) (whatif.Change, error), error
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := cli.ParseRanks(list)
+	ranks, err := flags.ParseRanks(list)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +211,7 @@ func parseRankSpeed(value string) (func(*whatif.Model) (whatif.Change, error), e
 	if factor == 0 {
 		return nil, errors.New("a speed of 0 never ends; want more than 0")
 	}
-	ranks, err := cli.ParseRanks(list)
+	ranks, err := flags.ParseRanks(list)
 	return func(*whatif.Model) (whatif.Change, error) { return whatif.RankSpeed(factor, ranks...), nil }, err
 }
 
@@ -231,7 +232,7 @@ func parseNetwork(value string) (func(*whatif.Model) (whatif.Change, error), err
 				err = fmt.Errorf("latency %s is not valid", latency)
 			}
 		case "bandwidth":
-			bandwidth, err = cli.ParseSize(strings.TrimSuffix(text, "/s"))
+			bandwidth, err = flags.ParseSize(strings.TrimSuffix(text, "/s"))
 			if err == nil && bandwidth < 1 {
 				err = errors.New("bandwidth 0 is not valid")
 			}

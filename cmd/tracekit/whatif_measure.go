@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/plots"
 	"tracekit/report/figure"
@@ -38,7 +39,7 @@ type measureFlag struct {
 }
 
 func (f *measureFlags) add(set *pflag.FlagSet) {
-	cli.Var(set, &f.list, cli.Repeated(cli.Parsed(parseMeasure).Offering("remove,event=", "event=", "header=", "photon,sampling=", "impulse",
+	flags.Var(set, &f.list, flags.Repeated(flags.Parsed(parseMeasure).Offering("remove,event=", "event=", "header=", "photon,sampling=", "impulse",
 		"buffer")),
 		"measurement", "", "add what measuring `costs`: event=1us for each record, header=3.6us, photon,sampling=P-0.01-STAT and others; "+
 			"remove,event=1us takes it away")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tracekit/cmd/tracekit/internal/cli"
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
@@ -26,7 +27,7 @@ type equalFlags struct{ stragglers.Change }
 
 func (f *equalFlags) add(set *pflag.FlagSet) {
 	set.BoolVar(&f.Equalize, "equalize", false, "make all workers equally fast; of other programs, ranks take the mean at each place")
-	cli.Var(set, &f.Replace, cli.Parsed(parseShare), "replace-slowest", "", "make this `share` of workers, the slowest, compute as long as "+
+	flags.Var(set, &f.Replace, flags.Parsed(parseShare), "replace-slowest", "", "make this `share` of workers, the slowest, compute as long as "+
 		"their peers, as in 3%; at least one")
 	set.BoolVar(&f.Rebalance, "rebalance", false, "move layers of a training job, so that pipeline stages compute equally long")
 }

@@ -6,6 +6,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
@@ -31,7 +32,7 @@ type candidate struct {
 // but no more than the bound of these formulae.
 func (c *compressor) choose(p *formulae.Program, parts []*exact) *choice {
 	out := &choice{bound: boundOf(p.Locations), locations: slices.Clone(p.Locations), parts: make([]*exact, len(parts))}
-	ranks := formulae.NewRankMap(c.src.Defs())
+	ranks := partners.RanksOf(c.src.Defs())
 	var chosen []candidate
 	for _, m := range sequencesOf(parts) {
 		if k := c.candidate(ranks, p, parts, m); k.bytes <= k.packed || !k.learned {
@@ -81,7 +82,7 @@ func sequencesOf(parts []*exact) [][]trace.LocationID {
 }
 
 // candidate weighs a class.
-func (c *compressor) candidate(ranks *formulae.RankMap, p *formulae.Program, parts []*exact, members []trace.LocationID) candidate {
+func (c *compressor) candidate(ranks *partners.Ranks, p *formulae.Program, parts []*exact, members []trace.LocationID) candidate {
 	k := candidate{members: members, learned: true}
 	alone := &choice{parts: make([]*exact, len(parts))}
 	known := make(map[*formulae.Tree]bool)
@@ -138,7 +139,7 @@ func roomOf(locations []formulae.Location, parts []*exact) (room int64) {
 }
 
 // direct makes the directory of what is exact, and returns the bytes of all that belongs to it.
-func (c *choice) direct(x *compressor, ranks *formulae.RankMap) (size int64) {
+func (c *choice) direct(x *compressor, ranks *partners.Ranks) (size int64) {
 	d := symbols.NewDictionary()
 	var classes []symbols.Class
 	for _, members := range sequencesOf(c.parts) {
@@ -167,7 +168,7 @@ func (c *choice) direct(x *compressor, ranks *formulae.RankMap) (size int64) {
 }
 
 // open gives the locations that are exact their sequences.
-func (c *choice) open(x *compressor, ranks *formulae.RankMap) {
+func (c *choice) open(x *compressor, ranks *partners.Ranks) {
 	all := &sequences{tables: x.tables, version: versionValues, ranks: ranks, directory: c.directory}
 	bare := make(map[*formulae.Tree]*formulae.Tree) // trees are shared as those that were learned
 	for l, p := range c.parts {

@@ -10,6 +10,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -83,7 +84,7 @@ func chooseLeader(d *trace.Defs) trace.LocationID {
 }
 
 // classesOf groups locations with the same sequence of symbols, in order of first member.
-func classesOf(d *symbols.Dictionary, ranks *formulae.RankMap, parts []*coded) []symbols.Class {
+func classesOf(d *symbols.Dictionary, ranks *partners.Ranks, parts []*coded) []symbols.Class {
 	members := membersOf(len(parts), func(l int) *coded { return parts[l] })
 	out := make([]symbols.Class, len(members))
 	for i, m := range members {

@@ -11,6 +11,7 @@ import (
 
 	"tracekit/formulae"
 	"tracekit/formulae/sequence"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 	"tracekit/trace/tracetest/mutate"
@@ -82,11 +83,11 @@ func withLaws(t testing.TB) []byte {
 	b := &trace.Batch{}
 	b.Reset(0, 0)
 	for i := range uint64(300) {
-		region := trace.RegionID(formulae.Mix(i) % 3)
+		region := trace.RegionID(numbers.Mix(i) % 3)
 		b.AddAttr(0, trace.TypeUint64, i%5)
 		b.AddFlow(int64(1000*i), trace.KindEnter, region)
 		// too much to be kept exactly
-		b.AddOther(int64(1000*i+formulae.Mix(i)%900), trace.KindParameterInt, 0, formulae.Mix(i), formulae.Mix(i+1))
+		b.AddOther(int64(1000*i+numbers.Mix(i)%900), trace.KindParameterInt, 0, numbers.Mix(i), numbers.Mix(i+1))
 		b.AddMetric(int64(1000*i+900), 0, []trace.ValueType{trace.TypeUint64}, []uint64{i * i})
 		b.AddFlow(int64(1000*i+950), trace.KindLeave, region)
 	}

@@ -7,6 +7,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/partners"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -167,7 +168,7 @@ func (d *sequenceDecoder) read(id uint32) error {
 type sequences struct {
 	tables  *coder.Tables
 	version byte
-	ranks   *formulae.RankMap
+	ranks   *partners.Ranks
 	directory
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
 	"tracekit/trace"
@@ -117,7 +118,7 @@ func (x *forgery) endless() {
 		node.Branch = sequence.Formula{Kind: sequence.Identity, Seen: 1 << 60, Count: 1 << 60,
 			Prologue: []sequence.Term{{Value: last, Count: 1 << 60}}}
 		times := &x.locations[0].Times
-		times.Means = append(times.Means, make([]uint64, 5*formulae.Regimes(0))...)
+		times.Means = append(times.Means, make([]uint64, 5*partners.Regimes(0))...)
 		return
 	}
 }

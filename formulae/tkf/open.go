@@ -15,6 +15,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/reconstruct"
 	"tracekit/spill"
@@ -44,7 +45,7 @@ type source struct {
 	*file
 	directory
 	close     func() error
-	ranks     *formulae.RankMap
+	ranks     *partners.Ranks
 	structure [][]section // by class
 	events    [][]section // by location
 
@@ -132,7 +133,7 @@ func open(r io.ReaderAt, size int64, name string, jobs int, store *spill.Store, 
 	if f.head.Mode == uint64(Statistics) {
 		return f.rebuilt(sections[2:], jobs, store, close)
 	}
-	s := &source{file: f, close: close, ranks: formulae.NewRankMap(&f.about.Defs)}
+	s := &source{file: f, close: close, ranks: partners.RanksOf(&f.about.Defs)}
 	if err := s.readClasses(sections[2:]); err != nil {
 		return nil, err
 	}

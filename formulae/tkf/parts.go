@@ -14,6 +14,7 @@ import (
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/partners"
 	"tracekit/formulae/sequence"
 	"tracekit/spill"
 	"tracekit/trace"
@@ -96,7 +97,7 @@ func (p *Parts) Write(src trace.Source, w io.Writer) (*Report, []trace.Finding, 
 func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 	defs := c.src.Defs()
 	d := symbols.NewDictionary()
-	classes := classesOf(d, formulae.NewRankMap(defs), p.Of)
+	classes := classesOf(d, partners.RanksOf(defs), p.Of)
 	s, err := c.begin(w, &p.head, a)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
+	"tracekit/formulae/partners"
 	"tracekit/reconstruct"
 	"tracekit/trace"
 )
@@ -198,7 +199,7 @@ func (f *file) readStatistics(rest []section) (*statFile, error) {
 		}
 		switch {
 		case at.kind == sectionClasses && s.structure == nil:
-			s.sequences = sequences{tables: f.tables, version: f.version, ranks: formulae.NewRankMap(&f.about.Defs)}
+			s.sequences = sequences{tables: f.tables, version: f.version, ranks: partners.RanksOf(&f.about.Defs)}
 			if s.sequences.directory, err = f.readDirectory(at); err == nil {
 				s.structure = make([][]section, len(s.sequences.classes))
 			}

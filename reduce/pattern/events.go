@@ -1,7 +1,7 @@
 package pattern
 
 import (
-	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 )
 
@@ -33,11 +33,11 @@ type walker struct {
 type shared struct {
 	defs  *trace.Defs
 	mpi   []trace.MPIFunction
-	ranks *formulae.RankMap
+	ranks *partners.Ranks
 }
 
 func newShared(d *trace.Defs) *shared {
-	return &shared{defs: d, mpi: d.MPIFunctions(), ranks: formulae.NewRankMap(d)}
+	return &shared{defs: d, mpi: d.MPIFunctions(), ranks: partners.RanksOf(d)}
 }
 
 // site returns where a context was called. Ranks may have contexts of their own.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"tracekit/engine"
-	"tracekit/formulae"
 	"tracekit/stats/fit"
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -271,5 +271,5 @@ func (d *draws) next(v, g int) int {
 
 // uniform returns a number in [0, 1) that depends on the seed, the instance and what it is for.
 func (x *Laws) uniform(g, what int) float64 {
-	return float64(formulae.Mix(x.Seed*0x9E3779B97F4A7C15+uint64(g)*0xD1B54A32D192ED03+uint64(what)*0x8CB92BA72F3D8DD7)>>11) / (1 << 53)
+	return float64(numbers.Mix(x.Seed*0x9E3779B97F4A7C15+uint64(g)*0xD1B54A32D192ED03+uint64(what)*0x8CB92BA72F3D8DD7)>>11) / (1 << 53)
 }

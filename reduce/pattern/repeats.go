@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"tracekit/engine"
-	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -69,9 +69,9 @@ func (p *plan) repeats(ctx context.Context, f *finder) (out *Repeats, untimed []
 	for out.Stride = 1; len(out.Which)/out.Stride*f.count > mostTimes; {
 		out.Stride *= 2
 	}
-	var releases *formulae.Releases
+	var releases *partners.Releases
 	if f.opts.Times != ExactTimes {
-		if releases, err = formulae.FindReleases(ctx, f.t, f.shared.ranks, 0, f.opts.Jobs); err != nil {
+		if releases, err = partners.Find(ctx, f.t, f.shared.ranks, 0, f.opts.Jobs); err != nil {
 			return nil, nil, err
 		}
 		defer releases.Release()
@@ -180,7 +180,7 @@ type measure struct {
 	one    bool           // intervals of a pattern may have other records: models stand for themselves
 	sums   map[int]*gapSum
 
-	releases *formulae.ReleaseCursor // nil: waits are not asked for
+	releases *partners.Cursor // nil: waits are not asked for
 	clock    *trace.ClockMap
 	own      *spill.Table[int64] // of each interval that ended
 	until    int64               // the call that goes on waits until then
@@ -216,7 +216,7 @@ func (m *measure) run(batches engine.Batches) error {
 			if m.own != nil {
 				kind = kindOf(b, row)
 			}
-			m.add(b.Time(row), formulae.Completes(kind))
+			m.add(b.Time(row), partners.Completes(kind))
 			if kind.Enters() {
 				if until, ok := m.releases.Of(seq); ok && until > math.MinInt64 {
 					m.until = until

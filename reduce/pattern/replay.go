@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 )
 
@@ -20,7 +20,7 @@ import (
 type replay struct {
 	repeats  *Repeats
 	src      trace.Source
-	ranks    *formulae.RankMap
+	ranks    *partners.Ranks
 	lanes    []*lane
 	rows     []int     // of each cut instance
 	count    []int     // rows of each variant
@@ -111,7 +111,7 @@ type gathering struct {
 }
 
 func newReplay(src trace.Source, r *Repeats) *replay {
-	return &replay{repeats: r, src: src, ranks: formulae.NewRankMap(src.Defs()), channels: make(map[channel]int)}
+	return &replay{repeats: r, src: src, ranks: partners.RanksOf(src.Defs()), channels: make(map[channel]int)}
 }
 
 // finish replays all runs, once.
@@ -395,14 +395,14 @@ func (r *replay) ready(i int, p *step) (t float64, ok bool, woken []int) {
 	}
 	t = math.Inf(-1)
 	ok = true
-	switch formulae.WaitsFor(p.op, p.rank, p.root) {
-	case formulae.ForAll:
+	switch partners.WaitsFor(p.op, p.rank, p.root) {
+	case partners.ForAll:
 		t, ok = m.latest, len(m.entered) >= int(p.size)
-	case formulae.ForRoot:
+	case partners.ForRoot:
 		if p.root < p.size {
 			t, ok = m.entered[p.root], has(m.entered, p.root)
 		}
-	case formulae.ForLower:
+	case partners.ForLower:
 		for rank := range p.rank {
 			if ok = ok && has(m.entered, rank); !ok {
 				break

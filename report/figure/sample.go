@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"tracekit/document/sample"
 	"tracekit/document/words"
 	"tracekit/plots"
 	"tracekit/stats/studies/sampling"
@@ -29,7 +30,7 @@ func ranksPlot(title string, results []*sampling.Result) (*plots.Figure, error) 
 
 // spacePlot draws the sample space, how many messages of each pair of ranks there are or were
 // sampled: the paper's figure 11.
-func spacePlot(title, scale string, x *sampling.Result, of func(*sampling.CategoryRow) uint64) (*plots.Figure, error) {
+func spacePlot(title, scale string, x *sampling.Result, of func(*sample.CategoryRow) uint64) (*plots.Figure, error) {
 	d := plots.MatrixData{Title: title, ScaleLabel: scale}
 	for i := range x.Categories {
 		c := &x.Categories[i]
@@ -92,13 +93,13 @@ func Sample(d *sampling.Document, add Add) error {
 		{"ranks", func() (*plots.Figure, error) { return ranksPlot(title, results) }},
 		{"categories", func() (*plots.Figure, error) { return categoriesPlot(title, results) }},
 		{"space", func() (*plots.Figure, error) {
-			return spacePlot("All messages: "+title, "messages", d.Result, func(c *sampling.CategoryRow) uint64 { return c.Population })
+			return spacePlot("All messages: "+title, "messages", d.Result, func(c *sample.CategoryRow) uint64 { return c.Population })
 		}},
 	}
 	for _, x := range results {
 		figures = append(figures, drawing{"space-" + x.Configuration, func() (*plots.Figure, error) {
 			return spacePlot(x.Configuration+", sample space: "+title, "messages sampled", x,
-				func(c *sampling.CategoryRow) uint64 { return c.Sampled })
+				func(c *sample.CategoryRow) uint64 { return c.Sampled })
 		}})
 	}
 	if d.Sweep != nil {

@@ -7,6 +7,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/compare"
 )
 
@@ -18,9 +19,9 @@ type keptRun struct {
 
 var keptRuns = &report.Table{Key: "runs", Title: "Runs", Columns: []report.Column{
 	{Title: "run", Value: report.Of(func(r *keptRun) any { return r.run.Trace.Path })},
-	{Title: "run time", Unit: report.Remarks, Value: report.Of(func(r *keptRun) any { return words.Time(r.run.Trace.DurationNs) })},
-	{Title: "all ranks", Unit: report.Remarks, Value: report.Of(func(r *keptRun) any { return words.Nanoseconds(r.time) })},
-	{Title: "parallel efficiency", Unit: report.Remarks, Value: report.Of(func(r *keptRun) any {
+	{Title: "run time", Unit: unit.Remarks, Value: report.Of(func(r *keptRun) any { return words.Time(r.run.Trace.DurationNs) })},
+	{Title: "all ranks", Unit: unit.Remarks, Value: report.Of(func(r *keptRun) any { return words.Nanoseconds(r.time) })},
+	{Title: "parallel efficiency", Unit: unit.Remarks, Value: report.Of(func(r *keptRun) any {
 		return words.ShareOrDash(cmp.Or(r.run.Figures["efficiency.without_init_finalize.parallel_efficiency"],
 			r.run.Figures["efficiency.parallel_efficiency"]))
 	})},
@@ -30,10 +31,10 @@ var keptPlaces = &report.Table{Key: "places", Title: "Places: means over runs, s
 	Note: "±: standard deviation of a run.", Columns: []report.Column{
 		{Title: "place", Value: report.Of(func(p *compare.PlaceSummary) any { return words.Place(p.SourceLine) })},
 		{Title: "operation", Value: report.Of(func(p *compare.PlaceSummary) any { return cmp.Or(string(p.Operation), "(outside MPI)") })},
-		{Title: "own time", Unit: report.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.Nanoseconds(p.OwnNs) })},
-		{Title: "±", Unit: report.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.ShareOrDash(p.OwnSpread) })},
-		{Title: "wait", Unit: report.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.Nanoseconds(p.WaitNs) })},
-		{Title: "±", Unit: report.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.ShareOrDash(p.WaitSpread) })},
+		{Title: "own time", Unit: unit.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.Nanoseconds(p.OwnNs) })},
+		{Title: "±", Unit: unit.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.ShareOrDash(p.OwnSpread) })},
+		{Title: "wait", Unit: unit.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.Nanoseconds(p.WaitNs) })},
+		{Title: "±", Unit: unit.Remarks, Value: report.Of(func(p *compare.PlaceSummary) any { return words.ShareOrDash(p.WaitSpread) })},
 	}}
 
 // Baseline prints the runs of a baseline and what their places take, with Top rows in each table.

@@ -13,6 +13,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/compare"
 )
 
@@ -117,11 +118,11 @@ func verdict(doc *outcome.Compare) string {
 }
 
 var efficiencies = &report.Table{Key: "efficiencies", Columns: []report.Column{
-	{Unit: report.Label, Value: report.Of(func(e *compare.Efficiency) any { return strings.ReplaceAll(e.Name, "_", " ") })},
-	{Key: "a", Title: "A", Unit: report.Points},
-	{Key: "b", Title: "B", Unit: report.Points},
-	{Key: "change", Title: "points", Unit: report.Gained},
-	{Key: "noise", Title: "± noise", Unit: report.Points},
+	{Unit: unit.Label, Value: report.Of(func(e *compare.Efficiency) any { return strings.ReplaceAll(e.Name, "_", " ") })},
+	{Key: "a", Title: "A", Unit: unit.Points},
+	{Key: "b", Title: "B", Unit: unit.Points},
+	{Key: "change", Title: "points", Unit: unit.Gained},
+	{Key: "noise", Title: "± noise", Unit: unit.Points},
 }}
 
 func printEfficiencies(out *report.Sections, doc *outcome.Compare) {
@@ -151,11 +152,11 @@ func changesTable(doc *outcome.Compare, title, note string) *report.Table {
 		{Title: "place", Value: report.Of(func(c *compare.Change) any { return words.Place(c.SourceLine) })},
 		{Title: "operation", Value: report.Of(func(c *compare.Change) any { return cmp.Or(string(c.Operation), "(outside MPI)") })},
 		{Title: "what", Value: report.Of(func(c *compare.Change) any { return quantity(c) })},
-		{Title: "A", Unit: report.Remarks, Value: side(doc.A.Rebuilt, func(c *compare.Change) float64 { return c.A })},
-		{Title: "B", Unit: report.Remarks, Value: side(doc.B.Rebuilt, func(c *compare.Change) float64 { return c.B })},
-		{Title: "change", Unit: report.Remarks, Value: report.Of(func(c *compare.Change) any { return changeText(c) })},
-		{Key: "noise", Title: "± noise", Unit: report.Share},
-		{Key: "weight_ns", Title: "weight", Unit: report.Mean},
+		{Title: "A", Unit: unit.Remarks, Value: side(doc.A.Rebuilt, func(c *compare.Change) float64 { return c.A })},
+		{Title: "B", Unit: unit.Remarks, Value: side(doc.B.Rebuilt, func(c *compare.Change) float64 { return c.B })},
+		{Title: "change", Unit: unit.Remarks, Value: report.Of(func(c *compare.Change) any { return changeText(c) })},
+		{Key: "noise", Title: "± noise", Unit: unit.Share},
+		{Key: "weight_ns", Title: "weight", Unit: unit.Mean},
 		{Title: "ranks", Value: report.Of(func(c *compare.Change) any { return rankList(c.Ranks) })},
 	}}
 }
@@ -248,10 +249,10 @@ func markedResult(name string, x float64, modelled bool) string {
 }
 
 var results = &report.Table{Key: "results", Title: "Results", Note: "Of the whole run, startup included.", Columns: []report.Column{
-	{Key: "name", Unit: report.Label},
-	{Title: "A", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.A, r.ModelledA) })},
-	{Title: "B", Unit: report.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.B, r.ModelledB) })},
-	{Key: "change", Title: "change", Unit: report.Share},
+	{Key: "name", Unit: unit.Label},
+	{Title: "A", Unit: unit.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.A, r.ModelledA) })},
+	{Title: "B", Unit: unit.Remarks, Value: report.Of(func(r *outcome.ResultChange) any { return markedResult(r.Name, r.B, r.ModelledB) })},
+	{Key: "change", Title: "change", Unit: unit.Share},
 }}
 
 // A named row says what the next one in a chain is of.
@@ -260,14 +261,14 @@ type named struct {
 }
 
 var spreads = &report.Table{Key: "spreads", Title: "Differences, B - A", Columns: []report.Column{
-	{Key: "name", Unit: report.Label},
-	{Key: "count", Title: "records", Unit: report.Count},
-	{Key: "min_ns", Title: "least", Unit: report.Time},
-	{Key: "mean_ns", Title: "mean", Unit: report.Mean},
-	{Key: "max_ns", Title: "most", Unit: report.Time},
-	{Key: "sigma_ns", Title: "σ", Unit: report.Mean},
-	{Key: "spread_ns", Title: "spread", Unit: report.Mean},
-	{Key: "fwhm_ns", Title: "full width at half maximum", Unit: report.Mean},
+	{Key: "name", Unit: unit.Label},
+	{Key: "count", Title: "records", Unit: unit.Count},
+	{Key: "min_ns", Title: "least", Unit: unit.Time},
+	{Key: "mean_ns", Title: "mean", Unit: unit.Mean},
+	{Key: "max_ns", Title: "most", Unit: unit.Time},
+	{Key: "sigma_ns", Title: "σ", Unit: unit.Mean},
+	{Key: "spread_ns", Title: "spread", Unit: unit.Mean},
+	{Key: "fwhm_ns", Title: "full width at half maximum", Unit: unit.Mean},
 }}
 
 // records prints the spreads, and the quality factors if there are any.
@@ -295,10 +296,10 @@ var qualities = &report.Table{Key: "statistics",
 	Title: "Events, and what statistics of them make again: spreads, and quality factors against both runs",
 	Columns: []report.Column{
 		{Title: "traces", Value: report.Of(func(q *outcome.QualityRow) any { return q.A + " - " + q.B })},
-		{Key: "paired", Title: "paired", Unit: report.Count},
-		{Key: "position_spread_ns", Title: "position", Unit: report.Mean},
+		{Key: "paired", Title: "paired", Unit: unit.Count},
+		{Key: "position_spread_ns", Title: "position", Unit: unit.Mean},
 		{Title: "factor", Value: report.Of(func(q *outcome.QualityRow) any { return words.Decimal(q.PositionFactor) })},
-		{Key: "block_spread_ns", Title: "block", Unit: report.Mean},
+		{Key: "block_spread_ns", Title: "block", Unit: unit.Mean},
 		{Title: "factor", Value: report.Of(func(q *outcome.QualityRow) any { return words.Decimal(q.BlockFactor) })},
 	}}
 

@@ -13,6 +13,7 @@ import (
 	"tracekit/formulae"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 )
 
 // Compress prints what a compressed file, of a name, has of the trace.
@@ -91,14 +92,14 @@ var learnedTable = &report.Table{Key: "learned",
 	Title: "Learned: static is the share of constructs, dynamic weighs them by how often they took place",
 	Columns: []report.Column{
 		{Title: "sequences", Value: report.Of(func(s *formulae.NamedShare) any { return s.Name })},
-		{Key: "constructs", Title: "constructs", Unit: report.Count},
-		{Key: "static", Title: "static", Unit: report.Share},
-		{Key: "dynamic", Title: "dynamic", Unit: report.Share},
-		{Key: "by_kind.identity", Title: "identity", Unit: report.Count},
-		{Key: "by_kind.general", Title: "general", Unit: report.Count},
-		{Key: "by_kind.iteration", Title: "iteration", Unit: report.Count},
-		{Key: "by_kind.cycle", Title: "cycle", Unit: report.Count},
-		{Key: "by_kind.failed", Title: "not learned", Unit: report.Count},
+		{Key: "constructs", Title: "constructs", Unit: unit.Count},
+		{Key: "static", Title: "static", Unit: unit.Share},
+		{Key: "dynamic", Title: "dynamic", Unit: unit.Share},
+		{Key: "by_kind.identity", Title: "identity", Unit: unit.Count},
+		{Key: "by_kind.general", Title: "general", Unit: unit.Count},
+		{Key: "by_kind.iteration", Title: "iteration", Unit: unit.Count},
+		{Key: "by_kind.cycle", Title: "cycle", Unit: unit.Count},
+		{Key: "by_kind.failed", Title: "not learned", Unit: unit.Count},
 	}}
 
 // learnedRows are the categories that have any construct.
@@ -122,13 +123,13 @@ func printUnlearned(out *report.Sections, heading string, list []formulae.Unlear
 		{Title: "call path", Value: report.Of(func(u *formulae.Unlearned) any {
 			return atSite(cmp.Or(strings.Join(u.CallPath, "/"), "(location)"), u.Site)
 		})},
-		{Title: "locations", Unit: report.Count, Value: report.Of(func(u *formulae.Unlearned) any { return len(u.Locations) })},
-		{Key: "values", Title: "values", Unit: report.Count},
-		{Title: "learned before", Unit: report.Share, Value: report.Of(func(u *formulae.Unlearned) any {
+		{Title: "locations", Unit: unit.Count, Value: report.Of(func(u *formulae.Unlearned) any { return len(u.Locations) })},
+		{Key: "values", Title: "values", Unit: unit.Count},
+		{Title: "learned before", Unit: unit.Share, Value: report.Of(func(u *formulae.Unlearned) any {
 			return float64(u.Described) / float64(max(u.Values, 1))
 		})},
-		{Key: "messages", Title: "of messages", Unit: report.Share},
-		{Key: "bytes", Title: "of bytes", Unit: report.Share},
+		{Key: "messages", Title: "of messages", Unit: unit.Share},
+		{Key: "bytes", Title: "of bytes", Unit: unit.Share},
 	}}, report.RowsOf(list))
 }
 
@@ -144,7 +145,7 @@ func printByMemory(out *report.Sections, rows []formulae.MemoryRow, what string,
 		Columns: []report.Column{{Key: "name", Title: "sequences"}}}
 	var list []memoryRow
 	for i := range rows {
-		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: strconv.Itoa(rows[i].Terms), Unit: report.Share})
+		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: strconv.Itoa(rows[i].Terms), Unit: unit.Share})
 		for _, s := range withPaper(&rows[i].Learned) {
 			if s.Constructs == 0 {
 				continue

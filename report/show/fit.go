@@ -9,6 +9,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/fit"
 )
 
@@ -62,16 +63,16 @@ var estimates = &report.Table{Key: "estimates",
 	Columns: []report.Column{
 		{Key: "operation", Title: "operation"},
 		{Key: "role", Title: "role"},
-		{Key: "processes", Title: "processes", Unit: report.Count},
-		{Key: "bytes", Title: "bytes", Unit: report.Bytes},
-		{Key: "window_ns", Title: "window", Unit: report.Time},
+		{Key: "processes", Title: "processes", Unit: unit.Count},
+		{Key: "bytes", Title: "bytes", Unit: unit.Bytes},
+		{Key: "window_ns", Title: "window", Unit: unit.Time},
 		{Key: "family", Title: "law"},
 		{Key: "by", Title: "by"},
-		{Key: "lambda", Title: "λ", Unit: report.Remarks},
-		{Key: "offset", Title: "offset", Unit: report.Remarks},
-		{Key: "chi2", Title: "χ²", Unit: report.Decimal},
-		{Key: "dof", Title: "ν", Unit: report.Plain},
-		{Key: "p_value", Title: "p", Unit: report.Decimal},
+		{Key: "lambda", Title: "λ", Unit: unit.Remarks},
+		{Key: "offset", Title: "offset", Unit: unit.Remarks},
+		{Key: "chi2", Title: "χ²", Unit: unit.Decimal},
+		{Key: "dof", Title: "ν", Unit: unit.Plain},
+		{Key: "p_value", Title: "p", Unit: unit.Decimal},
 		{Key: "verdict", Title: "accepted"},
 	}}
 
@@ -122,15 +123,15 @@ func yesNo(b bool) string {
 }
 
 var stability = &report.Table{Key: "stability", Columns: []report.Column{
-	{Key: "calls", Title: "calls", Unit: report.Count},
-	{Key: "t_min_ns", Title: "t_min", Unit: report.Time},
-	{Key: "t_max_ns", Title: "t_max", Unit: report.Time},
+	{Key: "calls", Title: "calls", Unit: unit.Count},
+	{Key: "t_min_ns", Title: "t_min", Unit: unit.Time},
+	{Key: "t_max_ns", Title: "t_max", Unit: unit.Time},
 	{Title: "law", Value: report.Of(func(r *outcome.StableRow) any { return cmp.Or(string(r.Law), "-") })},
-	{Key: "chi2", Title: "χ²", Unit: report.Decimal},
-	{Key: "dof", Title: "ν", Unit: report.Plain},
-	{Key: "p_value", Title: "p", Unit: report.Decimal},
-	{Key: "accepted", Title: "accepted", Unit: report.YesNo},
-	{Key: "within", Title: "t_max within 5 % of all", Unit: report.YesNo},
+	{Key: "chi2", Title: "χ²", Unit: unit.Decimal},
+	{Key: "dof", Title: "ν", Unit: unit.Plain},
+	{Key: "p_value", Title: "p", Unit: unit.Decimal},
+	{Key: "accepted", Title: "accepted", Unit: unit.YesNo},
+	{Key: "within", Title: "t_max within 5 % of all", Unit: unit.YesNo},
 }}
 
 func printStability(out *report.Sections, d *outcome.Fit) {

@@ -13,6 +13,7 @@ import (
 	"tracekit/formulae/sequence"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/trace"
 )
 
@@ -76,8 +77,8 @@ var formulaeTable = &report.Table{Key: "formulae", Title: "Formulae of communica
 	{Key: "path", Title: "call path"},
 	{Key: "what", Title: "sequence"},
 	{Title: "kind", Value: report.Of(func(s *sequenceOf) any { return kindText(s.AnnotatedSequence) })},
-	{Key: "values", Title: "values", Unit: report.Count},
-	{Key: "terms", Title: "terms", Unit: report.Count},
+	{Key: "values", Title: "values", Unit: unit.Count},
+	{Key: "terms", Title: "terms", Unit: unit.Count},
 	{Key: "formula", Title: "formula"},
 }}
 

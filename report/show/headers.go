@@ -12,6 +12,7 @@ import (
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/studies/headers"
 )
 
@@ -325,9 +326,9 @@ func printSampling(r *report.Sections, p *headers.Profile) {
 var costs = &report.Table{Key: "calls", Title: "Derived: what messages cost at least", Modelled: true, Columns: []report.Column{
 	{Key: "calls", Title: "calls"},
 	{Key: "side", Title: "side"},
-	{Key: "floor_ns", Title: "floor", Unit: report.Mean},
-	{Title: "per KiB", Unit: report.Mean, Value: report.Of(func(c *headers.CallRow) any { return 1024 * c.PerByteNs })},
-	{Title: "p", Unit: report.Decimal, Value: report.Of(func(c *headers.CallRow) any {
+	{Key: "floor_ns", Title: "floor", Unit: unit.Mean},
+	{Title: "per KiB", Unit: unit.Mean, Value: report.Of(func(c *headers.CallRow) any { return 1024 * c.PerByteNs })},
+	{Title: "p", Unit: unit.Decimal, Value: report.Of(func(c *headers.CallRow) any {
 		if c.Side == "" { // of the wire nothing is tested
 			return nil
 		}

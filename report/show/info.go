@@ -10,6 +10,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 )
 
 // Info prints what is in a trace, whose format has this label.
@@ -46,8 +47,8 @@ func Info(out *report.Sections, doc *outcome.Info, label string) {
 
 var communicators = &report.Table{Key: "communicators", Title: "Communicators", Columns: []report.Column{
 	{Title: "name", Value: report.Of(func(c *outcome.Communicators) any { return c.Name })},
-	{Title: "members", Unit: report.Count, Value: report.Of(func(c *outcome.Communicators) any { return c.Members })},
-	{Title: "number", Unit: report.Count, Value: report.Of(func(c *outcome.Communicators) any { return c.Count })},
+	{Title: "members", Unit: unit.Count, Value: report.Of(func(c *outcome.Communicators) any { return c.Members })},
+	{Title: "number", Unit: unit.Count, Value: report.Of(func(c *outcome.Communicators) any { return c.Count })},
 }}
 
 // A kindRow is how many there are of a kind.
@@ -58,7 +59,7 @@ type kindRow struct {
 
 func kinds(title string) *report.Table {
 	return &report.Table{Title: title, Columns: []report.Column{{Key: "kind", Title: "kind"},
-		{Key: "number", Title: "number", Unit: report.Count}}}
+		{Key: "number", Title: "number", Unit: unit.Count}}}
 }
 
 // counted makes rows of the numbers of kinds, without those of which there are none.

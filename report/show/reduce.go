@@ -11,6 +11,7 @@ import (
 	"tracekit/reduce/pattern"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/measurement"
 	"tracekit/topology"
 )
@@ -39,8 +40,8 @@ func Reduce(out *report.Sections, doc *outcome.Reduce) {
 		Note: "Each rule counts separately; several rules may cut one record.",
 		Columns: []report.Column{
 			{Key: "rule", Title: "rule"},
-			{Key: "records", Title: "records", Unit: report.Count},
-			{Title: "share", Unit: report.Remarks, Value: report.Of(func(r *reduce.RuleCut) any {
+			{Key: "records", Title: "records", Unit: unit.Count},
+			{Title: "share", Unit: unit.Remarks, Value: report.Of(func(r *reduce.RuleCut) any {
 				return words.PartOf(int64(r.Records), int64(doc.Records.Before))
 			})},
 		}}, report.RowsOf(doc.ByRule))
@@ -108,11 +109,11 @@ func figureText(metric string, v *float64) string {
 }
 
 var buffers = &report.Table{Key: "model", Title: "What the measurement would have cost", Columns: []report.Column{
-	{Key: "name", Unit: report.Label},
-	{Key: "records", Title: "records", Unit: report.Count},
-	{Key: "bytes", Title: "data", Unit: report.Bytes},
-	{Key: "flushes", Title: "flushes", Unit: report.Count},
-	{Title: "run time", Unit: report.Remarks, Value: report.Of(func(e *measurement.Effect) any { return "+" + words.ShareOrDash(e.Share) })},
+	{Key: "name", Unit: unit.Label},
+	{Key: "records", Title: "records", Unit: unit.Count},
+	{Key: "bytes", Title: "data", Unit: unit.Bytes},
+	{Key: "flushes", Title: "flushes", Unit: unit.Count},
+	{Title: "run time", Unit: unit.Remarks, Value: report.Of(func(e *measurement.Effect) any { return "+" + words.ShareOrDash(e.Share) })},
 }}
 
 // printBuffers shows what measuring would have cost, beside what the paper has measured.
@@ -132,9 +133,9 @@ func printTarget(out *report.Sections, b *outcome.Target) {
 			"Within: estimates from a sample differ by at most this from the run in 95 of 100 samples.", Columns: []report.Column{
 			{Key: "family", Title: "kind"},
 			{Title: "mildest that fits", Value: report.Of(func(t *reduce.Try) any { return strings.Join(t.Rules, "; ") })},
-			{Key: "records", Title: "records", Unit: report.Count},
-			{Key: "error", Title: "error", Unit: report.Share},
-			{Key: "within_share", Title: "within", Unit: report.Share},
+			{Key: "records", Title: "records", Unit: unit.Count},
+			{Key: "error", Title: "error", Unit: unit.Share},
+			{Key: "within_share", Title: "within", Unit: unit.Share},
 		}}, report.RowsOf(b.Tries))
 }
 
@@ -161,9 +162,9 @@ func certificate(out *report.Sections, heading, which string, figures []reduce.F
 	}
 	t := &report.Table{Key: "certificate", Title: heading, Columns: []report.Column{
 		{Key: "metric", Title: "figure"},
-		{Title: "full", Unit: report.Remarks, Value: report.Of(func(f *reduce.Figure) any { return figureText(f.Metric, f.Full) })},
-		{Title: which, Unit: report.Remarks, Value: report.Of(func(f *reduce.Figure) any { return figureText(f.Metric, f.Reduced) })},
-		{Title: "difference", Unit: report.Remarks, Value: report.Of(func(f *reduce.Figure) any { return Difference(*f) })},
+		{Title: "full", Unit: unit.Remarks, Value: report.Of(func(f *reduce.Figure) any { return figureText(f.Metric, f.Full) })},
+		{Title: which, Unit: unit.Remarks, Value: report.Of(func(f *reduce.Figure) any { return figureText(f.Metric, f.Reduced) })},
+		{Title: "difference", Unit: unit.Remarks, Value: report.Of(func(f *reduce.Figure) any { return Difference(*f) })},
 	}}
 	note := fmt.Sprintf("Of %s %s the same and %s within 1 %%. Error: %s, the mean difference, each at most 100 %%. Figures that are "+
 		"0 in both are left out.",
@@ -204,12 +205,12 @@ func are(n int) string {
 }
 
 var patterns = &report.Table{Key: "patterns", Title: "What repeats", Columns: []report.Column{
-	{Key: "first", Title: "first", Unit: report.Count},
-	{Key: "first_ns", Title: "at", Unit: report.Time},
-	{Key: "period_ns", Title: "period", Unit: report.Time},
-	{Key: "instances", Title: "instances", Unit: report.Count},
-	{Key: "kept", Title: "kept", Unit: report.Count},
-	{Key: "regenerated", Title: "cut", Unit: report.Count},
+	{Key: "first", Title: "first", Unit: unit.Count},
+	{Key: "first_ns", Title: "at", Unit: unit.Time},
+	{Key: "period_ns", Title: "period", Unit: unit.Time},
+	{Key: "instances", Title: "instances", Unit: unit.Count},
+	{Key: "kept", Title: "kept", Unit: unit.Count},
+	{Key: "regenerated", Title: "cut", Unit: unit.Count},
 }}
 
 // printPatterns prints what repeats.
@@ -269,10 +270,10 @@ func printPatternTimes(out *report.Sections, t *outcome.PatternTimes) {
 }
 
 var hops = &report.Table{Key: "hops", Title: "How far messages go", Columns: []report.Column{
-	{Key: "rank", Title: "rank", Unit: report.Count},
-	{Key: "average", Title: "hops", Unit: report.Number},
-	{Key: "torus", Title: "with wrap-around", Unit: report.Number},
-	{Key: "bytes", Title: "sent", Unit: report.Bytes},
+	{Key: "rank", Title: "rank", Unit: unit.Count},
+	{Key: "average", Title: "hops", Unit: unit.Number},
+	{Key: "torus", Title: "with wrap-around", Unit: unit.Number},
+	{Key: "bytes", Title: "sent", Unit: unit.Bytes},
 }}
 
 // printHops prints how far messages go.

@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"tracekit/document"
+	"tracekit/document/sample"
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/studies/sampling"
 )
 
@@ -16,7 +18,7 @@ import (
 func Sample(r *report.Sections, d *sampling.Document, clock document.Clock) {
 	r.Analysis = &document.Analysis{Trace: d.Trace, Selection: d.Selection, Clock: clock, Findings: d.Findings}
 	results := d.Results()
-	r.Sites = slices.ContainsFunc(d.Categories, func(c sampling.CategoryRow) bool {
+	r.Sites = slices.ContainsFunc(d.Categories, func(c sample.CategoryRow) bool {
 		return c.Send != nil && (c.Send.Region != "" || c.Send.File != "")
 	})
 	r.Header()
@@ -63,16 +65,16 @@ var configurations = &report.Table{Key: "configurations", Title: "Configurations
 		"all. Latency, bytes: error of sampled means. p: χ² test against a random sample.",
 	Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Key: "sampled.messages", Title: "sampled", Unit: report.Count},
-		{Key: "sampled.share", Title: "share", Unit: report.Share},
-		{Key: "coverage.categories", Title: "categories", Unit: report.Share},
-		{Key: "coverage.messages", Title: "messages", Unit: report.Share},
-		{Title: "after pause", Unit: report.Share, Modelled: true,
+		{Key: "sampled.messages", Title: "sampled", Unit: unit.Count},
+		{Key: "sampled.share", Title: "share", Unit: unit.Share},
+		{Key: "coverage.categories", Title: "categories", Unit: unit.Share},
+		{Key: "coverage.messages", Title: "messages", Unit: unit.Share},
+		{Title: "after pause", Unit: unit.Share, Modelled: true,
 			Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Sampled })},
-		{Title: "of all", Unit: report.Share, Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Population })},
-		{Title: "latency", Unit: report.Remarks, Modelled: true, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanError) })},
-		{Title: "bytes", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanBytesError) })},
-		{Title: "p", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any { return probability(x.Bias.PValue) })},
+		{Title: "of all", Unit: unit.Share, Value: report.Of(func(x *sampling.Result) any { return x.Bias.AfterPause.Population })},
+		{Title: "latency", Unit: unit.Remarks, Modelled: true, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanError) })},
+		{Title: "bytes", Unit: unit.Remarks, Value: report.Of(func(x *sampling.Result) any { return off(x.Bias.MeanBytesError) })},
+		{Title: "p", Unit: unit.Remarks, Value: report.Of(func(x *sampling.Result) any { return probability(x.Bias.PValue) })},
 		{Title: "like random", Value: report.Of(func(x *sampling.Result) any { return likeRandom(x) })},
 	}}
 
@@ -117,7 +119,7 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 		number := func(v float64) string { return words.Count(int64(v + 0.5)) }
 		for i, row := range []struct {
 			of     string
-			e      *sampling.Estimate
+			e      *sample.Estimate
 			format func(float64) string
 		}{
 			{"messages", &e.Messages, number},
@@ -141,8 +143,8 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 			}
 			how := ""
 			if i == 0 {
-				how = map[sampling.Method]string{sampling.HorvitzThompson: "Horvitz–Thompson", sampling.Counted: "counted",
-					sampling.Naive: "naive", sampling.Nothing: "nothing is sampled"}[e.Method]
+				how = map[sample.Method]string{sample.HorvitzThompson: "Horvitz–Thompson", sample.Counted: "counted",
+					sample.Naive: "naive", sample.Nothing: "nothing is sampled"}[e.Method]
 			}
 			g.Add(append(cells, row.format(float64(row.e.True)), off(row.e.Error), how)...)
 		}
@@ -152,19 +154,19 @@ func printSampleEstimates(r *report.Sections, results []*sampling.Result) {
 
 // A senderRow is what a rank has sampled with each configuration.
 type senderRow struct {
-	sampling.RankRow
+	sample.RankRow
 	By []uint64 `json:"by"`
 }
 
 // printSampledRanks prints the paper's figure 9: messages sampled per rank.
 func printSampledRanks(r *report.Sections, results []*sampling.Result) {
 	t := &report.Table{Key: "ranks", Title: "Messages sampled by sender", What: "ranks", Columns: []report.Column{
-		{Key: "rank", Title: "rank", Unit: report.Rank},
-		{Key: "population", Title: "sent", Unit: report.Count},
+		{Key: "rank", Title: "rank", Unit: unit.Rank},
+		{Key: "population", Title: "sent", Unit: unit.Count},
 	}}
 	rows := make([]senderRow, len(results[0].Sampled.Ranks))
 	for n, x := range results {
-		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("by.%d", n), Title: x.Configuration, Unit: report.Count})
+		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("by.%d", n), Title: x.Configuration, Unit: unit.Count})
 		for i, rank := range x.Sampled.Ranks {
 			rows[i].RankRow, rows[i].By = rank, append(rows[i].By, rank.Sampled)
 		}
@@ -177,15 +179,15 @@ func printSampledRanks(r *report.Sections, results []*sampling.Result) {
 func printCategories(r *report.Sections, x *sampling.Result) {
 	shown := x.Categories[:min(len(x.Categories), r.Top)]
 	titles := []string{"<identifier", "from→to", "bytes", "<sent by", "<received by", "of all", "sampled", text.Modelled + "mean off"}
-	var classes []sampling.DecadeRow
+	var classes []sample.DecadeRow
 	for _, c := range shown {
 		for _, f := range c.Freq {
-			if !slices.ContainsFunc(classes, func(o sampling.DecadeRow) bool { return decadeName(o) == decadeName(f) }) {
+			if !slices.ContainsFunc(classes, func(o sample.DecadeRow) bool { return decadeName(o) == decadeName(f) }) {
 				classes = append(classes, f)
 			}
 		}
 	}
-	slices.SortFunc(classes, func(a, b sampling.DecadeRow) int { return cmp.Compare(start(a), start(b)) })
+	slices.SortFunc(classes, func(a, b sample.DecadeRow) int { return cmp.Compare(start(a), start(b)) })
 	if x.Settings.Analysis == sampling.Freq.String() {
 		for _, f := range classes {
 			titles = append(titles, decadeName(f))
@@ -225,7 +227,7 @@ func printCategories(r *report.Sections, x *sampling.Result) {
 }
 
 // start returns where a decade begins, -1 for times below 0.
-func start(f sampling.DecadeRow) int64 {
+func start(f sample.DecadeRow) int64 {
 	if f.From == nil {
 		return -1
 	}
@@ -233,7 +235,7 @@ func start(f sampling.DecadeRow) int64 {
 }
 
 // decadeName names a decade by its begin.
-func decadeName(f sampling.DecadeRow) string {
+func decadeName(f sample.DecadeRow) string {
 	if f.From == nil {
 		return "below 0"
 	}
@@ -249,14 +251,14 @@ func decadeName(f sampling.DecadeRow) string {
 }
 
 // receiveName names the site of a receive: where that is the place of the send, by its operation alone.
-func receiveName(c *sampling.CategoryRow) string {
+func receiveName(c *sample.CategoryRow) string {
 	if c.Receive != nil && c.Send != nil && c.Receive.SourceLine == c.Send.SourceLine {
 		return string(c.Receive.Operation)
 	}
 	return siteName(c.Receive)
 }
 
-func siteName(s *sampling.SiteRow) string {
+func siteName(s *sample.SiteRow) string {
 	if s == nil {
 		return "(pooled)"
 	}
@@ -284,7 +286,7 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 			continue
 		}
 		name := x.Configuration
-		for i, row := range []sampling.AnalysisRow{a.LateSender, a.LateReceiver} {
+		for i, row := range []sample.AnalysisRow{a.LateSender, a.LateReceiver} {
 			g.Add(name, []string{"late sender", "late receiver"}[i], "", orNone(row.Estimate), orNone(row.Low), orNone(row.High),
 				words.Time(row.Messages), words.Time(row.True))
 			name = ""
@@ -300,17 +302,17 @@ func printAnalyses(r *report.Sections, results []*sampling.Result) {
 func printCosts(r *report.Sections, d *sampling.Document) {
 	r.Table(&report.Table{Key: "costs", Title: "What sampling would have cost", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Title: "small message", Unit: report.Remarks,
+		{Title: "small message", Unit: unit.Remarks,
 			Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.BaselineUs) })},
-		{Title: "with sampling", Unit: report.Remarks,
+		{Title: "with sampling", Unit: unit.Remarks,
 			Value: report.Of(func(x *sampling.Result) any { return microseconds(x.Model.WithSamplingUs) })},
-		{Title: "run time", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any {
+		{Title: "run time", Unit: unit.Remarks, Value: report.Of(func(x *sampling.Result) any {
 			if x.Model.Slowdown == nil {
 				return "-"
 			}
 			return "+" + words.Share(*x.Model.Slowdown-1)
 		})},
-		{Title: "in the paper", Unit: report.Remarks, Value: report.Of(func(x *sampling.Result) any {
+		{Title: "in the paper", Unit: unit.Remarks, Value: report.Of(func(x *sampling.Result) any {
 			if x.Model.PaperUs == nil {
 				return "-"
 			}
@@ -322,8 +324,8 @@ func printCosts(r *report.Sections, d *sampling.Document) {
 		microseconds(d.Costs.Sample/1000), microseconds(d.Costs.Write/1000)))
 	r.Table(&report.Table{Key: "paper", Title: "The paper's ping-pong of 4 bytes, and this model of it", Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Title: "measured", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return microseconds(p.MeasuredUs) })},
-		{Title: "model", Unit: report.Remarks, Value: report.Of(func(p *sampling.PaperRow) any { return microseconds(p.ModelUs) })},
+		{Title: "measured", Unit: unit.Remarks, Value: report.Of(func(p *sample.PaperRow) any { return microseconds(p.MeasuredUs) })},
+		{Title: "model", Unit: unit.Remarks, Value: report.Of(func(p *sample.PaperRow) any { return microseconds(p.ModelUs) })},
 	}}, report.RowsOf(d.Paper))
 }
 
@@ -345,12 +347,12 @@ func printPlan(r *report.Sections, p *sampling.Plan) {
 	}
 	r.Table(&report.Table{Key: "plan", Title: "Plan: " + p.Goal, Columns: []report.Column{
 		{Key: "configuration", Title: "configuration"},
-		{Title: "cost", Unit: report.Remarks, Value: report.Of(func(x *sampling.PlanRow) any { return fmt.Sprintf("%.2f µs", x.CostUs) })},
-		{Key: "share", Title: "share", Unit: report.Share},
-		{Key: "messages_error", Title: "messages", Unit: report.Share},
-		{Key: "bytes_error", Title: "bytes", Unit: report.Share},
-		{Key: "latency_error", Title: "latency", Unit: report.Share},
-		{Unit: report.Label, Value: report.Of(func(x *sampling.PlanRow) any {
+		{Title: "cost", Unit: unit.Remarks, Value: report.Of(func(x *sampling.PlanRow) any { return fmt.Sprintf("%.2f µs", x.CostUs) })},
+		{Key: "share", Title: "share", Unit: unit.Share},
+		{Key: "messages_error", Title: "messages", Unit: unit.Share},
+		{Key: "bytes_error", Title: "bytes", Unit: unit.Share},
+		{Key: "latency_error", Title: "latency", Unit: unit.Share},
+		{Unit: unit.Label, Value: report.Of(func(x *sampling.PlanRow) any {
 			switch {
 			case x.Configuration == p.Chosen:
 				return "← the cheapest that reaches it"

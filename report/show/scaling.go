@@ -12,6 +12,7 @@ import (
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scaling"
 )
@@ -66,13 +67,13 @@ type factorRow struct {
 // printFactors prints the table of modelfactors.
 func printFactors(out *report.Sections, doc *outcome.Scaling) {
 	t := &report.Table{Key: "factors", Title: "Efficiencies and scalabilities by processes",
-		Columns: []report.Column{{Key: "name", Unit: report.Label}}}
+		Columns: []report.Column{{Key: "name", Unit: unit.Label}}}
 	if len(doc.Sizes) > 1 && doc.Comparable.Alike {
 		t.Note = "Scalabilities and speedup refer to the smallest size. In per cent."
 	}
 	for i := range doc.Sizes {
 		t.Columns = append(t.Columns, report.Column{Key: fmt.Sprintf("sizes.%d", i), Title: runSizeName(&doc.Sizes[i]),
-			Unit: report.Remarks})
+			Unit: unit.Remarks})
 	}
 	var rows []report.Row
 	row := func(name string, text func(*scaling.Size) string) {
@@ -118,7 +119,7 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 	}
 	last := len(doc.Sizes) - 1
 	with := func(size int) report.Column {
-		return report.Column{Key: fmt.Sprintf("values.%d", size), Title: "with " + runSizeName(&doc.Sizes[size]), Unit: report.Mean}
+		return report.Column{Key: fmt.Sprintf("values.%d", size), Title: "with " + runSizeName(&doc.Sizes[size]), Unit: unit.Mean}
 	}
 	out.Table(&report.Table{Key: "models", Title: fmt.Sprintf("Where the time goes with %s processes: time of a process in the mean, "+
 		"without what is called", words.Count(doc.At)),
@@ -127,12 +128,12 @@ func printModels(out *report.Sections, doc *outcome.Scaling) {
 		Columns: []report.Column{
 			{Title: "place", Value: report.Of(func(m *scaling.PlaceModel) any { return m.PlaceRow.Name() })},
 			with(last),
-			{Key: "predicted", Title: "with " + words.Count(doc.At), Unit: report.Mean},
-			{Key: "share", Title: "share", Unit: report.Share},
-			{Key: "low", Title: "at least", Unit: report.Mean},
-			{Key: "high", Title: "at most", Unit: report.Mean},
-			{Key: "smape", Title: "error", Unit: report.Share},
-			{Title: "model", Unit: report.Remarks, Value: report.Of(func(m *scaling.PlaceModel) any { return modelFormula(m) })},
+			{Key: "predicted", Title: "with " + words.Count(doc.At), Unit: unit.Mean},
+			{Key: "share", Title: "share", Unit: unit.Share},
+			{Key: "low", Title: "at least", Unit: unit.Mean},
+			{Key: "high", Title: "at most", Unit: unit.Mean},
+			{Key: "smape", Title: "error", Unit: unit.Share},
+			{Title: "model", Unit: unit.Remarks, Value: report.Of(func(m *scaling.PlaceModel) any { return modelFormula(m) })},
 		}}, report.RowsOf(doc.Models[:min(out.Top, len(doc.Models))]))
 	unmodelled := &report.Table{Key: "unmodelled", Title: "Places without a model: they have time in fewer than three sizes",
 		Columns: []report.Column{{Title: "place", Value: report.Of(func(p *scaling.PlaceRow) any { return p.Name() })}}}
@@ -170,7 +171,7 @@ func printOverheads(out *report.Sections, doc *outcome.Scaling) {
 	second.Columns = slices.Clone(second.Columns)
 	for i := range o.Sizes {
 		second.Columns = append(second.Columns, report.Column{Key: fmt.Sprintf("shares.%d", i), Title: runSizeName(&doc.Sizes[i]),
-			Unit: report.Remarks})
+			Unit: unit.Remarks})
 	}
 	var rows, shares []report.Row
 	for i := range o.Lines[:min(out.Top, len(o.Lines))] {
@@ -198,15 +199,15 @@ var nextPoints = &report.Table{Key: "measure_next", Title: "What a benchmark sho
 	Columns: []report.Column{
 		{Key: "operation", Title: "operation"},
 		{Key: "role", Title: "role"},
-		{Key: "processes", Title: "processes", Unit: report.Count},
-		{Key: "bytes", Title: "bytes", Unit: report.Bytes},
-		{Key: "calls", Title: "calls", Unit: report.Count},
-		{Key: "t_max_ns", Title: "t_max", Unit: report.Time},
-		{Key: "low_ns", Title: "low", Unit: report.Time},
-		{Key: "high_ns", Title: "high", Unit: report.Time},
-		{Key: "low_overhead_ns", Title: "overhead from", Unit: report.Time},
-		{Key: "high_overhead_ns", Title: "to", Unit: report.Time},
-		{Key: "says", Title: "verdict", Unit: report.Remarks},
+		{Key: "processes", Title: "processes", Unit: unit.Count},
+		{Key: "bytes", Title: "bytes", Unit: unit.Bytes},
+		{Key: "calls", Title: "calls", Unit: unit.Count},
+		{Key: "t_max_ns", Title: "t_max", Unit: unit.Time},
+		{Key: "low_ns", Title: "low", Unit: unit.Time},
+		{Key: "high_ns", Title: "high", Unit: unit.Time},
+		{Key: "low_overhead_ns", Title: "overhead from", Unit: unit.Time},
+		{Key: "high_overhead_ns", Title: "to", Unit: unit.Time},
+		{Key: "says", Title: "verdict", Unit: unit.Remarks},
 	}}
 
 // A nextRow is a point that a profile lacks, with what the verdict depends on it.

@@ -10,6 +10,7 @@ import (
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
+	"tracekit/report/unit"
 	"tracekit/stats/whatif"
 )
 
@@ -155,8 +156,8 @@ func signed(ns int64) string {
 var gains = &report.Table{Key: "gains", Title: "Gains", Columns: []report.Column{
 	{Key: "place", Title: "place"},
 	{Key: "change", Title: "change"},
-	{Title: "gain", Unit: report.Remarks, Value: report.Of(func(g *whatif.Gain) any { return signed(g.GainNs) })},
-	{Key: "gain_share", Title: "share", Unit: report.Share},
+	{Title: "gain", Unit: unit.Remarks, Value: report.Of(func(g *whatif.Gain) any { return signed(g.GainNs) })},
+	{Key: "gain_share", Title: "share", Unit: unit.Share},
 }}
 
 // An end is when a rank ended, and would.
@@ -170,10 +171,10 @@ func (e *end) earlier() int64 { return e.Baseline - e.Predicted }
 
 var ends = &report.Table{Key: "ends", Title: "Ends of ranks", Note: "Times after the start of the run, largest moves first.",
 	Columns: []report.Column{
-		{Key: "rank", Title: "rank", Unit: report.Plain},
-		{Key: "baseline_ns", Title: "recorded", Unit: report.Time},
-		{Key: "predicted_ns", Title: "predicted", Unit: report.Time},
-		{Title: "earlier", Unit: report.Remarks, Value: report.Of(func(e *end) any { return signed(e.earlier()) })},
+		{Key: "rank", Title: "rank", Unit: unit.Plain},
+		{Key: "baseline_ns", Title: "recorded", Unit: unit.Time},
+		{Key: "predicted_ns", Title: "predicted", Unit: unit.Time},
+		{Title: "earlier", Unit: unit.Remarks, Value: report.Of(func(e *end) any { return signed(e.earlier()) })},
 	}}
 
 // printEnds prints when the ranks end whose end moves most.
@@ -199,18 +200,18 @@ var slacks = &report.Table{Key: "slack", Title: "Slack of ranks",
 	Note: "Slack: how much later a rank could be at its most critical call without a later end. Ranks without slack lie on the " +
 		"critical path.",
 	Columns: []report.Column{
-		{Key: "rank", Title: "rank", Unit: report.Plain},
-		{Key: "slack_ns", Title: "slack", Unit: report.Time},
+		{Key: "rank", Title: "rank", Unit: unit.Plain},
+		{Key: "slack_ns", Title: "slack", Unit: unit.Time},
 	}}
 
 var nextPaths = &report.Table{Key: "next", Title: "Next paths",
 	Note: "Longest paths that are not critical, each named by a call on it. Speeding up one place saves at most the distance to " +
 		"the first, unless the place is on it too.",
 	Columns: []report.Column{
-		{Key: "shorter_ns", Title: "shorter by", Unit: report.Time},
-		{Key: "rank", Title: "rank", Unit: report.Rank},
+		{Key: "shorter_ns", Title: "shorter by", Unit: unit.Time},
+		{Key: "rank", Title: "rank", Unit: unit.Rank},
 		{Key: "place", Title: "through"},
-		{Key: "start_ns", Title: "at", Unit: report.Time},
+		{Key: "start_ns", Title: "at", Unit: unit.Time},
 	}}
 
 func slack(out *report.Sections, s *outcome.Slack, missing []bool) {

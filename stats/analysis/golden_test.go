@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"tracekit/document"
+	"tracekit/document/counter"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/merge"
@@ -233,9 +234,9 @@ func briefProfile(b *bytes.Buffer, a *analysis.Result) {
 		}
 	}
 	if a.Counters != nil {
-		briefCounters(b, "all", a.Counters.CounterTotals)
+		briefCounters(b, "all", a.Counters.Totals)
 		for _, r := range a.Counters.Ranks {
-			briefCounters(b, fmt.Sprint(r.Rank), r.CounterTotals)
+			briefCounters(b, fmt.Sprint(r.Rank), r.Totals)
 		}
 	}
 	parent := make(map[field.Path]document.CallPathRow)
@@ -256,7 +257,7 @@ func briefProfile(b *bytes.Buffer, a *analysis.Result) {
 	}
 }
 
-func briefCounters(b *bytes.Buffer, of string, c document.CounterTotals) {
+func briefCounters(b *bytes.Buffer, of string, c counter.Totals) {
 	fmt.Fprintf(b, "useful-counters %s time %d", of, c.UsefulNs)
 	for _, v := range []struct {
 		name  string

@@ -6,7 +6,7 @@ import (
 
 	"tracekit/codec"
 	"tracekit/codec/model"
-	"tracekit/document"
+	"tracekit/document/counter"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -76,7 +76,7 @@ func (p *part) code(c *codec.Coder, of *collector) {
 			c.Refuse("region %d waits never", *r)
 		}
 	})
-	codec.List(c, &p.counters, func(s *document.CounterSeries) { codeSeries(c, s) })
+	codec.List(c, &p.counters, func(s *counter.Series) { codeSeries(c, s) })
 	model.Ledger(c, &p.ledger)
 }
 
@@ -87,7 +87,7 @@ func orEmpty[T any](c *codec.Coder, store *spill.Store, table **spill.Table[T]) 
 	}
 }
 
-func codeSeries(c *codec.Coder, s *document.CounterSeries) {
+func codeSeries(c *codec.Coder, s *counter.Series) {
 	codec.Text(c, &s.Name)
 	codec.Text(c, &s.Unit)
 	codec.Number(c, &s.Rank)

@@ -3,7 +3,7 @@ package devices
 import (
 	"strings"
 
-	"tracekit/document"
+	"tracekit/document/counter"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -54,7 +54,7 @@ type part struct {
 	launches *spill.Table[launch] // ascending in enter
 	steps    []step
 	waits    map[trace.RegionID]*hostWait
-	counters []document.CounterSeries
+	counters []counter.Series
 	ledger   trace.Ledger
 }
 

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"tracekit/document"
 	"tracekit/document/accelerator"
+	"tracekit/document/counter"
 	"tracekit/engine"
 	"tracekit/stats/scope"
 	"tracekit/stats/waits"
@@ -22,9 +22,9 @@ type Options struct {
 
 // A Result is what a Finder finds.
 type Result struct {
-	Devices  []accelerator.Device     // by rank, then in order of their location groups
-	Path     *accelerator.Path        // nil: there are no devices
-	Counters []document.CounterSeries // by location, then in order of their definitions
+	Devices  []accelerator.Device // by rank, then in order of their location groups
+	Path     *accelerator.Path    // nil: there are no devices
+	Counters []counter.Series     // by location, then in order of their definitions
 	Findings []trace.Finding
 }
 

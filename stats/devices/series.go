@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"tracekit/document"
+	"tracekit/document/counter"
 	"tracekit/document/field"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
@@ -121,8 +121,8 @@ func (x *seriesSum) grow(s *series, typ trace.ValueType, bits uint64, v float64)
 func (x *seriesSum) accumulates() bool { return x.resets < 2 && !x.partly }
 
 // rows returns the rows of the document.
-func (s *series) rows(c *collector) []document.CounterSeries {
-	var out []document.CounterSeries
+func (s *series) rows(c *collector) []counter.Series {
+	var out []counter.Series
 	d := c.t.Defs
 	resolution := float64(d.Clock.Resolution)
 	for _, member := range s.order {
@@ -131,7 +131,7 @@ func (s *series) rows(c *collector) []document.CounterSeries {
 			continue
 		}
 		scale := def.Scale()
-		row := document.CounterSeries{Name: d.String(def.Name), Unit: d.String(def.Unit), Rank: field.Rank(c.t.Rank[s.location]),
+		row := counter.Series{Name: d.String(def.Name), Unit: d.String(def.Unit), Rank: field.Rank(c.t.Rank[s.location]),
 			Place: c.place(s.location), Samples: x.samples, FromNs: c.ns(x.from - d.Clock.GlobalOffset), ToNs: c.ns(x.to - d.Clock.GlobalOffset),
 			Accumulates: def.Mode&trace.MetricProperty == trace.MetricAccumulated && x.accumulates(), Falls: x.wraps + x.resets}
 		number := func(v float64) *float64 { return numbers.Known(v * scale) }

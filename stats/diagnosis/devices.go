@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"tracekit/document"
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
+	"tracekit/document/doubt"
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/stats/analysis"
@@ -117,7 +117,7 @@ func (f *deviceFinder) late() []cause.Cause {
 		c.Headline, rank = fmt.Sprintf("The records of %s start late", words.Ranks(c.Ranks)), &c.Ranks[0]
 	}
 	if share := float64(row.TimeNs) / float64(f.run); share >= doubtful {
-		f.a.Doubts = append(f.a.Doubts, document.Doubt{Kind: document.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
+		f.a.Doubts = append(f.a.Doubts, doubt.Sign{Kind: doubt.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
 		return nil
 	}
 	c.Text = fmt.Sprintf("They start %s after the first, and others wait for them. The time until then is not recorded.",

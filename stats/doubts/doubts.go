@@ -4,14 +4,14 @@ package doubts
 import (
 	"slices"
 
-	"tracekit/document"
+	"tracekit/document/doubt"
 	"tracekit/spill"
 	"tracekit/trace"
 )
 
 // Find returns the doubts; none if there are no signs.
-func Find(t *trace.Trace) []document.Doubt {
-	var out []document.Doubt
+func Find(t *trace.Trace) []doubt.Sign {
+	var out []doubt.Sign
 	if d := timeSlices(t); d != nil {
 		out = append(out, *d)
 	}
@@ -55,7 +55,7 @@ const (
 var timeSlicesNs = []int64{4_000_000, 10_000_000, 1_000_000}
 
 // timeSlices looks for calls of MPI that last multiples of a time slice.
-func timeSlices(t *trace.Trace) *document.Doubt {
+func timeSlices(t *trace.Trace) *doubt.Sign {
 	var ns []int64
 	sample(t.Calls, 4*looked, func(c *trace.Call) {
 		if !c.Open {
@@ -80,7 +80,7 @@ func timeSlices(t *trace.Trace) *document.Doubt {
 			}
 		}
 		if share := float64(hits) / float64(max(1, all)); all >= leastCalls && share >= onMultiples && often >= multiples {
-			return &document.Doubt{Kind: document.TimeSlices, Instances: uint64(all), SliceNs: slice, Share: &share}
+			return &doubt.Sign{Kind: doubt.TimeSlices, Instances: uint64(all), SliceNs: slice, Share: &share}
 		}
 	}
 	return nil
@@ -94,7 +94,7 @@ const (
 )
 
 // slowCollectives looks for small collectives that take long though all ranks are there, while others of the same operation do not.
-func slowCollectives(t *trace.Trace) (found *document.Doubt) {
+func slowCollectives(t *trace.Trace) (found *doubt.Sign) {
 	byOp := make(map[trace.CollectiveOp][]int64)
 	sample([]*spill.Table[trace.Collective]{t.Collectives}, looked, func(c *trace.Collective) {
 		if p := c.Op.Pattern(); c.Count < 2 || c.Count < c.Size || c.Mismatch || p != trace.PatternBarrier && p != trace.PatternAllToAll {
@@ -113,7 +113,7 @@ func slowCollectives(t *trace.Trace) (found *document.Doubt) {
 	})
 	for op, ns := range byOp {
 		slices.Sort(ns)
-		d := document.Doubt{Kind: document.SlowCollectives, Operation: "MPI_" + op.String(), Instances: uint64(len(ns))}
+		d := doubt.Sign{Kind: doubt.SlowCollectives, Operation: "MPI_" + op.String(), Instances: uint64(len(ns))}
 		d.FastNs, d.MedianNs = ns[len(ns)/10], ns[len(ns)/2]
 		if len(ns) >= leastInstances && d.FastNs <= fast && d.MedianNs >= slow &&
 			(found == nil || d.Instances > found.Instances || d.Instances == found.Instances && d.Operation < found.Operation) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/document"
+	"tracekit/document/doubt"
 	"tracekit/merge"
 	"tracekit/stats/doubts"
 	"tracekit/stats/statstest"
@@ -14,7 +14,7 @@ import (
 )
 
 // found returns the doubts of two ranks that make calls of MPI.
-func found(t *testing.T, ranks ...string) []document.Doubt {
+func found(t *testing.T, ranks ...string) []doubt.Sign {
 	t.Helper()
 	var members []string
 	for r := range ranks {
@@ -57,7 +57,7 @@ func TestTimeSlices(t *testing.T) {
 		{"short", func(int) int { return 1000 + r.IntN(1000) }, 0},
 	} {
 		got := found(t, calls(c.duration), calls(c.duration))
-		if c.slice == 0 && len(got) > 0 || c.slice > 0 && (len(got) != 1 || got[0].Kind != document.TimeSlices ||
+		if c.slice == 0 && len(got) > 0 || c.slice > 0 && (len(got) != 1 || got[0].Kind != doubt.TimeSlices ||
 			got[0].SliceNs != c.slice) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -67,7 +67,7 @@ func TestTimeSlices(t *testing.T) {
 // TestSlowCollectives states that small collectives that mostly take milliseconds once all ranks are there are a doubt if some are fast:
 // where none is, the network may be slow; and that waiting for the last rank is none.
 func TestSlowCollectives(t *testing.T) {
-	run := func(arrives, transfer func(i int) int) []document.Doubt {
+	run := func(arrives, transfer func(i int) int) []doubt.Sign {
 		var ranks [2]strings.Builder
 		for i := range 60 {
 			at := 50_000_000 * i
@@ -81,7 +81,7 @@ func TestSlowCollectives(t *testing.T) {
 		return found(t, ranks[0].String(), ranks[1].String())
 	}
 	at := func(times ...int) func(int) int { return func(i int) int { return times[i%len(times)] } }
-	if got := run(at(0), at(20_000, 3_100_000, 5_700_000, 2_300_000)); len(got) != 1 || got[0].Kind != document.SlowCollectives ||
+	if got := run(at(0), at(20_000, 3_100_000, 5_700_000, 2_300_000)); len(got) != 1 || got[0].Kind != doubt.SlowCollectives ||
 		got[0].MedianNs < 2_000_000 {
 		t.Errorf("slow collectives among fast ones: %+v", got)
 	}
@@ -96,7 +96,7 @@ func TestSlowCollectives(t *testing.T) {
 // TestSlowData states that small messages one way, none of which is as fast as a network, are a doubt: the receiver's clock is 60 ms ahead.
 // That some are fast, or that the receiver is not in its call yet, is none.
 func TestSlowData(t *testing.T) {
-	run := func(ahead func(i int) int, late int) []document.Doubt {
+	run := func(ahead func(i int) int, late int) []doubt.Sign {
 		var ranks [2]strings.Builder
 		for i := range 20 {
 			sent, left := 20_000_000*(i+1), 20_000_000*(i+1)+ahead(i)
@@ -106,7 +106,7 @@ func TestSlowData(t *testing.T) {
 		return found(t, ranks[0].String(), ranks[1].String())
 	}
 	ahead := func(int) int { return 60_000_000 }
-	if got := run(ahead, 18_000_000); len(got) != 1 || got[0].Kind != document.SlowData || *got[0].From != 0 || *got[0].Rank != 1 ||
+	if got := run(ahead, 18_000_000); len(got) != 1 || got[0].Kind != doubt.SlowData || *got[0].From != 0 || *got[0].Rank != 1 ||
 		got[0].FastNs != 18_000_000 || got[0].Instances != 20 {
 		t.Errorf("clocks differ: %+v", got)
 	}
@@ -120,7 +120,7 @@ func TestSlowData(t *testing.T) {
 
 // TestSlowRooted states the same of collectives with a root.
 func TestSlowRooted(t *testing.T) {
-	run := func(takes int) []document.Doubt {
+	run := func(takes int) []doubt.Sign {
 		var ranks [2]strings.Builder
 		for i := range 20 {
 			at := 50_000_000 * (i + 1)
@@ -132,7 +132,7 @@ func TestSlowRooted(t *testing.T) {
 		}
 		return found(t, ranks[0].String(), ranks[1].String())
 	}
-	if got := run(20_000_000); len(got) != 1 || got[0].Kind != document.SlowData || got[0].Operation != "MPI_Bcast" {
+	if got := run(20_000_000); len(got) != 1 || got[0].Kind != doubt.SlowData || got[0].Operation != "MPI_Bcast" {
 		t.Errorf("clocks differ: %+v", got)
 	}
 	if got := run(50_000); len(got) > 0 {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"tracekit/document"
+	"tracekit/document/doubt"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -20,19 +20,19 @@ type way struct {
 }
 
 // ways keep how often data took a way, and the least time once all that need it are in their calls, ns.
-type ways map[way]*document.Doubt
+type ways map[way]*doubt.Sign
 
 func (w ways) add(of way, ns int64) {
 	d := w[of]
 	if d == nil {
-		d = &document.Doubt{Kind: document.SlowData, FastNs: ns}
+		d = &doubt.Sign{Kind: doubt.SlowData, FastNs: ns}
 		w[of] = d
 	}
 	d.Instances, d.FastNs = d.Instances+1, min(d.FastNs, ns)
 }
 
 // slowData looks for small messages, and collectives with a root, that never take less than a network can be blamed for.
-func slowData(t *trace.Trace) *document.Doubt {
+func slowData(t *trace.Trace) *doubt.Sign {
 	seen := make(ways)
 	for l, recvs := range t.Recvs {
 		sample([]*spill.Table[trace.Recv]{recvs}, max(1, looked/len(t.Recvs)), func(r *trace.Recv) {

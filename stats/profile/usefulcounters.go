@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"tracekit/document"
+	"tracekit/document/counter"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
 // UsefulCounters sums the counters of the selected processor threads by rank; nil if none
 // counts up in useful time.
-func UsefulCounters(p *Profiler, part *Part) *document.Counters {
+func UsefulCounters(p *Profiler, part *Part) *counter.Useful {
 	byRank := make([][]counterSum, len(p.T.World))
 	var all []counterSum
 	for _, l := range part.Locations {
@@ -25,10 +26,10 @@ func UsefulCounters(p *Profiler, part *Part) *document.Counters {
 	if all == nil {
 		return nil
 	}
-	c := &document.Counters{CounterTotals: counterTotals(p, all)}
+	c := &counter.Useful{Totals: counterTotals(p, all)}
 	for rank, sums := range byRank {
 		if sums != nil {
-			c.Ranks = append(c.Ranks, document.RankCounters{Rank: uint32(rank), CounterTotals: counterTotals(p, sums)})
+			c.Ranks = append(c.Ranks, counter.OfRank{Rank: uint32(rank), Totals: counterTotals(p, sums)})
 		}
 	}
 	return c
@@ -38,11 +39,11 @@ func counted(sums []counterSum) bool {
 	return slices.ContainsFunc(sums, func(c counterSum) bool { return c.samples > 0 })
 }
 
-func counterTotals(p *Profiler, sums []counterSum) document.CounterTotals {
+func counterTotals(p *Profiler, sums []counterSum) counter.Totals {
 	rows := CounterRows(p.T.Defs, "useful time", sums, new(trace.Ledger)) // the regions tell what does not fit
-	out := document.CounterTotals{Rates: ratesOf(rows), Counters: make([]document.UsefulCounter, len(rows))}
+	out := counter.Totals{Rates: ratesOf(rows), Counters: make([]counter.Sum, len(rows))}
 	for i, r := range rows {
-		out.Counters[i] = document.UsefulCounter{Name: r.Name, Unit: r.Unit, Sum: r.Sum, TimeNs: r.TimeNs}
+		out.Counters[i] = counter.Sum{Name: r.Name, Unit: r.Unit, Sum: r.Sum, TimeNs: r.TimeNs}
 	}
 	if instructions := findCounter(rows, instructionCounters); instructions != nil {
 		out.Instructions, out.UsefulNs = instructions.Sum, instructions.TimeNs
@@ -77,8 +78,8 @@ func findCounter(rows []document.CounterRow, names []string) *document.CounterRo
 }
 
 // ratesOf makes the quotients of the counters of a row.
-func ratesOf(rows []document.CounterRow) document.Rates {
-	var r document.Rates
+func ratesOf(rows []document.CounterRow) counter.Rates {
+	var r counter.Rates
 	instructions, cycles := findCounter(rows, instructionCounters), findCounter(rows, cycleCounters)
 	if cycles == nil {
 		return r

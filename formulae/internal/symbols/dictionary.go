@@ -2,7 +2,7 @@ package symbols
 
 import (
 	"tracekit/codec"
-	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 )
 
@@ -109,7 +109,7 @@ type Class struct {
 // Classify makes the class of locations with equal sequences; tables are theirs, in the same
 // order. For each symbol it decides whether peers are told relative to the own rank
 // (docs/DEFINITIONS.md 1.4).
-func (d *Dictionary) Classify(ranks *formulae.RankMap, members []trace.LocationID, tables []*Table) Class {
+func (d *Dictionary) Classify(ranks *partners.Ranks, members []trace.LocationID, tables []*Table) Class {
 	c := Class{Members: members, symbols: make([]groupedNumber, len(tables[0].symbols))}
 	own := make([]entry, len(members))
 	rel := make([]entry, len(members))
@@ -138,7 +138,7 @@ func (d *Dictionary) portable(t *Table, k int) entry {
 }
 
 // toRelative makes the peer of a closed point-to-point symbol relative.
-func (e *entry) toRelative(ranks *formulae.RankMap, l trace.LocationID) bool {
+func (e *entry) toRelative(ranks *partners.Ranks, l trace.LocationID) bool {
 	if e.kind.Table() != trace.TableP2P || e.open {
 		return false
 	}
@@ -180,7 +180,7 @@ func (d *Dictionary) group(entries []entry) groupedNumber {
 
 // Table returns the symbols of the member at a position of a class. ok is false if an
 // entry or its peer does not exist.
-func (d *Dictionary) Table(ranks *formulae.RankMap, c *Class, position int) (t *Table, ok bool) {
+func (d *Dictionary) Table(ranks *partners.Ranks, c *Class, position int) (t *Table, ok bool) {
 	t = NewTable()
 	t.lists = d.lists
 	for i := range c.symbols {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"tracekit/formulae"
 	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/internal/symbols"
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
@@ -64,7 +64,7 @@ func (c *coded) write(t *testing.T, table *symbols.Table, l int) []*trace.Batch 
 
 // classes puts locations with the same symbols into a class, and codes dictionary and classes.
 func classes(defs *trace.Defs, parts []coded) []byte {
-	d, ranks := symbols.NewDictionary(), formulae.NewRankMap(defs)
+	d, ranks := symbols.NewDictionary(), partners.RanksOf(defs)
 	var list []symbols.Class
 	done := make([]bool, len(parts))
 	for l := range parts {
@@ -94,7 +94,7 @@ func rebuilt(t *testing.T, src *trace.MemorySource) (block []byte, most, n int) 
 		most = max(most, parts[l].table.Len())
 	}
 	block = classes(src.Definitions, parts)
-	c, d, ranks := pack.OpenColumns(coder.NewTables(), block), symbols.NewDictionary(), formulae.NewRankMap(src.Definitions)
+	c, d, ranks := pack.OpenColumns(coder.NewTables(), block), symbols.NewDictionary(), partners.RanksOf(src.Definitions)
 	list := d.Code(c, nil, len(parts))
 	if c.Damaged {
 		t.Fatal("the dictionary is damaged")
@@ -183,7 +183,7 @@ func TestDamagedDictionary(t *testing.T) {
 	t.Parallel()
 	src := tracetest.MustParse(t, ring(6, 2))
 	whole, _, _ := rebuilt(t, src)
-	ranks, tables, damaged := formulae.NewRankMap(src.Definitions), coder.NewTables(), 0
+	ranks, tables, damaged := partners.RanksOf(src.Definitions), coder.NewTables(), 0
 	for at := range whole {
 		for _, block := range [][]byte{whole[:at], flipped(whole, at, 0x01), flipped(whole, at, 0x80), flipped(whole, at, 0xff)} {
 			c, d := pack.OpenColumns(tables, block), symbols.NewDictionary()

@@ -5,22 +5,23 @@ import (
 	"slices"
 
 	"tracekit/document/field"
+	"tracekit/document/sample"
 	"tracekit/document/waitstate"
 	"tracekit/stats/numbers"
 )
 
 // analyses makes what the sample says of wait states and overhead, beside the truth.
-func (r *run) analyses(w *weighing, k int) *Analyses {
-	row := func(kind waitstate.Kind, of func(*Sums) moments) AnalysisRow {
+func (r *run) analyses(w *weighing, k int) *sample.Analyses {
+	row := func(kind waitstate.Kind, of func(*Sums) moments) sample.AnalysisRow {
 		e, all := w.total(of), r.sumsOf(len(r.configs))
-		x := AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: numbers.Known(r.nsOf(e.value)), Low: numbers.Known(r.nsOf(e.low)),
+		x := sample.AnalysisRow{Messages: r.ns(of(&all).sum), Estimate: numbers.Known(r.nsOf(e.value)), Low: numbers.Known(r.nsOf(e.low)),
 			High: numbers.Known(r.nsOf(e.high))}
 		if a := r.opts.Analysis; a.WaitStates != nil {
 			x.True = a.WaitStates[kind].TimeNs
 		}
 		return x
 	}
-	return &Analyses{
+	return &sample.Analyses{
 		LateSender:   row(waitstate.LateSender, func(s *Sums) moments { return s.LateSender }),
 		LateReceiver: row(waitstate.LateReceiver, func(s *Sums) moments { return s.LateReceiver }),
 		Overhead:     r.overheadLines(w, k),
@@ -28,7 +29,7 @@ func (r *run) analyses(w *weighing, k int) *Analyses {
 }
 
 // overheadLines brings the overhead of sites in the sample and in the analysis together.
-func (r *run) overheadLines(w *weighing, k int) []OverheadLineRow {
+func (r *run) overheadLines(w *weighing, k int) []sample.OverheadLineRow {
 	o := r.opts.Analysis.Overhead
 	if o == nil {
 		return nil
@@ -50,14 +51,14 @@ func (r *run) overheadLines(w *weighing, k int) []OverheadLineRow {
 			sums[key.receive].estimate += w.weights[i] * float64(hit.receiveOverhead)
 		}
 	}
-	truth := make(map[SiteRow]int64)
+	truth := make(map[sample.SiteRow]int64)
 	for i := range o.Lines {
 		l := &o.Lines[i]
-		truth[SiteRow{field.Name(l.Operation), l.SourceLine}] += l.OverheadNs
+		truth[sample.SiteRow{Operation: field.Name(l.Operation), SourceLine: l.SourceLine}] += l.OverheadNs
 	}
-	rows := []OverheadLineRow{}
+	rows := []sample.OverheadLineRow{}
 	for site, s := range sums {
-		row := OverheadLineRow{SiteRow: *r.siteRow(uint32(site)), Messages: s.messages}
+		row := sample.OverheadLineRow{SiteRow: *r.siteRow(uint32(site)), Messages: s.messages}
 		if row.True = truth[row.SiteRow]; row.True == 0 || s.messages == 0 {
 			continue
 		}
@@ -66,7 +67,7 @@ func (r *run) overheadLines(w *weighing, k int) []OverheadLineRow {
 		}
 		rows = append(rows, row)
 	}
-	slices.SortStableFunc(rows, func(a, b OverheadLineRow) int {
+	slices.SortStableFunc(rows, func(a, b sample.OverheadLineRow) int {
 		return cmp.Or(cmp.Compare(b.True, a.True), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line))
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tracekit/document/field"
+	"tracekit/document/sample"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -45,11 +46,11 @@ func (x *Result) categories(population, sampled *Sums) {
 	}
 	slices.SortStableFunc(x.Categories, compareCategories)
 	x.Population.Categories = total
-	x.Coverage = Coverage{ratio(seen.categories, float64(total)), ratio(seen.messages, float64(population.Messages)),
-		ratio(seen.bytes, bytesIn(x.Categories))}
+	x.Coverage = sample.Coverage{Categories: ratio(seen.categories, float64(total)),
+		Messages: ratio(seen.messages, float64(population.Messages)), Bytes: ratio(seen.bytes, bytesIn(x.Categories))}
 	b := &x.Bias
-	b.AfterPause = PauseShare{ratio(float64(population.AfterPause), float64(population.Messages)),
-		ratio(float64(sampled.AfterPause), float64(sampled.Messages))}
+	b.AfterPause = sample.PauseShare{Population: ratio(float64(population.AfterPause), float64(population.Messages)),
+		Sampled: ratio(float64(sampled.AfterPause), float64(sampled.Messages))}
 	b.MeanError = numbers.Known(relative(float64(sampled.Latency.sum)/float64(sampled.Messages),
 		float64(population.Latency.sum)/float64(population.Messages)))
 	b.MeanBytesError = numbers.Known(relative(float64(sampled.Bytes.sum)/float64(sampled.Messages),
@@ -69,27 +70,27 @@ func (x *Result) categories(population, sampled *Sums) {
 		}
 	}
 	if x.Categories == nil {
-		x.Categories = []CategoryRow{}
+		x.Categories = []sample.CategoryRow{}
 	}
 }
 
 // bytesIn returns the bytes of all categories, where pooled messages have the least of their class,
 // as with those that are seen.
-func bytesIn(rows []CategoryRow) (sum float64) {
+func bytesIn(rows []sample.CategoryRow) (sum float64) {
 	for i := range rows {
 		sum += float64(rows[i].Population) * float64(rows[i].Bytes)
 	}
 	return sum
 }
 
-func compareCategories(a, b CategoryRow) int {
+func compareCategories(a, b sample.CategoryRow) int {
 	return cmp.Or(cmp.Compare(b.Population, a.Population), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
 		cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.ID, b.ID))
 }
 
 // categoryRow makes the row of a category without its shares.
-func (r *run) categoryRow(s *stream, k key, truth, hit *cell) CategoryRow {
-	row := CategoryRow{From: field.Rank(s.rank), To: field.Rank(k.to), Bytes: k.bytes, Population: truth.count, Sampled: hit.count,
+func (r *run) categoryRow(s *stream, k key, truth, hit *cell) sample.CategoryRow {
+	row := sample.CategoryRow{From: field.Rank(s.rank), To: field.Rank(k.to), Bytes: k.bytes, Population: truth.count, Sampled: hit.count,
 		MeanNs: r.ns(truth.total / int64(truth.count))}
 	if k.send != pooled {
 		row.Send, row.Receive = r.siteRow(k.send), r.siteRow(k.receive)
@@ -98,7 +99,7 @@ func (r *run) categoryRow(s *stream, k key, truth, hit *cell) CategoryRow {
 	if hit.count == 0 {
 		return row
 	}
-	row.Stat = &StatRow{hit.count, r.ns(hit.total), r.ns(hit.min), r.ns(hit.max)}
+	row.Stat = &sample.StatRow{Count: hit.count, TotalNs: r.ns(hit.total), MinNs: r.ns(hit.min), MaxNs: r.ns(hit.max)}
 	row.MeanError = numbers.Known(relative(float64(hit.total)/float64(hit.count), float64(truth.total)/float64(truth.count)))
 	if hit.decades != nil {
 		row.Freq = freqRows(truth.decades, hit.decades)
@@ -106,16 +107,16 @@ func (r *run) categoryRow(s *stream, k key, truth, hit *cell) CategoryRow {
 	return row
 }
 
-func (r *run) siteRow(site uint32) *SiteRow {
+func (r *run) siteRow(site uint32) *sample.SiteRow {
 	s := r.sites[site]
-	return &SiteRow{s.Operation, s.SourceLine}
+	return &sample.SiteRow{Operation: s.Operation, SourceLine: s.SourceLine}
 }
 
 // identifier hashes the tuple of a category (64-bit FNV-1a).
-func identifier(row *CategoryRow) string {
+func identifier(row *sample.CategoryRow) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%d\x00%d", row.From, row.To, row.Bytes)
-	for _, s := range []*SiteRow{row.Send, row.Receive} {
+	for _, s := range []*sample.SiteRow{row.Send, row.Receive} {
 		if s != nil {
 			fmt.Fprintf(h, "\x00%s\x00%s\x00%s\x00%d", s.Operation, s.Region, s.File, s.Line)
 		}
@@ -124,13 +125,13 @@ func identifier(row *CategoryRow) string {
 }
 
 // freqRows lists the decades in which there is something.
-func freqRows(truth, hit *[decades]uint64) []DecadeRow {
-	rows := []DecadeRow{}
+func freqRows(truth, hit *[decades]uint64) []sample.DecadeRow {
+	rows := []sample.DecadeRow{}
 	for d := range decades {
 		if truth[d] == 0 {
 			continue
 		}
-		row := DecadeRow{Count: hit[d], True: truth[d]}
+		row := sample.DecadeRow{Count: hit[d], True: truth[d]}
 		if d > 0 {
 			row.From = bound(d - 1)
 		}

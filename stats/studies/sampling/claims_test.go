@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"tracekit/document/sample"
 	"tracekit/reduce"
 	"tracekit/samples"
 	"tracekit/stats/analysis"
@@ -113,7 +114,7 @@ func TestSampledAnalyses(t *testing.T) {
 		a := statstest.Analysis(t, tr, analysis.Options{Overhead: &overhead.Options{PerCall: true}})
 		d := made(t, tr, Options{Analysis: a}, "P-1-STAT", "P-0.3-STAT")
 		for i, x := range d.Results() {
-			for what, row := range map[string]AnalysisRow{"late sender": x.Analyses.LateSender, "late receiver": x.Analyses.LateReceiver} {
+			for what, row := range map[string]sample.AnalysisRow{"late sender": x.Analyses.LateSender, "late receiver": x.Analyses.LateReceiver} {
 				if i == 0 && (row.Messages != row.True || *row.Estimate != float64(row.True)) {
 					t.Errorf("%s, %s: %s", name, what, text(t, row))
 				}
@@ -169,7 +170,7 @@ func TestSampledSource(t *testing.T) {
 				if len(again.Findings) > 0 && o.Plant == (samples.Plant{}) {
 					t.Errorf("%s: %s", x.Configuration, text(t, again.Findings))
 				}
-				stat := make(map[string]StatRow)
+				stat := make(map[string]sample.StatRow)
 				for _, c := range x.Categories {
 					if c.Stat != nil {
 						stat[c.ID] = *c.Stat

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/document/sample"
 	"tracekit/engine"
 	"tracekit/stats/measurement"
 	"tracekit/trace"
@@ -45,14 +46,20 @@ func (c *Config) message(m *measurement.Costs, share float64) float64 {
 }
 
 // measured are the latencies that the paper measured in its ping-pong, in µs.
-func measured() []PaperRow {
-	return []PaperRow{{"C-2-STAT", 48.7, 0}, {"C-256-STAT", 40.1, 0}, {"T-0.001-STAT", 45.5, 0}, {"T-0.3-STAT", 41.8, 0},
-		{"P-0.01-STAT", 43.3, 0}, {"P-0.9-STAT", 57.0, 0}}
+func measured() []sample.PaperRow {
+	return []sample.PaperRow{
+		{Configuration: "C-2-STAT", MeasuredUs: 48.7},
+		{Configuration: "C-256-STAT", MeasuredUs: 40.1},
+		{Configuration: "T-0.001-STAT", MeasuredUs: 45.5},
+		{Configuration: "T-0.3-STAT", MeasuredUs: 41.8},
+		{Configuration: "P-0.01-STAT", MeasuredUs: 43.3},
+		{Configuration: "P-0.9-STAT", MeasuredUs: 57.0},
+	}
 }
 
 // paper returns those with what the model has for each. In a ping-pong a rank sends every two
 // latencies: a timer of since the last send, if its period is longer, never samples.
-func paper(m *measurement.Costs) []PaperRow {
+func paper(m *measurement.Costs) []sample.PaperRow {
 	rows := measured()
 	for i := range rows {
 		c, _ := Parse(rows[i].Configuration, Defaults{Seed: DefaultSeed})

@@ -4,38 +4,21 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
-)
 
-// A Method says how totals are estimated from a sample.
-type Method string
-
-// The methods.
-const (
-	// HorvitzThompson weighs each sample with one over its probability of inclusion, T.
-	HorvitzThompson Method = "horvitz_thompson"
-
-	// Nothing is that of configurations that sample nothing.
-	Nothing Method = "none"
-
-	// Counted lets the samples of a rank stand for equal parts of its sends, whose number a
-	// counter knows.
-	Counted Method = "counted"
-
-	// Naive is Counted for timers, as if every send had been as likely to be sampled.
-	Naive Method = "naive"
+	"tracekit/document/sample"
 )
 
 // method returns that of a configuration.
-func (c *Config) method() Method {
+func (c *Config) method() sample.Method {
 	switch c.Strategy {
 	case Random:
-		return HorvitzThompson
+		return sample.HorvitzThompson
 	case Counter:
-		return Counted
+		return sample.Counted
 	case Original, Unprofiled:
-		return Nothing
+		return sample.Nothing
 	}
-	return Naive
+	return sample.Naive
 }
 
 // confidence is that of intervals.

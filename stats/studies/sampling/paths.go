@@ -3,6 +3,7 @@ package sampling
 import (
 	"context"
 
+	"tracekit/document/sample"
 	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
@@ -12,7 +13,7 @@ import (
 type PathRow struct {
 	Path              trace.PathID
 	Messages, Sampled uint64
-	Latency           Estimate
+	Latency           sample.Estimate
 }
 
 // ByPath tries a configuration and returns what it says of each call path from which messages are sent, in order of paths.
@@ -54,7 +55,7 @@ func ByPath(ctx context.Context, t *trace.Trace, c Config, jobs int) ([]PathRow,
 		}
 		row := PathRow{Path: trace.PathID(p), Messages: all[p].Messages, Sampled: hits[p].Messages}
 		truth := r.ns(all[p].Latency.sum)
-		row.Latency = Estimate{True: truth, Estimate: numbers.Known(r.nsOf(values[p]))}
+		row.Latency = sample.Estimate{True: truth, Estimate: numbers.Known(r.nsOf(values[p]))}
 		row.Latency.Error = numbers.Known(relative(r.nsOf(values[p]), float64(truth)))
 		if w.random() && hits[p].Messages > 0 {
 			low, high := drawnBounds(values[p], hits[p].Latency, c.Threshold)

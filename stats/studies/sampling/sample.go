@@ -8,6 +8,7 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/field"
+	"tracekit/document/sample"
 	"tracekit/stats/analysis"
 	"tracekit/stats/measurement"
 	"tracekit/stats/numbers"
@@ -92,11 +93,11 @@ func (d *Document) Results() []*Result {
 	return append([]*Result{d.Result}, d.More...)
 }
 
-func (r *run) restriction() *Restriction {
+func (r *run) restriction() *sample.Restriction {
 	if r.opts.MinBytes == 0 && r.opts.MaxBytes == math.MaxUint64 && r.opts.Site == nil {
 		return nil
 	}
-	x := &Restriction{MinBytes: r.opts.MinBytes, Site: field.Name(r.opts.SiteText), CallPath: field.Name(r.opts.PathText)}
+	x := &sample.Restriction{MinBytes: r.opts.MinBytes, Site: field.Name(r.opts.SiteText), CallPath: field.Name(r.opts.PathText)}
 	if r.opts.MaxBytes != math.MaxUint64 {
 		x.MaxBytes = &r.opts.MaxBytes
 	}
@@ -130,23 +131,23 @@ func (r *run) result(k int) *Result {
 	c, all := &r.configs[k], len(r.configs)
 	x := &Result{Configuration: c.String(), Settings: c.settings(), run: r, k: k}
 	population, sampled := r.sumsOf(all), r.sumsOf(k)
-	x.Population = Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched,
+	x.Population = sample.Population{Messages: population.Messages, Bytes: uint64(population.Bytes.sum), Unmatched: population.Unmatched,
 		Unexpected: population.Unexpected}
-	x.Sampled = Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched,
-		Unexpected: sampled.Unexpected, Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []RankRow{}}
+	x.Sampled = sample.Sampled{Messages: sampled.Messages, Bytes: uint64(sampled.Bytes.sum), Unmatched: sampled.Unmatched,
+		Unexpected: sampled.Unexpected, Share: ratio(float64(sampled.Messages), float64(population.Messages)), Ranks: []sample.RankRow{}}
 	for _, s := range r.streams {
 		if n := s.sums[all].Messages; n > 0 {
-			x.Sampled.Ranks = append(x.Sampled.Ranks, RankRow{field.Rank(s.rank), n, s.sums[k].Messages})
+			x.Sampled.Ranks = append(x.Sampled.Ranks, sample.RankRow{Rank: field.Rank(s.rank), Population: n, Sampled: s.sums[k].Messages})
 		}
 	}
 	w := weigh(r, k)
-	in := func(true int64, e estimate, unit func(float64) float64) Estimate {
-		return Estimate{true, numbers.Known(unit(e.value)), numbers.Known(unit(e.low)), numbers.Known(unit(e.high)),
-			numbers.Known(relative(unit(e.value), float64(true)))}
+	in := func(true int64, e estimate, unit func(float64) float64) sample.Estimate {
+		return sample.Estimate{True: true, Estimate: numbers.Known(unit(e.value)), Low: numbers.Known(unit(e.low)),
+			High: numbers.Known(unit(e.high)), Error: numbers.Known(relative(unit(e.value), float64(true)))}
 	}
 	one := func(v float64) float64 { return v }
-	x.Estimates = Estimates{c.method(), in(int64(population.Messages), w.messages(), one), in(population.Bytes.sum, w.bytes(), one),
-		in(r.ns(population.Latency.sum), w.latency(), r.nsOf), nil}
+	x.Estimates = sample.Estimates{Method: c.method(), Messages: in(int64(population.Messages), w.messages(), one),
+		Bytes: in(population.Bytes.sum, w.bytes(), one), Latency: in(r.ns(population.Latency.sum), w.latency(), r.nsOf)}
 	if c.Strategy == Random {
 		e := in(r.ns(population.Latency.sum), weighCounted(r, k).latency(), r.nsOf)
 		x.Estimates.Counted = &e
@@ -159,8 +160,8 @@ func (r *run) result(k int) *Result {
 	return x
 }
 
-func (c *Config) settings() Settings {
-	s := Settings{Seed: c.Seed, Analysis: c.Analysis.String()}
+func (c *Config) settings() sample.Settings {
+	s := sample.Settings{Seed: c.Seed, Analysis: c.Analysis.String()}
 	if share, ok := c.share(); ok {
 		s.Probability = &share
 	}
@@ -184,14 +185,14 @@ func (c *Config) settings() Settings {
 }
 
 // model says what the sampling would have cost.
-func (r *run) model(c *Config, population, sampled *Sums, k int) Model {
+func (r *run) model(c *Config, population, sampled *Sums, k int) sample.Model {
 	cost := &r.opts.Cost
 	small, hit := population.Messages-population.Large, sampled.Messages-sampled.Large
 	share := 0.0
 	if small > 0 {
 		share = float64(hit) / float64(small)
 	}
-	m := Model{BaselineUs: cost.Baseline / 1000, WithSamplingUs: (cost.Baseline + c.message(cost, share)) / 1000,
+	m := sample.Model{BaselineUs: cost.Baseline / 1000, WithSamplingUs: (cost.Baseline + c.message(cost, share)) / 1000,
 		SampledBytes: c.volume(r, k)}
 	for _, row := range measured() {
 		p, _ := Parse(row.Configuration, Defaults{Seed: DefaultSeed})

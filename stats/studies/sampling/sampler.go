@@ -3,7 +3,7 @@ package sampling
 import (
 	"math/rand/v2"
 
-	"tracekit/formulae"
+	"tracekit/stats/numbers"
 )
 
 // A sampler decides for one rank which of its sends are sampled.
@@ -25,7 +25,7 @@ type sampler struct {
 // depends on the seed and the number of the stream, which is the rank.
 func newSampler(c *Config, stream uint64, begin int64, ticks func(ns int64) int64) sampler {
 	s := sampler{strategy: c.Strategy, sinceSample: c.SinceSample, threshold: c.Threshold, last: begin,
-		random: rand.New(rand.NewPCG(formulae.Mix(c.Seed), formulae.Mix(^stream)))}
+		random: rand.New(rand.NewPCG(numbers.Mix(c.Seed), numbers.Mix(^stream)))}
 	low, high := c.Period-c.Variance, c.Period+c.Variance
 	if c.Strategy == Timer {
 		low, high = ticks(low), ticks(high)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tracekit/document/sample"
 	"tracekit/merge"
 	"tracekit/readers"
 	"tracekit/samples"
@@ -100,7 +101,7 @@ func TestAllSampledIsTheTruth(t *testing.T) {
 				if mean := x.Estimates.Latency.True; (mean+int64(a.Messages.Count)/2)/int64(a.Messages.Count) != a.Messages.Latency.Mean {
 					t.Errorf("%s: mean latency %d of %d, the analysis has %d", name, mean, a.Messages.Count, a.Messages.Latency.Mean)
 				}
-				for _, e := range []Estimate{x.Estimates.Messages, x.Estimates.Bytes, x.Estimates.Latency} {
+				for _, e := range []sample.Estimate{x.Estimates.Messages, x.Estimates.Bytes, x.Estimates.Latency} {
 					if *e.Estimate != float64(e.True) || x.Settings.Strategy == "random" && (*e.Low != *e.Estimate || *e.High != *e.Estimate) {
 						t.Errorf("%s, %s: %s", name, x.Configuration, text(t, e))
 					}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/sample"
 	"tracekit/stats/measurement"
 	"tracekit/stats/numbers"
 	"tracekit/stats/scope"
@@ -22,23 +23,23 @@ type Sweep struct {
 
 // A SweepRow is one configuration.
 type SweepRow struct {
-	Configuration string      `json:"configuration"`
-	Settings      Settings    `json:"settings"`
-	Share         float64     `json:"share"` // of messages that are sampled, mean over the seeds
-	Coverage      Coverage    `json:"coverage"`
-	ShareError    *float64    `json:"max_share_error"` // largest difference of a category's shares
-	Messages      SweptError  `json:"messages"`
-	Bytes         SweptError  `json:"bytes"`
-	Latency       SweptError  `json:"latency"`
-	Counted       *SweptError `json:"latency_counted,omitempty"` // of random sampling if ranks count their sends
-	Unexpected    *float64    `json:"unexpected"`                // share of the sampled messages, over all seeds
-	CostUs        float64     `json:"cost_us"`                   // of a small message, mean over the seeds
-	LatencyUs     float64     `json:"with_sampling_us"`          // of a small message: the baseline and that
-	PaperUs       *float64    `json:"paper_us,omitempty"`        // measured in the paper; absent: not this configuration
-	RunTime       *int64      `json:"run_time_ns"`               // replayed with the costs; null: the trace cannot be replayed
-	Slowdown      *float64    `json:"slowdown"`
-	SampledBytes  uint64      `json:"sampled_bytes"`
-	OfTrace       *float64    `json:"of_trace"` // these over the bytes of the trace
+	Configuration string          `json:"configuration"`
+	Settings      sample.Settings `json:"settings"`
+	Share         float64         `json:"share"` // of messages that are sampled, mean over the seeds
+	Coverage      sample.Coverage `json:"coverage"`
+	ShareError    *float64        `json:"max_share_error"` // largest difference of a category's shares
+	Messages      SweptError      `json:"messages"`
+	Bytes         SweptError      `json:"bytes"`
+	Latency       SweptError      `json:"latency"`
+	Counted       *SweptError     `json:"latency_counted,omitempty"` // of random sampling if ranks count their sends
+	Unexpected    *float64        `json:"unexpected"`                // share of the sampled messages, over all seeds
+	CostUs        float64         `json:"cost_us"`                   // of a small message, mean over the seeds
+	LatencyUs     float64         `json:"with_sampling_us"`          // of a small message: the baseline and that
+	PaperUs       *float64        `json:"paper_us,omitempty"`        // measured in the paper; absent: not this configuration
+	RunTime       *int64          `json:"run_time_ns"`               // replayed with the costs; null: the trace cannot be replayed
+	Slowdown      *float64        `json:"slowdown"`
+	SampledBytes  uint64          `json:"sampled_bytes"`
+	OfTrace       *float64        `json:"of_trace"` // these over the bytes of the trace
 }
 
 // A SweptError is how wrong estimates of a total are, relative to the truth.

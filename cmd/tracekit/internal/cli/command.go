@@ -41,7 +41,6 @@ const (
 	ForceUsage = "replace an output that exists; other files in a directory stay"
 	JSONUsage  = "print one JSON document instead of text"
 	RanksUsage = "only these `ranks`, such as 0-3,8"
-	topUsage   = "`rows` of each table"
 	SeedUsage  = "`number` that fixes random choices"
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/readers"
@@ -34,7 +35,7 @@ type DirFlags struct {
 
 // AddDir adds -o and --force.
 func (f *DirFlags) AddDir(set *pflag.FlagSet, usage string) {
-	VarP(set, &f.Dir, Directory(), "output", "o", "", usage)
+	flags.VarP(set, &f.Dir, flags.Directory(), "output", "o", "", usage)
 	set.BoolVar(&f.Force, "force", false, ForceUsage)
 }
 

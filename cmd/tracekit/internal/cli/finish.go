@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/gate"
 	"tracekit/document/words"
@@ -50,7 +51,7 @@ type GateFlags struct{ Conditions []gate.Condition }
 
 // Add adds the flag.
 func (f *GateFlags) Add(set *pflag.FlagSet) {
-	Var(set, &f.Conditions, Repeated(Parsed(gate.Parse)), "fail-if", "", "exit with 4 if this `condition` on the JSON "+
+	flags.Var(set, &f.Conditions, flags.Repeated(flags.Parsed(gate.Parse)), "fail-if", "", "exit with 4 if this `condition` on the JSON "+
 		"document holds, "+
 		"such as 'efficiency.parallel_efficiency<0.8'; repeatable")
 }

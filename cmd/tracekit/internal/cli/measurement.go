@@ -8,14 +8,15 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/stats/measurement"
 )
 
 const measurementUsage = "what measuring `costs`: photon, impulse, buffer, or costs such as event=1us,header=3.6us"
 
 // Measurement takes costs of measurement: a name, if any, and costs that replace its own. Without a name costs are those of base.
-func Measurement(base measurement.Costs) Kind[measurement.Costs] {
-	k := Parsed(func(text string) (measurement.Costs, error) { return ParseCosts(text, base) })
+func Measurement(base measurement.Costs) flags.Kind[measurement.Costs] {
+	k := flags.Parsed(func(text string) (measurement.Costs, error) { return ParseCosts(text, base) })
 	known, _ := measurement.Names()
 	values := known
 	for _, key := range measurement.Keys {
@@ -27,7 +28,7 @@ func Measurement(base measurement.Costs) Kind[measurement.Costs] {
 // AddMeasurement adds the flag --measurement, whose costs are those of base until it is given.
 func AddMeasurement(set *pflag.FlagSet, costs *measurement.Costs, base measurement.Costs) {
 	*costs = base
-	Var(set, costs, Measurement(base), "measurement", "", measurementUsage)
+	flags.Var(set, costs, Measurement(base), "measurement", "", measurementUsage)
 }
 
 // ParseCosts reads costs as the flag does.
@@ -75,7 +76,7 @@ func setCost(c *measurement.Costs, key, value string) error {
 			}
 			k.Set(c, float64(d))
 		default:
-			n, err := ParseSize(strings.TrimSuffix(value, "/s"))
+			n, err := flags.ParseSize(strings.TrimSuffix(value, "/s"))
 			if err != nil || n < 1 {
 				return fmt.Errorf("want at least 1 byte for %s", key)
 			}

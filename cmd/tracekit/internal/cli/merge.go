@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/engine"
 	"tracekit/merge"
 	"tracekit/shards"
@@ -33,10 +34,10 @@ func (f *MergeFlags) Add(set *pflag.FlagSet) {
 // AddClock adds the flags with another default of --clock, which its usage explains.
 func (f *MergeFlags) AddClock(set *pflag.FlagSet, clock, usage string) {
 	f.ReadFlags.Add(set)
-	Var(set, &f.Clock, Choice("auto", "none", "offsets", "clc"), "clock", clock, usage)
-	Var(set, &f.MinLatency, Duration(time.Second), "min-latency", "", "minimum `time` of messages and collectives; the "+
+	flags.Var(set, &f.Clock, flags.Choice("auto", "none", "offsets", "clc"), "clock", clock, usage)
+	flags.Var(set, &f.MinLatency, flags.Duration(time.Second), "min-latency", "", "minimum `time` of messages and collectives; the "+
 		"clock correction repairs faster ones (Scalasca: 1us)")
-	Var(set, &f.like, Parsed(f.parseLike).Offering("scalasca"), "like", "",
+	flags.Var(set, &f.like, flags.Parsed(f.parseLike).Offering("scalasca"), "like", "",
 		"read times as another `tool` does: scalasca is --clock offsets and "+
 			"--min-latency 1us; what follows it overrides it")
 }

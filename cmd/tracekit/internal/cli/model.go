@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/words"
 	"tracekit/readers"
 	"tracekit/stats/fit"
@@ -27,14 +28,14 @@ const DefaultQuantile = 0.99
 
 // Add adds the flags.
 func (f *ModelFlags) Add(set *pflag.FlagSet) {
-	quantiles := NumberIn("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
-	rates := NumberIn("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
-	Var(set, &f.Quantile, quantiles, "quantile", fmt.Sprint(DefaultQuantile),
+	quantiles := flags.NumberIn("0.8 to 1", func(v float64) bool { return v >= 0.8 && v <= 1 })
+	rates := flags.NumberIn("a number between 0 and 1", func(v float64) bool { return v > 0 && v < 1 })
+	flags.Var(set, &f.Quantile, quantiles, "quantile", fmt.Sprint(DefaultQuantile),
 		"`share` of calls without overhead, 0.8 to 1: the quantile that defines t_max")
-	Var(set, &f.Alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
-	Var(set, &f.laws, List(Parsed(parseFamily)), "families", "", "`list` of laws to try: "+familyNames()+" (default: "+
+	flags.Var(set, &f.Alpha, rates, "alpha", fmt.Sprint(fit.DefaultAlpha), "`rate` at which the χ² test rejects a true law")
+	flags.Var(set, &f.laws, flags.List(flags.Parsed(parseFamily)), "families", "", "`list` of laws to try: "+familyNames()+" (default: "+
 		"all but poisson)")
-	Var(set, &f.windowNs, window(), "window", "", "`width` of histogram bins, such as 100ns (default: chosen for each key)")
+	flags.Var(set, &f.windowNs, flags.Window(), "window", "", "`width` of histogram bins, such as 100ns (default: chosen for each key)")
 }
 
 // parseFamily reads the name of a family of laws.

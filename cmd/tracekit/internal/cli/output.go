@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/engine"
 	"tracekit/plots"
 	"tracekit/readers"
@@ -101,7 +102,7 @@ func (f *OutFlags) AddOut(set *pflag.FlagSet, usage string) {
 
 // AddFormat adds --format and --force.
 func (f *OutFlags) AddFormat(set *pflag.FlagSet) {
-	Var(set, &f.Format, Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
+	flags.Var(set, &f.Format, flags.Choice(readers.Formats()...), "format", "", "`format` to write: "+strings.Join(readers.Formats(),
 		", ")+" (default: as the name says)")
 	set.BoolVar(&f.Force, "force", false, ForceUsage)
 }
@@ -145,7 +146,7 @@ type FileFlags struct {
 // AddFile adds -o, for a file with the first of these extensions or another of them, and --force.
 func (f *FileFlags) AddFile(set *pflag.FlagSet, usage string, extensions ...string) {
 	f.Extensions = extensions
-	VarP(set, &f.Output, File(extensions...), "output", "o", "", usage)
+	flags.VarP(set, &f.Output, flags.File(extensions...), "output", "o", "", usage)
 	set.BoolVar(&f.Force, "force", false, ForceUsage)
 }
 

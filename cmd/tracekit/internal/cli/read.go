@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document"
 	"tracekit/document/words"
 	"tracekit/readers"
@@ -46,19 +47,19 @@ type ReadFlags struct {
 // Add adds the flags.
 func (f *ReadFlags) Add(set *pflag.FlagSet) {
 	f.MemoryBytes = -1
-	VarP(set, &f.Jobs, Int(1, 1024), "jobs", "j", strconv.Itoa(runtime.GOMAXPROCS(0)), "number of `threads` (default: one "+
+	flags.VarP(set, &f.Jobs, flags.Int(1, 1024), "jobs", "j", strconv.Itoa(runtime.GOMAXPROCS(0)), "number of `threads` (default: one "+
 		"for each processor)")
 	set.Lookup("jobs").DefValue = "0" // the same help on every machine
-	Var(set, &f.MemoryBytes, Size(), "memory", "", "`size` of tables kept in memory; the rest goes to a temporary file "+
+	flags.Var(set, &f.MemoryBytes, flags.Size(), "memory", "", "`size` of tables kept in memory; the rest goes to a temporary file "+
 		"(default: a quarter of memory, at least 192MiB)")
 	set.BoolVarP(&f.Quiet, "quiet", "q", false, "no progress on standard error")
 	set.BoolVar(&f.JSON, "json", false, JSONUsage)
 	set.BoolVar(&f.Strict, "strict", false, "exit with 4 if data are lost or doubtful")
-	Var(set, &f.Align, Choice("recorded", "start", "collectives"), "align", "recorded", "times of several files: as `recorded`, "+
+	flags.Var(set, &f.Align, flags.Choice("recorded", "start", "collectives"), "align", "recorded", "times of several files: as `recorded`, "+
 		"start to let all JSON files begin together, or collectives to find clocks by operations that all ranks leave together")
-	Var(set, &f.Columns, Parsed(parseColumns), "columns", "", "meaning of columns of a table that have no usual names: "+
+	flags.Var(set, &f.Columns, flags.Parsed(parseColumns), "columns", "", "meaning of columns of a table that have no usual names: "+
 		"`FIELD=COLUMN,...`")
-	Var(set, &f.Unit, Choice(append([]string{""}, spans.Units()...)...), "unit", "", "`unit` of times in a table: ns, us, ms or s "+
+	flags.Var(set, &f.Unit, flags.Choice(append([]string{""}, spans.Units()...)...), "unit", "", "`unit` of times in a table: ns, us, ms or s "+
 		"(default: as the columns say, else s with fractions, ns without)")
 	set.StringVar(&f.Job, "job", "", "the `job` to read from a table of several")
 }

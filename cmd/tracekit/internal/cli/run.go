@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/report/text"
 )
 
@@ -45,7 +46,7 @@ func Execute(ctx context.Context, io *Streams, args []string, newRoot func(io *S
 	root := newRoot(&own, args...)
 	root.SetArgs(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		Complete(root)
+		flags.Complete(root)
 	}
 	err := root.ExecuteContext(ctx)
 	command, _, unknown := root.Find(args)

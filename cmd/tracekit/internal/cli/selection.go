@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
 	"tracekit/trace"
@@ -22,11 +23,11 @@ type SelectFlags struct {
 // Add adds the flags.
 func (f *SelectFlags) Add(set *pflag.FlagSet) {
 	f.Set = set
-	Var(set, &f.Ranks, Ranks(), "ranks", "", RanksUsage)
-	Var(set, &f.From, instant(), "from", "", "start of the selection as a `time`: 1.5s or 200ms after the start, or 10% of "+
+	flags.Var(set, &f.Ranks, flags.Ranks(), "ranks", "", RanksUsage)
+	flags.Var(set, &f.From, flags.Instant(), "from", "", "start of the selection as a `time`: 1.5s or 200ms after the start, or 10% of "+
 		"the run")
-	Var(set, &f.To, instant(), "to", "", "end of the selection as a `time`")
-	Var(set, &f.phase, Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1; replaces --from and --to")
+	flags.Var(set, &f.To, flags.Instant(), "to", "", "end of the selection as a `time`")
+	flags.Var(set, &f.phase, flags.Int(1, math.MaxInt), "phase", "", "only phase `number`, counted from 1; replaces --from and --to")
 }
 
 // Given returns what is written behind a flag.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/report/text"
@@ -25,7 +26,7 @@ type ShardFlag struct {
 
 // AddShard adds --shard to a command, with the word for what it does.
 func (f *ShardFlag) AddShard(set *pflag.FlagSet, does string) {
-	Var(set, &f.Text, Text(), "shard", "",
+	flags.Var(set, &f.Text, flags.Text(), "shard", "",
 		"only "+does+" `share` i/n of the trace, and leave the result in directory -o for 'tracekit combine'")
 }
 

@@ -1,22 +1,23 @@
-package formulae
+// Package partners knows whom calls communicate with: by ranks relative to the own one, and until when they wait for them.
+package partners
 
 import (
 	"tracekit/formulae/sequence"
 	"tracekit/trace"
 )
 
-// A RankMap knows the rank of each location in each communicator, so that partners can be
+// Ranks know the rank of each location in each communicator, so that partners can be
 // expressed relative to it (docs/DEFINITIONS.md 1.4).
-type RankMap struct {
+type Ranks struct {
 	defs  *trace.Defs
 	ranks []uint32
 	world uint32
 	index []map[uint32]uint32 // by group: position of a member
 }
 
-// NewRankMap looks every member of every communicator up once.
-func NewRankMap(d *trace.Defs) *RankMap {
-	m := &RankMap{defs: d, ranks: d.Ranks(), world: uint32(len(d.World())), index: make([]map[uint32]uint32, len(d.Groups))}
+// RanksOf looks every member of every communicator up once.
+func RanksOf(d *trace.Defs) *Ranks {
+	m := &Ranks{defs: d, ranks: d.Ranks(), world: uint32(len(d.World())), index: make([]map[uint32]uint32, len(d.Groups))}
 	for _, c := range d.Comms {
 		if c.Inter || c.Group == trace.None || d.Groups[c.Group].Kind != trace.GroupComm || m.index[c.Group] != nil {
 			continue
@@ -32,7 +33,7 @@ func NewRankMap(d *trace.Defs) *RankMap {
 
 // Rank returns the rank of a location in a communicator and the communicator's size; ok
 // is false if it has none.
-func (m *RankMap) Rank(location trace.LocationID, comm uint32) (rank, size uint32, ok bool) {
+func (m *Ranks) Rank(location trace.LocationID, comm uint32) (rank, size uint32, ok bool) {
 	world := m.ranks[location]
 	if world == trace.None || uint64(comm) >= uint64(len(m.defs.Comms)) {
 		return 0, 0, false
@@ -54,7 +55,7 @@ func (m *RankMap) Rank(location trace.LocationID, comm uint32) (rank, size uint3
 
 // Relative returns a partner's rank as the difference to the own one, modulo the size of
 // the communicator, from the nearer side; ok is false if there is none.
-func (m *RankMap) Relative(location trace.LocationID, comm, peer uint32) (difference int64, ok bool) {
+func (m *Ranks) Relative(location trace.LocationID, comm, peer uint32) (difference int64, ok bool) {
 	self, size, ok := m.Rank(location, comm)
 	if !ok || peer >= size {
 		return 0, false
@@ -67,7 +68,7 @@ func (m *RankMap) Relative(location trace.LocationID, comm, peer uint32) (differ
 }
 
 // Absolute is the inverse of Relative.
-func (m *RankMap) Absolute(location trace.LocationID, comm uint32, difference int64) (peer uint32, ok bool) {
+func (m *Ranks) Absolute(location trace.LocationID, comm uint32, difference int64) (peer uint32, ok bool) {
 	self, size, ok := m.Rank(location, comm)
 	if !ok || size == 0 {
 		return 0, false
@@ -79,8 +80,8 @@ func (m *RankMap) Absolute(location trace.LocationID, comm uint32, difference in
 	return uint32(d), true
 }
 
-// formula makes the ranks of a formula relative, if all can be.
-func (m *RankMap) formula(l trace.LocationID, comm uint32, p *sequence.Formula) bool {
+// Relate makes the ranks of a formula relative, if all can be.
+func (m *Ranks) Relate(l trace.LocationID, comm uint32, p *sequence.Formula) bool {
 	if p.Holds == sequence.Iteration {
 		return false
 	}

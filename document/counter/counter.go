@@ -1,12 +1,13 @@
-package document
+// Package counter has what counters counted: those of the hardware in useful time, and those that are sampled beside a program.
+package counter
 
 import "tracekit/document/field"
 
-// A CounterSeries is a counter that is sampled beside the program: the power of a device, the energy that it has used. Values are in units
+// A Series is a counter that is sampled beside the program: the power of a device, the energy that it has used. Values are in units
 // of Unit. Mean is weighted by time: each value holds until the next one. A counter that accumulates has its growth, and the rate of it,
 // from the first to the last sample; its min and max are the least and greatest rate between two samples. What falls more than once, or to
 // more than half its value, does not accumulate whatever its definition says.
-type CounterSeries struct {
+type Series struct {
 	Name        string     `json:"name"`
 	Unit        string     `json:"unit"`
 	Rank        field.Rank `json:"rank"`
@@ -22,28 +23,28 @@ type CounterSeries struct {
 	Falls       uint64     `json:"falls"`  // how often it fell although it is said to accumulate
 }
 
-// Counters says what the hardware counters counted in useful time: the increments between two
+// Useful says what the hardware counters counted in useful time: the increments between two
 // samples of a thread with nothing but useful time between them. Its totals are those of all
 // ranks, their threads together.
-type Counters struct {
-	CounterTotals
-	Ranks []RankCounters `json:"ranks"` // ascending; those whose threads have such samples
+type Useful struct {
+	Totals
+	Ranks []OfRank `json:"ranks"` // ascending; those whose threads have such samples
 }
 
-// RankCounters are the counters of one rank, its threads together.
-type RankCounters struct {
+// OfRank has the counters of one rank, its threads together.
+type OfRank struct {
 	Rank uint32 `json:"rank"`
-	CounterTotals
+	Totals
 }
 
-// CounterTotals sums counters in useful time. UsefulNs is the part of the useful time in which
+// Totals sums counters in useful time. UsefulNs is the part of the useful time in which
 // cycles were counted (instructions, if nothing counts cycles), Σ over threads.
-type CounterTotals struct {
+type Totals struct {
 	UsefulNs     int64    `json:"useful_ns"`
 	Instructions *float64 `json:"instructions"` // null: nothing counts them
 	Cycles       *float64 `json:"cycles"`
 	Rates
-	Counters []UsefulCounter `json:"counters"` // in order of their definition
+	Counters []Sum `json:"counters"` // in order of their definition
 }
 
 // Rates are the quotients of counters by which programs are compared (DEFINITIONS 2.6): nil
@@ -53,8 +54,8 @@ type Rates struct {
 	FrequencyGHz *float64 `json:"frequency_ghz,omitempty"` // cycles per ns in which they were counted
 }
 
-// A UsefulCounter is the sum of one counter in useful time, in units of Unit.
-type UsefulCounter struct {
+// A Sum is the sum of one counter in useful time, in units of Unit.
+type Sum struct {
 	Name   string   `json:"name"`
 	Unit   string   `json:"unit"`
 	Sum    *float64 `json:"sum"` // null: larger than any number

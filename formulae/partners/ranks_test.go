@@ -1,15 +1,15 @@
-package formulae_test
+package partners_test
 
 import (
 	"testing"
 
-	"tracekit/formulae"
+	"tracekit/formulae/partners"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
 
 // Ranks of communicators are those of their groups; who is no member has none.
-func TestRankMap(t *testing.T) {
+func TestRanks(t *testing.T) {
 	t.Parallel()
 	defs := tracetest.MustParse(t, `
 location 0 rank=0
@@ -22,7 +22,7 @@ comm 2 BRIDGE ranks=0,1 others=2,3
 comm 3 MPI_COMM_SELF self
 `).Definitions
 	defs.Comms = append(defs.Comms, trace.Comm{Group: 0}) // the locations
-	m := formulae.NewRankMap(defs)
+	m := partners.RanksOf(defs)
 	no := -1
 	nobody := []int{no, no, no, no, no}
 	for comm, c := range []struct {
@@ -62,19 +62,19 @@ func TestWaitsFor(t *testing.T) {
 	const root, other = 2, 5
 	for _, c := range []struct {
 		op          trace.CollectiveOp
-		root, other formulae.Others
+		root, other partners.Others
 	}{
-		{trace.CollBarrier, formulae.ForAll, formulae.ForAll},
-		{trace.CollAllreduce, formulae.ForAll, formulae.ForAll},
-		{trace.CollAlltoall, formulae.ForAll, formulae.ForAll},
-		{trace.CollBcast, formulae.ForNobody, formulae.ForRoot},
-		{trace.CollScatter, formulae.ForNobody, formulae.ForRoot},
-		{trace.CollReduce, formulae.ForAll, formulae.ForNobody},
-		{trace.CollGather, formulae.ForAll, formulae.ForNobody},
-		{trace.CollScan, formulae.ForLower, formulae.ForLower},
-		{trace.CollectiveOp(250), formulae.ForNobody, formulae.ForNobody},
+		{trace.CollBarrier, partners.ForAll, partners.ForAll},
+		{trace.CollAllreduce, partners.ForAll, partners.ForAll},
+		{trace.CollAlltoall, partners.ForAll, partners.ForAll},
+		{trace.CollBcast, partners.ForNobody, partners.ForRoot},
+		{trace.CollScatter, partners.ForNobody, partners.ForRoot},
+		{trace.CollReduce, partners.ForAll, partners.ForNobody},
+		{trace.CollGather, partners.ForAll, partners.ForNobody},
+		{trace.CollScan, partners.ForLower, partners.ForLower},
+		{trace.CollectiveOp(250), partners.ForNobody, partners.ForNobody},
 	} {
-		if a, b := formulae.WaitsFor(c.op, root, root), formulae.WaitsFor(c.op, other, root); a != c.root || b != c.other {
+		if a, b := partners.WaitsFor(c.op, root, root), partners.WaitsFor(c.op, other, root); a != c.root || b != c.other {
 			t.Errorf("%s: the root waits for %d, others for %d; want %d and %d", c.op, a, b, c.root, c.other)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"cmp"
@@ -148,8 +148,8 @@ func Duration(most time.Duration) Kind[time.Duration] {
 // Size takes a number of bytes such as 512MiB; see ParseSize.
 func Size() Kind[int64] { return Parsed(ParseSize) }
 
-// instant takes an instant of a run; see ParseInstant.
-func instant() Kind[scope.Instant] { return Parsed(ParseInstant) }
+// Instant takes an instant of a run; see ParseInstant.
+func Instant() Kind[scope.Instant] { return Parsed(ParseInstant) }
 
 // Ranks takes a list of ranks; see ParseRanks.
 func Ranks() Kind[[]uint32] { return Parsed(ParseRanks) }
@@ -172,5 +172,5 @@ func Directory() Kind[string] {
 
 // Top adds --top: how many rows tables have, and at first.
 func Top(set *pflag.FlagSet, rows *int, few string) {
-	Var(set, rows, Int(1, math.MaxInt), "top", few, topUsage)
+	Var(set, rows, Int(1, math.MaxInt), "top", few, "`rows` of each table")
 }

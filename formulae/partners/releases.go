@@ -1,7 +1,8 @@
-package formulae
+package partners
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -10,13 +11,16 @@ import (
 	"tracekit/trace"
 )
 
+// Never is before all times.
+const Never = math.MinInt64
+
 // Releases hold for each MPI call of a trace when the last partner that it may wait for
 // was ready: had sent the message, had entered the collective. Only what a replay of the
 // formulae can wait for counts.
 type Releases struct {
 	trace *trace.Trace
-	ranks *RankMap
-	until []*spill.Table[int64] // by location and call; never: it waits for nobody
+	ranks *Ranks
+	until []*spill.Table[int64] // by location and call; Never: it waits for nobody
 	late  []lateness            // by location
 	limit uint64                // events of a location that lateness is about
 }
@@ -39,15 +43,15 @@ func (s *lateness) add(call uint32, wait uint64) {
 	}
 }
 
-// FindReleases looks at all matched messages and collectives. What calls wait behind late senders is summed for the first events of
+// Find looks at all matched messages and collectives. What calls wait behind late senders is summed for the first events of
 // each location, up to a limit. An error is one of the store or of ctx.
-func FindReleases(ctx context.Context, t *trace.Trace, ranks *RankMap, limit uint64, jobs int) (*Releases, error) {
+func Find(ctx context.Context, t *trace.Trace, ranks *Ranks, limit uint64, jobs int) (*Releases, error) {
 	r := &Releases{trace: t, ranks: ranks, late: slices.Repeat([]lateness{{call: trace.None}}, len(t.Calls)), limit: limit}
 	var err error
 	r.until, err = engine.Map(ctx, jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[int64], error) {
 		until := spill.NewTable[int64](t.Store)
 		for range t.Calls[l].Len() {
-			until.Append(never)
+			until.Append(Never)
 		}
 		return until, nil
 	})
@@ -98,6 +102,9 @@ func (r *Releases) messages(ctx context.Context, jobs int) error {
 	})
 	return err
 }
+
+// Late returns how long the calls of a location wait behind late senders, in ticks.
+func (r *Releases) Late(l trace.LocationID) uint64 { return r.late[l].sum }
 
 // Release gives the memory back.
 func (r *Releases) Release() {
@@ -151,7 +158,7 @@ func (r *Releases) collective(c *trace.Collective, enters []int64) []int64 {
 	if c.Mismatch || c.Count != c.Size {
 		return enters
 	}
-	latest := int64(never)
+	latest := int64(Never)
 	for k := range c.Count {
 		m := r.trace.Members.Ptr(int(c.First + k))
 		if _, _, ok := r.ranks.Rank(m.Location, uint32(c.Comm)); !ok || m.Call == trace.None || m.Call != m.Done {
@@ -160,7 +167,7 @@ func (r *Releases) collective(c *trace.Collective, enters []int64) []int64 {
 		enters = append(enters, r.trace.Calls[m.Location].Ptr(int(m.Call)).Enter)
 		latest = max(latest, enters[k])
 	}
-	prefix := int64(never)
+	prefix := int64(Never)
 	for k := range c.Count {
 		m := r.trace.Members.Ptr(int(c.First + k))
 		prefix = max(prefix, enters[k])
@@ -208,28 +215,28 @@ func WaitsFor(op trace.CollectiveOp, rank, root uint32) Others {
 	return ForNobody
 }
 
-// A ReleaseCursor looks the releases of a location up in the order of calls.
-type ReleaseCursor struct {
+// A Cursor looks the releases of a location up in the order of calls.
+type Cursor struct {
 	calls *spill.Table[trace.Call]
 	until *spill.Table[int64]
 	next  int // row to be read
 }
 
 // Cursor returns a cursor of a location.
-func (r *Releases) Cursor(l trace.LocationID) *ReleaseCursor {
-	return &ReleaseCursor{calls: r.trace.Calls[l], until: r.until[l]}
+func (r *Releases) Cursor(l trace.LocationID) *Cursor {
+	return &Cursor{calls: r.trace.Calls[l], until: r.until[l]}
 }
 
 // Of returns the release of the call that was entered by an event, in corrected time; ok is false if that is no call. A
 // call that waits for nobody has one before all times. Events are asked for in order.
-func (c *ReleaseCursor) Of(seq uint64) (until int64, ok bool) {
+func (c *Cursor) Of(seq uint64) (until int64, ok bool) {
 	for ; c.next < c.calls.Len(); c.next++ {
 		switch found := c.calls.Ptr(c.next).Seq; {
 		case found == seq:
 			return c.until.At(c.next), true
 		case found > seq:
-			return never, false
+			return Never, false
 		}
 	}
-	return never, false
+	return Never, false
 }

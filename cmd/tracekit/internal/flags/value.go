@@ -1,4 +1,6 @@
-package cli
+// Package flags has the kinds of values that flags take. A Kind parses a value, says what it wants instead of a bad one, and completes it
+// in a shell; Var gives a flag of that kind to a command.
+package flags
 
 import (
 	"errors"
@@ -96,8 +98,8 @@ type boundsError string
 
 func (e boundsError) Error() string { return "want " + string(e) }
 
-// FlagError says of an error of pflag's, in the words of the other messages, which flag has a bad value and what it wants.
-func FlagError(err error) error {
+// Error says of an error of pflag's, in the words of the other messages, which flag has a bad value and what it wants.
+func Error(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err

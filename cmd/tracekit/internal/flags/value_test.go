@@ -1,9 +1,8 @@
-package cli
+package flags
 
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +61,7 @@ func TestFlags(t *testing.T) {
 		"--memory=3q":    `--memory "3q": want a size such as 512MiB or 2G`,
 		"--pairs=1,-2":   "--pairs 1,-2: want at least 0",
 	} {
-		if err := FlagError(c.ParseFlags([]string{args})); err == nil || err.Error() != want {
+		if err := Error(c.ParseFlags([]string{args})); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
@@ -76,25 +75,4 @@ func TestFlags(t *testing.T) {
 			t.Errorf("--%s completes to %q, directive %d", f.Name, values, how)
 		}
 	})
-}
-
-// TestLike: --like sets the flags of another tool, and a later flag overrides them.
-func TestLike(t *testing.T) {
-	for args, want := range map[string]MergeFlags{
-		"--like scalasca":                     {Clock: "offsets", MinLatency: time.Microsecond},
-		"--clock none --like scalasca":        {Clock: "offsets", MinLatency: time.Microsecond},
-		"--like scalasca --clock clc":         {Clock: "clc", MinLatency: time.Microsecond},
-		"--like scalasca --min-latency 200ns": {Clock: "offsets", MinLatency: 200 * time.Nanosecond},
-	} {
-		f, c := MergeFlags{}, &cobra.Command{Use: "x"}
-		f.Add(c.Flags())
-		if err := c.ParseFlags(strings.Fields(args)); err != nil || f.Clock != want.Clock || f.MinLatency != want.MinLatency {
-			t.Errorf("%s: clock %s, least latency %v, %v; want %s, %v", args, f.Clock, f.MinLatency, err, want.Clock, want.MinLatency)
-		}
-	}
-	f, c := MergeFlags{}, &cobra.Command{Use: "x"}
-	f.Add(c.Flags())
-	if err := c.ParseFlags([]string{"--like", "vampir"}); err == nil || !strings.Contains(err.Error(), "want scalasca") {
-		t.Errorf("--like vampir: %v; want that scalasca is wanted", err)
-	}
 }

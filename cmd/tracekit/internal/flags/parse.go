@@ -1,4 +1,4 @@
-package cli
+package flags
 
 import (
 	"errors"
@@ -55,8 +55,8 @@ func ParseInstant(s string) (scope.Instant, error) {
 	return scope.Instant{Kind: scope.AfterNs, Ns: d.Nanoseconds()}, nil
 }
 
-// window reads a duration above zero in whole ns; an empty text is 0.
-func window() Kind[int64] {
+// Window reads a duration above zero in whole ns; an empty text is 0.
+func Window() Kind[int64] {
 	return Parsed(func(s string) (int64, error) {
 		if s == "" {
 			return 0, nil
