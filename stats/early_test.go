@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
+	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
@@ -129,6 +131,26 @@ location 2 rank=2
 	for _, c := range a.Diagnosis {
 		if c.Region == "special" {
 			t.Errorf("cause %q", c.Headline)
+		}
+	}
+}
+
+// TestRanksWithoutMasters states that ranks none of whose locations is defined, as a damaged definition leaves them, are no reason to fail.
+func TestRanksWithoutMasters(t *testing.T) {
+	for _, program := range []string{"halo", "collectives"} {
+		for _, ranks := range [][]uint32{nil, {1, 2}} {
+			tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: program, Ranks: 4, Iterations: 5, Threads: 2, Seed: 1,
+				Plant: samples.Plant{Imbalance: 5000}}), merge.Options{Clock: merge.ClockNone})
+			for i := range tr.World {
+				tr.World[i] = trace.None
+			}
+			for l := range tr.Rank {
+				tr.Rank[l] = trace.None
+			}
+			o := analysis.Options{Ranks: ranks, Overhead: &overhead.Options{PerCall: true}}
+			if _, err := stats.Analyze(t.Context(), tr, o, true); err != nil {
+				t.Errorf("%s: %v", program, err)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"iter"
 	"math"
 	"strings"
 
@@ -82,10 +83,21 @@ func tooMuch(ns int64, r *document.Ratios) bool {
 	return float64(ns) > mostHidden*float64(r.RuntimeNs)*float64(len(r.UsefulNs))
 }
 
+// masters are those of the ranks that count. A rank may have none.
+func masters(p *profile.Profiler) iter.Seq[trace.LocationID] {
+	return func(yield func(trace.LocationID) bool) {
+		for r, l := range p.T.World {
+			if p.Scope.Counts(uint32(r)) && int(l) < len(p.T.Calls) && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
 // inIncomplete returns how long masters of ranks that count are in calls of which a record is missing, known waits left out, in ns.
 func inIncomplete(p *profile.Profiler, incomplete waits.Incomplete) (ns int64) {
-	for r, l := range p.T.World {
-		if !p.Scope.Counts(uint32(r)) || int(l) >= len(incomplete) || incomplete[l] == nil {
+	for l := range masters(p) {
+		if int(l) >= len(incomplete) || incomplete[l] == nil {
 			continue
 		}
 		for first, rows := range incomplete[l].Rows {
@@ -112,22 +124,20 @@ func inWindows(p *profile.Profiler) (ns int64) {
 			windows[trace.RegionID(id)] = true
 		}
 	}
-	for _, l := range t.World {
+	for _, of := range t.Calls {
 		if len(windows) == 0 {
 			return 0
 		}
-		for _, calls := range t.Calls[l].Rows {
+		for _, calls := range of.Rows {
 			for i := range calls {
 				delete(windows, calls[i].Region)
 			}
 		}
 	}
-	for r, l := range t.World {
-		if p.Scope.Counts(uint32(r)) {
-			for s := range p.Segments[l].Sums {
-				if int(s.Path) < len(t.Tree.Nodes) && windows[t.Tree.Nodes[s.Path].Region] {
-					ns = numbers.Plus(ns, t.Defs.Clock.Nanoseconds(s.Time))
-				}
+	for l := range masters(p) {
+		for s := range p.Segments[l].Sums {
+			if int(s.Path) < len(t.Tree.Nodes) && windows[t.Tree.Nodes[s.Path].Region] {
+				ns = numbers.Plus(ns, t.Defs.Clock.Nanoseconds(s.Time))
 			}
 		}
 	}
@@ -136,8 +146,8 @@ func inWindows(p *profile.Profiler) (ns int64) {
 
 // forUnselected returns how long masters of ranks that count wait for ranks that are not selected, in ns.
 func forUnselected(p *profile.Profiler) (ns int64) {
-	for r, l := range p.T.World {
-		if !p.Scope.Counts(uint32(r)) || p.CallWaits[l].Rows == nil {
+	for l := range masters(p) {
+		if p.CallWaits[l].Rows == nil {
 			continue
 		}
 		for _, rows := range p.CallWaits[l].Rows.Rows {
