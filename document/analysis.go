@@ -430,7 +430,7 @@ type CriticalPath struct {
 	Regions  []CriticalRow `json:"regions"`
 
 	// OvertakenNs is the path's time in receives directly behind one from the same call path
-	// that waits for a message sent later: all that taking messages as they come there can save.
+	// that waits for a message sent later. What follows each until the next call counts too.
 	OvertakenNs int64 `json:"-"`
 
 	// ShortestNs is the shortest visit to any region.

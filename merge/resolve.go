@@ -42,6 +42,9 @@ func (r *resolver) comm(d *trace.Defs, c trace.Comm) comm {
 		return comm{}
 	}
 	g := &d.Groups[c.Group]
+	if g.Paradigm == trace.ParadigmOpenMP { // its members are threads
+		return comm{}
+	}
 	if c.Inter {
 		if int(c.Remote) >= len(d.Groups) {
 			return comm{}

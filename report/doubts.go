@@ -48,12 +48,13 @@ func doubtLines(doubts []doubt.Sign) (out [][]string) {
 
 // slowData says that clocks may differ, without a record that contradicts them.
 func slowData(d *doubt.Sign) []string {
-	what := fmt.Sprintf("Of %s small %s instances, none", words.Count(d.Instances), d.Operation)
+	what, though := fmt.Sprintf("%s instances", d.Operation), "once all ranks are in their calls"
 	if d.From != nil {
-		what = fmt.Sprintf("Of %s small messages from rank %d to rank %d, none", words.Count(d.Instances), *d.From, *d.Rank)
+		what, though = fmt.Sprintf("messages from rank %d to rank %d", *d.From, *d.Rank), fmt.Sprintf("though rank %d waits for some", *d.Rank)
 	}
 	return []string{"Measurement doubtful: clocks of ranks may differ, or ranks share cores.",
-		fmt.Sprintf("%s takes less than %s once both sides are in their calls. No network is that slow.", what, words.Time(d.FastNs)),
+		fmt.Sprintf("Of %s small %s, none takes less than %s, %s. No network is that slow.", words.Count(d.Instances), what, words.Time(d.FastNs),
+			though),
 		"Waits between these ranks are not known.", "Try: record with synchronized clocks and one rank per core."}
 }
 

@@ -65,8 +65,12 @@ func (o *Overview) title() *block {
 	}
 	b.add(cut(cut(first, max(leastName, o.width-utf8.RuneCountInString(more+what)))+more+what, o.width))
 	if s := o.Analysis.Selection; s != nil {
-		b.add(o.wrapped(fmt.Sprintf("Selection: %s, from %s to %s. All figures are of this part.", cmp.Or(rankList(s.Ranks), "all ranks"),
-			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs)), 0, 2)...)
+		said := fmt.Sprintf("Selection: %s, from %s to %s. All figures are of this part.", cmp.Or(rankList(s.Ranks), "all ranks"),
+			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs))
+		if o.Analysis.Diagnosis != nil && o.Analysis.Efficiency != nil && s.ToNs-s.FromNs < t.DurationNs {
+			said += " Network and order of messages need the whole run."
+		}
+		b.add(o.wrapped(said, 0, 2)...)
 	}
 	if cut := t.Reduced; cut != nil && cut.LeftOut != nil {
 		b.add(o.warning(fmt.Sprintf("%s of the time was cut from this trace (%s): no efficiency, no causes.", words.Share(cut.CutShare),
@@ -245,7 +249,11 @@ func (o *Overview) efficiency() *block {
 		b.add(o.wrapped(why, 4, 4)...)
 	}
 	if t := o.Analysis.Threads; t != nil {
-		ratio("threads (whole run)", t.Efficiency.Thread, "")
+		of := "threads (whole run)" // startup included
+		if o.Analysis.Selection != nil {
+			of = "threads"
+		}
+		ratio(of, t.Efficiency.Thread, "")
 	}
 	b.least = len(b.items)
 	return b

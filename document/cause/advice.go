@@ -17,7 +17,7 @@ const fewNodes = 3
 // Advise sets Try: what practitioners do against a cause of this kind, where its evidence says that it applies. A comment at a case
 // says when the advice would be wrong. Where ranks share cores, calls may be slow for that reason.
 func (c *Cause) Advise(shareCores bool) {
-	if c.Try = ""; !shareCores || c.Kind != Transfer && c.Kind != SlowCalls {
+	if c.Try = ""; !shareCores || c.Kind != Transfer && c.Kind != SlowCalls && c.Kind != Inefficient {
 		c.Try = c.advice()
 	}
 }
@@ -70,8 +70,12 @@ func (c *Cause) advice() string {
 			return "launch on every device before waiting for one."
 		}
 		return "distribute this work over ranks, or overlap it with other work."
-	case Transfer:
+	case Transfer, Inefficient:
 		switch {
+		case c.Kind == Inefficient && has("ranks_at_a_time"): // wrong if messages are so small that more of them cost more than they save
+			return "send the data in smaller pieces, so that the next rank starts sooner."
+		case c.Kind == Inefficient && (!has("transfer_efficiency") || c.Operation == ""):
+			return ""
 		case has("exposed_ns") && strings.HasPrefix(string(c.Operation), "Mem"):
 			switch name := string(c.Operation); {
 			case strings.Contains(name, "Pinned"):
@@ -111,6 +115,8 @@ func (c *Cause) advice() string {
 		switch {
 		case has("fork_join_ns"):
 			return "merge short parallel regions, or use fewer threads for them."
+		case has("lock_wait_ns"): // wrong if what is locked is all that there is to do
+			return "shorten critical sections, or use reductions, atomics and data of each thread."
 		case has("serial_ns") || has("serial_efficiency"):
 			return "parallelize this work, or use fewer threads and more processes."
 		}

@@ -41,3 +41,25 @@ func TestAdviceOnSlowCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceOnLevers: an inefficient run is told how to spend less time in calls where these are what it lacks, and not if ranks share
+// cores; of computing nothing is known.
+func TestAdviceOnLevers(t *testing.T) {
+	for _, test := range []struct {
+		operation string
+		evidence  string
+		share     bool
+		want      string
+	}{
+		{"MPI_Alltoall", "transfer_efficiency", false, "use fewer collectives"},
+		{"MPI_Send", "transfer_efficiency", false, "send fewer and larger messages"},
+		{"MPI_Alltoall", "transfer_efficiency", true, ""},
+		{"MPI_Alltoall", "load_balance", false, ""},
+		{"", "transfer_efficiency", false, ""},
+	} {
+		c := Cause{Kind: Inefficient, Operation: field.Name(test.operation), Evidence: map[string]float64{test.evidence: 0.2}}
+		if c.Advise(test.share); !strings.HasPrefix(c.Try, test.want) || test.want == "" && c.Try != "" {
+			t.Errorf("%+v: %q", test, c.Try)
+		}
+	}
+}

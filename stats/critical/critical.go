@@ -38,7 +38,7 @@ type Finder struct {
 	open      document.CriticalSegment               // in ticks: not yet in segments
 	missing   int64                                  // ticks before the first event of the path
 	outside   int64                                  // ticks on locations that are not selected
-	overtaken int64                                  // ticks in receives directly behind one that waits for a message sent later
+	overtaken int64                                  // ticks that receives behind one that waits could have passed while it did
 }
 
 // NewFinder returns what finds the path of a trace, of whose calls it is known how long they wait.
@@ -141,8 +141,9 @@ func (c *Finder) idle(i int) bool {
 	return true
 }
 
-// overtake adds what the path passes of receives from the same call path as call i, which waits
-// for a message, directly behind it, as far as theirs was sent before that one.
+// overtake adds what the path passes in receives from the same call path as call i, which waits
+// for a message, directly behind it, and outside calls behind each of them, as far as theirs was
+// sent before that one.
 func (c *Finder) overtake(i int, wait *waits.WaitingCall) {
 	if wait.Kind != waitstate.LateSender || wait.MessageRow == trace.None {
 		return
@@ -163,7 +164,11 @@ func (c *Finder) overtake(i int, wait *waits.WaitingCall) {
 			if !known { // mostly no call is of the same path, and nothing need be looked up
 				late, known = sent(recvs.Ptr(int(wait.MessageRow))), true
 			}
-			c.overtaken += max(0, min(next.Leave-next.Enter, late-sent(r)))
+			until := next.Leave
+			if k+1 < c.bound[c.at] {
+				until = calls.Ptr(k + 1).Enter
+			}
+			c.overtaken += max(0, min(until-next.Enter, late-sent(r)))
 		}
 	}
 }

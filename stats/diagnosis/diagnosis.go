@@ -110,8 +110,10 @@ func Join(a, b []cause.Cause) []cause.Cause {
 	return causes[:min(most, len(causes))]
 }
 
-// isFault reports whether a cause is one of the run between startup and end.
-func isFault(c cause.Cause) bool { return c.Kind != cause.Startup && c.Kind != cause.Inefficient }
+// isFault reports whether a cause is one of the run between startup and end, beside which nothing is said of efficiency.
+func isFault(c cause.Cause) bool {
+	return c.Kind != cause.Startup && c.Kind != cause.Inefficient && (c.Kind != cause.ThreadIdle || c.GainNs != nil)
+}
 
 // byName orders causes by what they are about.
 func byName(a, b cause.Cause) int {

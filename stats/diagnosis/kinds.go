@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tracekit/document/cause"
+	"tracekit/document/doubt"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
@@ -64,6 +65,12 @@ func (f *finder) at(p *place) candidate {
 	busy := sum(times) / max(1, p.path)
 	c.cause.Evidence = map[string]float64{"mean_ns": here, "mean_of_others_ns": there, "critical_path_ns": p.path, "ranks_at_a_time": busy}
 	low, high := extremes(times, in)
+	var late *rare
+	slow := len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0 && standOut(times, ranks, peers)
+	if slow {
+		late = f.rarely(p, ranks, rest, there)
+		slow = late != nil || 2*(here-there) >= float64(p.unequal) || float64(p.unequal)+1 >= p.path // of no visits nothing is known
+	}
 	absent := p.path - sum(times)/float64(all) // of the path, if all ranks were there each time
 	switch {
 	case len(in) <= max(1, all/8) && all > 1:
@@ -72,10 +79,10 @@ func (f *finder) at(p *place) candidate {
 		c.cause.Headline = fmt.Sprintf("Only %s %s", fewRanks(in),
 			say(one(in, "is in ", "are in "), one(in, "waits for its device in ", "wait for their devices in ")))
 		c.text = fmt.Sprintf("%s %s there for %s. ", words.Capital(words.Ranks(in)), one(in, "is", "are"), words.Time(int64(mean(times, in))))
-	case len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0 && standOut(times, ranks, peers):
+	case slow:
 		c.cause.Kind, c.mended = cause.Imbalance, fmt.Sprintf("If %s took as long as other ranks", fewRanks(ranks))
 		c.most(p.path * (1 - there/here))
-		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at(), f.rarely(p, ranks, there)}}
+		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at(), late}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
 		if x := c.slow[0].rare; x != nil {
 			c.changes = x.changes
@@ -250,7 +257,9 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 		all.addCost(row)
 		at := placeOf(row)
 		path, slow = path+f.critical[at], slow+max(0, f.slow[at]-f.incomplete.at[at].time)
-		changes = append(changes, whatif.CapBut(f.site(at), f.incomplete.missing.Has))
+		changes = append(changes, whatif.CapBut(f.site(at), func(l trace.LocationID, call uint32) bool {
+			return f.incomplete.missing.Has(l, call) || f.doubted(l, call)
+		}))
 		if i < mostPlaces {
 			names = append(names, words.Call(string(row.Operation), row.SourceLine))
 		}
@@ -274,6 +283,18 @@ func (f *finder) slowCall(rows []waitstate.Delay) candidate {
 	}
 	c.text += f.waits(all.row, "them") + f.mostSlow(&c.cause, all.row)
 	return c
+}
+
+// doubted reports whether a call receives a message of a pair of ranks whose clocks probably differ (2.17).
+func (f *finder) doubted(l trace.LocationID, call uint32) bool {
+	recvs, first := f.t.Recvs[l], int(f.t.Calls[l].Ptr(int(call)).FirstRecv)
+	if first >= recvs.Len() {
+		return false
+	}
+	r := recvs.Ptr(first)
+	return r.Call == call && r.State == trace.Matched && slices.ContainsFunc(f.a.Doubts, func(d doubt.Sign) bool {
+		return d.Kind == doubt.SlowData && d.From != nil && *d.From == f.t.Rank[r.SendLoc] && *d.Rank == f.t.Rank[l]
+	})
 }
 
 // standsOut is how many times its equal share of the waits a rank must cause so that it is named among many.

@@ -76,6 +76,15 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	if err != nil {
 		return nil, err
 	}
+	best, busy := -1, 0.0
+	for i, gain := range gains {
+		if gain > 0 && (best < 0 || gain > gains[best]) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		busy = f.chain(places[best])
+	}
 	parallel, balance, serialization, transfer := f.efficiencyOf()
 	type factor struct {
 		name  string
@@ -88,8 +97,13 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 	worst := slices.MinFunc(factors,
 		func(a, b factor) int { return cmp.Compare(a.value, b.value) })
 	c := cause.Cause{Kind: cause.Inefficient, Ranks: []uint32{}, Evidence: map[string]float64{"parallel_efficiency": parallel}}
+	if worst.name == "transfer" {
+		c.Evidence["transfer_efficiency"] = transfer
+	}
 	c.Headline = fmt.Sprintf("Low parallel efficiency, mostly %s (%s)", worst.name, words.Share(worst.value))
-	c.Text = fmt.Sprintf("Parallel efficiency is %s, and no fault was found that costs 1 %% of the run.", words.Share(parallel))
+	if c.Text = fmt.Sprintf("Parallel efficiency is %s.", words.Share(parallel)); busy == 0 {
+		c.Text = fmt.Sprintf("Parallel efficiency is %s, and no fault was found that costs 1 %% of the run.", words.Share(parallel))
+	}
 	if lost := f.incomplete.share(); lost > mostly*(1-parallel) {
 		c.Evidence["incomplete_calls"] = lost
 		c.Headline = "The trace does not record for whom ranks wait"
@@ -100,12 +114,6 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 		c.Ranks = []uint32{uint32(e.UsefulMax.Rank)}
 		c.Text += fmt.Sprintf(" Rank %d computes longest: %s, the mean is %s.", e.UsefulMax.Rank, words.Time(e.UsefulMax.TimeNs),
 			words.Time(e.UsefulMeanNs))
-	}
-	best := -1
-	for i, gain := range gains {
-		if gain > 0 && (best < 0 || gain > gains[best]) {
-			best = i
-		}
 	}
 	if best >= 0 {
 		share := float64(gains[best]) / float64(f.run)
@@ -118,9 +126,29 @@ func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.
 			at = "the device for which hosts wait in " + at
 		}
 		c.Text += fmt.Sprintf(" The place to shorten first is %s.", at)
+		if busy > 0 {
+			c.Text += fmt.Sprintf(" On average %.3g of %d ranks work there at a time; the others wait for messages.", busy, len(f.ranks))
+			c.Evidence["ranks_at_a_time"] = busy
+		}
 		c.Change = shorter("If it took half the time", gains[best], share)
 	}
 	return []cause.Cause{c}, nil
+}
+
+// chain returns how many ranks are at a time at a place where they work one after another, 0 if they do not: its time of the critical path
+// is more than that of a rank, by more than twice what equal visits or equal totals would save, and most waits for it are for messages.
+func (f *finder) chain(at field.Site) float64 {
+	parts := f.parts[at]
+	if len(parts) == 0 {
+		return 0
+	}
+	p := union(parts)
+	mean := sum(p.times) / float64(len(f.ranks))
+	most, absent := float64(slices.Max(p.times)), p.path-mean
+	if p.path == 0 || absent <= (1-1/unlike)*p.path || absent <= 2*max(float64(p.unequal), most-mean) || together(p.row) {
+		return 0
+	}
+	return sum(p.times) / p.path
 }
 
 // halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"tracekit/stats/scope"
@@ -20,30 +21,36 @@ type rare struct {
 // fewOf is how many instances there are for each one that is late, at least.
 const fewOf = 10
 
-// rarely reports whether few instances of a place hold most of what ranks take longer than others, which take there ns each; nil if not.
-// An instance is what passes at the place between two calls.
-func (f *finder) rarely(p *place, ranks []uint32, there float64) *rare {
+// An instance is what passes at a place between two calls.
+type instance struct {
+	ticks int64
+	until uint32 // the call after it
+}
+
+// instances returns those of a rank at a place.
+func (f *finder) instances(p *place, rank uint32) (visits []instance) {
+	call := uint32(0) // the next one
+	for of, s := range f.a.Segments[f.t.World[rank]].All() {
+		switch {
+		case of != trace.None:
+			call = of + 1
+		case !p.paths[s.Path]:
+		case len(visits) > 0 && visits[len(visits)-1].until == call:
+			visits[len(visits)-1].ticks += s.Time
+		default:
+			visits = append(visits, instance{s.Time, call})
+		}
+	}
+	return visits
+}
+
+// rarely reports whether few instances of a place, each longer than any of other ranks, hold most of what ranks take longer than others,
+// which take there ns each; nil if not.
+func (f *finder) rarely(p *place, ranks, others []uint32, there float64) *rare {
 	var out rare
-	clock := &f.t.Defs.Clock
+	clock, least := &f.t.Defs.Clock, int64(math.MaxInt64)
 	for _, r := range ranks {
-		type instance struct {
-			ticks int64
-			until uint32 // the call after it
-		}
-		l := f.t.World[r]
-		var visits []instance
-		call := uint32(0) // the next one
-		for of, s := range f.a.Segments[l].All() {
-			switch {
-			case of != trace.None:
-				call = of + 1
-			case !p.paths[s.Path]:
-			case len(visits) > 0 && visits[len(visits)-1].until == call:
-				visits[len(visits)-1].ticks += s.Time
-			default:
-				visits = append(visits, instance{s.Time, call})
-			}
-		}
+		l, visits := f.t.World[r], f.instances(p, r)
 		if len(visits) < fewOf {
 			return nil
 		}
@@ -56,13 +63,18 @@ func (f *finder) rarely(p *place, ranks []uint32, there float64) *rare {
 		if late == 0 || fewOf*late > len(visits) {
 			return nil
 		}
-		out.times, out.of = out.times+late, out.of+len(visits)
+		out.times, out.of, least = out.times+late, out.of+len(visits), min(least, visits[late-1].ticks)
 		out.changes = append(out.changes, whatif.Shorten(p.at(), visits[late-1].ticks, int64(usual*float64(clock.Resolution)/1e9), r))
 		if longest := clock.Nanoseconds(visits[0].ticks); longest > out.longest {
 			out.longest, out.until = longest, 0
 			if calls := f.t.Calls[l]; int(visits[0].until) < calls.Len() {
 				out.until = scope.NewAxis(f.t).Instant(calls.Ptr(int(visits[0].until)).Enter)
 			}
+		}
+	}
+	for _, r := range others {
+		if slices.ContainsFunc(f.instances(p, r), func(x instance) bool { return x.ticks >= least }) {
+			return nil
 		}
 	}
 	return &out

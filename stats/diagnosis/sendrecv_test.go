@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tracekit/document/cause"
+	"tracekit/document/doubt"
 	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/stats/analysis"
@@ -60,4 +61,26 @@ func finderOf(t *testing.T, text string) *finder {
 	t.Helper()
 	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
 	return newFinder(tr, a, math.MaxInt64)
+}
+
+// TestDoubted: calls that receive what a doubt about clocks is about are no slow calls.
+func TestDoubted(t *testing.T) {
+	f := finderOf(t, `
+location 0 rank=0
+  10 Enter MPI_Send ; 10 MpiSend to=1 tag=0 bytes=8 ; 11 Leave MPI_Send
+location 1 rank=1
+  0 Enter MPI_Recv ; 90 MpiRecv from=0 tag=0 bytes=8 ; 90 Leave MPI_Recv
+  90 Enter MPI_Recv ; 95 MpiRecv from=2 tag=0 bytes=8 ; 95 Leave MPI_Recv
+location 2 rank=2
+  10 Enter MPI_Send ; 10 MpiSend to=1 tag=0 bytes=8 ; 11 Leave MPI_Send
+`)
+	from, to := uint32(0), uint32(1)
+	for _, doubted := range []bool{false, true} {
+		if f.a.Doubts = nil; doubted {
+			f.a.Doubts = []doubt.Sign{{Kind: doubt.SlowData, From: &from, Rank: &to}}
+		}
+		if f.doubted(1, 0) != doubted || f.doubted(1, 1) || f.doubted(0, 0) {
+			t.Errorf("with a doubt %v: %v %v %v", doubted, f.doubted(1, 0), f.doubted(1, 1), f.doubted(0, 0))
+		}
+	}
 }

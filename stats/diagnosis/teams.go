@@ -27,8 +27,11 @@ type team struct {
 // take less is taken off its time outside, or in, parallel regions, evenly; the replay says what
 // the run makes of it, as ranks may have waited for others anyway.
 func (f *finder) teams() (out []candidate) {
-	if f.a.Threads == nil || f.a.Threads.ParallelRegions == 0 {
+	switch threads := f.a.Threads; {
+	case threads == nil:
 		return nil
+	case threads.ParallelRegions == 0:
+		return f.idle()
 	}
 	teams := f.teamsOf(f.a.Threads.Rows)
 	serial, parallel := f.inTeams()
@@ -66,6 +69,19 @@ func (f *finder) teams() (out []candidate) {
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
 	}
 	return out
+}
+
+// idle says that threads do not work much of their time, where no parallel region tells what they should work on.
+func (f *finder) idle() []candidate {
+	e := f.a.Threads.Efficiency
+	if e.Thread == nil || *e.Thread >= efficient || e.Parallel == nil || f.a.Selection != nil {
+		return nil
+	}
+	c := candidate{bound: f.run, cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{},
+		Evidence: map[string]float64{"parallel_efficiency": *e.Parallel}}}
+	c.cause.Headline, c.text = mostOfRest(f.a.Threads, float64(f.run))
+	c.text = working(f.a.Threads) + c.text
+	return []candidate{c}
 }
 
 // teamsOf returns the teams by rank.

@@ -38,7 +38,7 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"serial_efficiency": *f.Serial, "idle_threads_ns": float64(t.IdleNs)}})
 	case f.Parallel != nil:
 		headline, text := mostOfRest(t, run)
-		add(1-*f.Parallel, headline, fmt.Sprintf("%d threads work for %.1f %% of their time. ", t.Threads, 100**f.Parallel)+text, "",
+		add(1-*f.Parallel, headline, working(t)+text, "",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"parallel_efficiency": *f.Parallel}})
 	}
 	if w := &a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 && w.Share != nil {
@@ -48,11 +48,16 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 			cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
-	forking := int64(0)
+	forking, locked := int64(0), int64(0)
 	for _, row := range t.Rows {
+		locked += row.WaitingNs
 		if row.Thread == 0 {
 			forking += row.SchedulingNs
 		}
+	}
+	if f.Serial != nil {
+		add(float64(locked)/run/float64(t.Threads), lockHeadline, fmt.Sprintf("They wait %s.", words.Time(locked)), "If they did not",
+			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"lock_wait_ns": float64(locked)}})
 	}
 	if t.ParallelRegions > 0 {
 		mean := forking / int64(t.Processes)
@@ -62,11 +67,18 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 	return Join(causes, nil)
 }
 
+// working says how much of their time threads work.
+func working(t *document.Threads) string {
+	return fmt.Sprintf("%d threads work for %.1f %% of their time. ", t.Threads, 100**t.Efficiency.Parallel)
+}
+
 // teamWaits says that threads of teams wait for each other.
 func teamWaits(w *waitstate.State) (headline, text string) {
 	longest := words.Call(w.Top[0].Operation, w.Top[0].SourceLine)
 	return "Threads of a team wait for each other at barriers", fmt.Sprintf("They wait %s, longest in %s.", words.Time(w.TimeNs), longest)
 }
+
+const lockHeadline = "Threads wait for locks, tasks or each other"
 
 const forkingHeadline = "Forking and joining threads takes long"
 
@@ -82,7 +94,7 @@ func forkingEvidence(mean int64, t *document.Threads) map[string]float64 {
 
 // mostOfRest says what threads do most of the time in which they do not work.
 func mostOfRest(t *document.Threads, run float64) (headline, text string) {
-	texts := [...][2]string{{"Threads wait at barriers", "Barriers"}, {"Threads wait for locks, tasks or each other", "Waiting"},
+	texts := [...][2]string{{"Threads wait at barriers", "Barriers"}, {lockHeadline, "Waiting"},
 		{"Creating and joining threads and tasks takes long", "Scheduling"}, {"Threads have no work", "No work"},
 		{"The measurement itself takes long", "Measurement"}}
 	var times [len(texts)]int64

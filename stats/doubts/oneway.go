@@ -13,25 +13,38 @@ import (
 // calls long after the data were sent. No network is so slow that none of many small messages is faster.
 const never = 5_000_000 // ns
 
+// waiting is how long a receiver waits, ns, that has nothing else to do.
+const waiting = 1_000_000
+
 // A way is what data take: messages between two ranks, or a collective.
 type way struct {
 	from, to uint32 // ranks; None: of a collective
 	op       trace.CollectiveOp
 }
 
-// ways keep how often data took a way, and the least time once all that need it are in their calls, ns.
-type ways map[way]*doubt.Sign
-
-func (w ways) add(of way, ns int64) {
-	d := w[of]
-	if d == nil {
-		d = &doubt.Sign{Kind: doubt.SlowData, FastNs: ns}
-		w[of] = d
-	}
-	d.Instances, d.FastNs = d.Instances+1, min(d.FastNs, ns)
+// A passage is how data took a way: how often, the least time that they needed, ns, and how often somebody waited for them.
+type passage struct {
+	doubt.Sign
+	waits int
 }
 
-// slowData looks for small messages, and collectives with a root, that never take less than a network can be blamed for.
+type ways map[way]*passage
+
+// add adds data that needed so long, and for which somebody waited so long after they were sent.
+func (w ways) add(of way, took, waited int64) {
+	d := w[of]
+	if d == nil {
+		d = &passage{Sign: doubt.Sign{Kind: doubt.SlowData, FastNs: took}}
+		w[of] = d
+	}
+	d.Instances, d.FastNs = d.Instances+1, min(d.FastNs, took)
+	if waited >= waiting {
+		d.waits++
+	}
+}
+
+// slowData looks for small messages, and collectives with a root, that never take less than a network can be blamed for. Messages may have
+// been there long before their receiver; if it waits for more than one, they had not come.
 func slowData(t *trace.Trace) *doubt.Sign {
 	seen := make(ways)
 	for l, recvs := range t.Recvs {
@@ -43,7 +56,8 @@ func slowData(t *trace.Trace) *doubt.Sign {
 			if call.Class != trace.ClassRecv { // others may wait for more than this message
 				return
 			}
-			seen.add(way{from: t.Rank[r.SendLoc], to: t.Rank[l]}, t.Defs.Clock.Nanoseconds(r.Time-max(sent, call.Enter)))
+			ns := t.Defs.Clock.Nanoseconds
+			seen.add(way{from: t.Rank[r.SendLoc], to: t.Rank[l]}, ns(r.Time-sent), ns(r.Time-max(sent, call.Enter)))
 		})
 	}
 	sample([]*spill.Table[trace.Collective]{t.Collectives}, looked, func(c *trace.Collective) {
@@ -59,11 +73,12 @@ func slowData(t *trace.Trace) *doubt.Sign {
 			}
 			last, left = max(last, m.Begin), max(left, m.End)
 		}
-		seen.add(way{trace.None, trace.None, c.Op}, t.Defs.Clock.Nanoseconds(left-last))
+		took := t.Defs.Clock.Nanoseconds(left - last)
+		seen.add(way{trace.None, trace.None, c.Op}, took, took)
 	})
 	var found []way
 	for w, d := range seen {
-		if d.Instances >= leastInstances && d.FastNs >= never {
+		if d.Instances >= leastInstances && d.FastNs >= never && d.waits > 1 {
 			found = append(found, w)
 		}
 	}
@@ -73,7 +88,7 @@ func slowData(t *trace.Trace) *doubt.Sign {
 	w := slices.MinFunc(found, func(a, b way) int {
 		return cmp.Or(cmp.Compare(seen[b].FastNs, seen[a].FastNs), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.op, b.op))
 	})
-	d := seen[w]
+	d := &seen[w].Sign
 	if w.from == trace.None {
 		d.Operation = "MPI_" + w.op.String()
 	} else {

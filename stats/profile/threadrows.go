@@ -67,13 +67,19 @@ func (p *Profiler) Teams(ctx context.Context, w *waits.Finder) ([]*threads.Proce
 	byRank = slices.DeleteFunc(byRank, func(t []threads.Timeline) bool { return len(t) == 0 })
 	out := make([]*threads.Process, len(byRank))
 	sums, err := engine.Fold(ctx, w.Jobs, len(byRank), w.NewSums, func(s *waits.WaitSums, i int) error {
-		out[i] = threads.Together(byRank[i], p.Scope.From, p.Scope.To, func(wait threads.Wait) {
+		own := threads.Unlocked(byRank[i], p.T.Store)
+		out[i] = threads.Together(own, p.Scope.From, p.Scope.To, func(wait threads.Wait) {
 			call := &trace.Call{Seq: uint64(wait.From), Path: wait.Path, Region: trace.None}
 			if int(wait.Path) < len(p.T.Tree.Nodes) {
 				call.Region = p.T.Tree.Nodes[wait.Path].Region
 			}
 			s.Charge(p.Scope, waitstate.AtTeamBarrier, wait.Location, call, wait.From, wait.Time)
 		})
+		for k, t := range own {
+			if t.Spans != byRank[i][k].Spans {
+				t.Spans.Release()
+			}
+		}
 		return nil
 	}, (*waits.WaitSums).Combine)
 	if err != nil {

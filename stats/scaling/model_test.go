@@ -173,6 +173,8 @@ func TestIntervalsUnderNoise(t *testing.T) {
 					}
 				}
 			}
+			t.Logf("noise %g, relative %v: %.3f of %d new values in their intervals, %.2f of %d laws found, %d terms below 0", noise, relative,
+				float64(inside)/float64(asked), asked, float64(found)/float64(fits), fits, negative)
 			if share := float64(inside) / float64(asked); share < 0.91 || share > 0.99 {
 				t.Errorf("noise %g, relative %v: %.3f of new values lie in their intervals", noise, relative, share)
 			}

@@ -1,6 +1,10 @@
 package threads
 
-import "tracekit/trace"
+import (
+	"strings"
+
+	"tracekit/trace"
+)
 
 // An Activity is what a thread does.
 type Activity uint8
@@ -33,6 +37,7 @@ func (a Activity) String() string {
 type Meaning struct {
 	Activity Activity
 	Parallel bool // a team works on it
+	Locks    bool // waiting for others, and the block that they are kept out of, are one region
 }
 
 // Meanings returns what each region means: by its role or, for formats without roles, the name
@@ -50,17 +55,23 @@ func Meanings(d *trace.Defs) []Meaning {
 	return out
 }
 
-func meaningOf(d *trace.Defs, r *trace.Region) Meaning {
-	role := r.Role
-	if role == trace.RoleUnknown || role == trace.RoleFunction {
-		role = trace.ConstructRole(r.Paradigm, d.String(r.Name))
+// roleOf returns the role of a region, by its name if none is recorded.
+func roleOf(d *trace.Defs, r *trace.Region) trace.RegionRole {
+	if r.Role == trace.RoleUnknown || r.Role == trace.RoleFunction {
+		return trace.ConstructRole(r.Paradigm, d.String(r.Name))
 	}
-	switch role {
+	return r.Role
+}
+
+func meaningOf(d *trace.Defs, r *trace.Region) Meaning {
+	switch roleOf(d, r) {
 	case trace.RoleParallel:
-		return Meaning{Useful, true}
+		return Meaning{Activity: Useful, Parallel: true}
 	case trace.RoleBarrier, trace.RoleImplicitBarrier:
 		return Meaning{Activity: Barrier}
-	case trace.RoleCritical, trace.RoleOrdered, trace.RoleTaskWait, trace.RoleThreadWait:
+	case trace.RoleCritical, trace.RoleOrdered:
+		return Meaning{Activity: Waiting, Locks: r.Paradigm == trace.ParadigmUser && !strings.HasSuffix(d.String(r.Name), "Lock")}
+	case trace.RoleTaskWait, trace.RoleThreadWait:
 		return Meaning{Activity: Waiting}
 	case trace.RoleThreadCreate, trace.RoleTaskCreate:
 		return Meaning{Activity: Scheduling}
@@ -74,19 +85,20 @@ func meaningOf(d *trace.Defs, r *trace.Region) Meaning {
 func Models(t *trace.Trace) bool {
 	visited := t.Tree.Visited(len(t.Defs.Regions))
 	for i := range t.Defs.Regions {
-		if r := &t.Defs.Regions[i]; visited[i] && models(r) {
+		if r := &t.Defs.Regions[i]; visited[i] && models(t.Defs, r) {
 			return true
 		}
 	}
 	return t.Defs.RunningCounter() != trace.None
 }
 
-func models(r *trace.Region) bool {
+func models(d *trace.Defs, r *trace.Region) bool {
 	switch r.Paradigm {
 	case trace.ParadigmOpenMP, trace.ParadigmPthread, trace.ParadigmOmpSs, trace.ParadigmTBB:
 		return true
 	case trace.ParadigmMPI:
 		return false
 	}
-	return r.Role == trace.RoleParallel || r.Role == trace.RoleTask || r.Role == trace.RoleTaskWait
+	role := roleOf(d, r)
+	return role == trace.RoleParallel || role == trace.RoleTask || role == trace.RoleTaskWait
 }

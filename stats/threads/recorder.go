@@ -13,6 +13,7 @@ type Span struct {
 	Path     trace.PathID // of the barrier, else of the parallel region; None: neither
 	Activity Activity
 	Parallel bool // in a parallel region, or between fork and join
+	Locks    bool // in a region that has waiting for a lock and the locked block
 }
 
 // A Timeline is all that a thread does: spans from its first event on, the last of which is idle
@@ -25,7 +26,7 @@ type Timeline struct {
 // A Recorder follows the events of a thread and keeps its Timeline. Instants do not decrease.
 //
 //	stack are the regions that are entered and not left
-//	mpi is the number of MPI functions, parallel that of parallel regions among them
+//	mpi is the number of MPI functions, parallel that of parallel regions, locks that of regions with locked blocks among them
 //	forks are the depths of the stack at which threads were forked that are not joined
 type Recorder struct {
 	Timeline
@@ -36,6 +37,7 @@ type Recorder struct {
 
 	stack         []entered
 	mpi, parallel int
+	locks         int
 	region        trace.PathID // the outermost parallel one
 	forks         []int
 	worked        bool // a parallel region was left since the last fork
@@ -94,6 +96,9 @@ func (r *Recorder) count(m Meaning, by int) {
 	}
 	if m.Parallel {
 		r.parallel += by
+	}
+	if m.Locks {
+		r.locks += by
 	}
 }
 
@@ -155,7 +160,7 @@ func (r *Recorder) Pause(at int64, off bool) {
 // End ends the timeline, and returns how many forks and teams are open.
 func (r *Recorder) End(at int64) (open int) {
 	r.to(at)
-	r.stack, r.off, r.mpi, r.parallel, r.worker, r.until = nil, false, 0, 0, true, math.MinInt64
+	r.stack, r.off, r.mpi, r.parallel, r.locks, r.worker, r.until = nil, false, 0, 0, 0, true, math.MinInt64
 	open = r.open + len(r.forks) + r.teams
 	r.forks = nil
 	r.mark(at, false)
@@ -188,14 +193,14 @@ func (r *Recorder) stops() {
 
 // mark notes what the thread does from an instant on, if it is something else than before.
 func (r *Recorder) mark(at int64, again bool) {
-	s := Span{From: at, Path: trace.None, Activity: r.doing(at), Parallel: r.parallel+len(r.forks) > 0}
+	s := Span{From: at, Path: trace.None, Activity: r.doing(at), Parallel: r.parallel+len(r.forks) > 0, Locks: r.locks > 0}
 	switch n := len(r.stack); {
 	case s.Activity == Barrier:
 		s.Path = r.stack[n-1].path
 	case r.parallel > 0:
 		s.Path = r.region
 	}
-	if !again && s.Activity == r.last.Activity && s.Parallel == r.last.Parallel && s.Path == r.last.Path {
+	if !again && s.Activity == r.last.Activity && s.Parallel == r.last.Parallel && s.Locks == r.last.Locks && s.Path == r.last.Path {
 		return
 	}
 	if r.last.Activity == Useful {

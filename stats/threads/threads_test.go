@@ -15,9 +15,10 @@ import (
 
 // The regions of scripts. A call path is numbered as its region.
 var (
-	names    = []string{"main", "parallel", "barrier", "critical", "create", "MPI"}
+	names    = []string{"main", "parallel", "barrier", "critical", "create", "MPI", "locked"}
 	meanings = []threads.Meaning{{Activity: threads.Useful}, {Activity: threads.Useful, Parallel: true}, {Activity: threads.Barrier},
-		{Activity: threads.Waiting}, {Activity: threads.Scheduling}, {Activity: threads.Communication}}
+		{Activity: threads.Waiting}, {Activity: threads.Scheduling}, {Activity: threads.Communication},
+		{Activity: threads.Waiting, Locks: true}}
 )
 
 // played records a script: an instant, then what happens; "+region" enters, "-" leaves.
@@ -295,5 +296,27 @@ func TestTicks(t *testing.T) {
 		if inBarriers > barriers {
 			t.Fatalf("waits of %d in barriers of %d", inBarriers, barriers)
 		}
+	}
+}
+
+// TestUnlocked states what is waiting where a region has waiting for a lock and the locked block: the thread that leaves next has the lock.
+// The first works from 10 to 20, the second waits for it until 20 and works until 40, of which 5 in a region of its own; nobody keeps the
+// third out.
+func TestUnlocked(t *testing.T) {
+	store := spill.NewStore(1<<20, "")
+	var timelines []threads.Timeline
+	for l, script := range []string{"0 +main 10 +locked 20 - 100 -", "0 +main 12 +locked 30 +main 35 - 40 - 100 -",
+		"0 +main 50 +locked 60 - 100 -"} {
+		timeline, _ := played(t, trace.LocationID(l), false, false, script)
+		timelines = append(timelines, timeline)
+	}
+	got := told(threads.Together(threads.Unlocked(timelines, store), 0, 100, func(threads.Wait) {}), nil)
+	const want = `thread 0: useful 100
+thread 1: useful 92 waiting 8
+thread 2: useful 100
+regions 0 parallel 0 inside 0 outside 100 unpaired 0
+`
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
