@@ -139,7 +139,7 @@ func (r *Sections) splitDevices() *Split {
 		{"idle: empty launch queue", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.HostBoundNs })},
 		{"idle: work queued", "wait", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
 		{"idle: launch not recorded", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
-		{"idle: others of its process work", "idle", span - sum(func(d *accelerator.Device) int64 { return d.SpanNs })},
+		{"idle: only others are in use", "idle", span - sum(func(d *accelerator.Device) int64 { return d.SpanNs })},
 	})
 }
 
