@@ -9,8 +9,8 @@ import (
 	"tracekit/stats/analysis"
 )
 
-// TestSlowHostOfWorker: rank 1 takes longer, but its device computes as long as that of rank 0: its host is late, and where is said. That it
-// is slow in one step alone is said, too.
+// TestSlowHostOfWorker: rank 1 takes longer, but its device computes as long as that of rank 0: its host is late, and where is said. That
+// it is slow in one step alone is said, too.
 func TestSlowHostOfWorker(t *testing.T) {
 	gain := int64(60)
 	slow := document.Worker{Rank: 1, DP: 1, Excess: 0.6, GainNs: &gain, Pattern: document.SlowAlways, Slow: 10}
