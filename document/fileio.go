@@ -8,6 +8,7 @@ type FileIO struct {
 	TimeNs int64  `json:"time_ns"` // in calls that no other such call encloses
 	// on the threads that speak for their ranks, without what the calls call that is no such call
 	MainNs     int64         `json:"main_threads_ns"`
+	MainMost   field.Extreme `json:"main_thread_most"` // of that, the rank with the most
 	ReadBytes  uint64        `json:"read_bytes"`
 	WriteBytes uint64        `json:"write_bytes"`
 	Min        field.Extreme `json:"min"` // of ranks: the least time

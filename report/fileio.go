@@ -38,8 +38,12 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
 		case 2*io.MainNs < io.TimeNs:
 			waits = "; the rest passes beside other work."
 		}
-		said = append(said, fmt.Sprintf("Main threads do nothing but work on files for %s, %s of their time%s", words.Time(io.MainNs),
-			words.PartOf(io.MainNs, whole), waits))
+		most := ""
+		if x := io.MainMost; float64(x.TimeNs)*float64(whole) > 2*float64(io.MainNs)*float64(t.DurationNs) {
+			most = fmt.Sprintf(" (that of rank %s for %s of the run)", words.Rank(x.Rank), words.PartOf(x.TimeNs, t.DurationNs))
+		}
+		said = append(said, fmt.Sprintf("Main threads do nothing but work on files for %s, %s of their time%s%s", words.Time(io.MainNs),
+			words.PartOf(io.MainNs, whole), most, waits))
 	}
 	if len(io.Sizes) > 0 {
 		said = append(said, fmt.Sprintf("%s read, %s written.", words.Bytes(io.ReadBytes), words.Bytes(io.WriteBytes)))
@@ -66,12 +70,12 @@ func fileVerdict(io *document.FileIO, t document.TraceInfo) []string {
 	return said
 }
 
-// littleTime is the part of the time of main threads below which files are no problem: a twentieth.
+// littleTime is the part of the time of a main thread below which files are no problem: a twentieth.
 const littleTime = 20
 
-// filesAside reports whether the run does not wait for files.
+// filesAside reports whether the run does not wait for files. Others may wait for a rank that alone works on them.
 func filesAside(io *document.FileIO, t document.TraceInfo) bool {
-	return littleTime*io.MainNs < t.DurationNs*int64(t.Processes-t.ProcessesMissing)
+	return littleTime*io.MainMost.TimeNs < t.DurationNs && littleTime*io.MainNs < t.DurationNs*int64(t.Processes-t.ProcessesMissing)
 }
 
 // What text says of files besides: that bytes are not known, and what an access takes in the mean.

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"tracekit/document"
-	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
@@ -510,19 +509,26 @@ func (o *Overview) deviceTimes() *block {
 	if b == nil {
 		return nil
 	}
-	span := 0.0
+	spans, span := deviceSpans(o.Analysis), 0.0
 	for i := range d {
-		span += float64(d[i].SpanNs)
+		span += float64(spans[i])
 	}
 	if whole := float64(o.runtime()) * float64(len(d)); span < 0.95*whole {
 		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.",
 			words.PartOfFloat(whole-span, whole), words.Time(o.runtime())), o.width))
 	}
-	if busy := func(d accelerator.Device) float64 { return float64(d.BusyNs) / float64(max(1, d.SpanNs)) }; len(d) > 1 {
-		by := func(a, b accelerator.Device) int { return cmp.Compare(busy(a), busy(b)) }
-		least, most := slices.MinFunc(d, by), slices.MaxFunc(d, by)
+	if busy := func(i int) float64 { return float64(d[i].BusyNs) / float64(max(1, spans[i])) }; len(d) > 1 {
+		least, most := 0, 0
+		for i := range d {
+			if busy(i) < busy(least) {
+				least = i
+			}
+			if busy(i) > busy(most) {
+				most = i
+			}
+		}
 		if busy(most)-busy(least) >= leastShare {
-			b.tail = append(b.tail, cut(fmt.Sprintf("  busiest: %s (%s), least: %s (%s)", most.Device, words.Share(busy(most)), least.Device,
+			b.tail = append(b.tail, cut(fmt.Sprintf("  busiest: %s (%s), least: %s (%s)", d[most].Device, words.Share(busy(most)), d[least].Device,
 				words.Share(busy(least))), o.width))
 		}
 	}

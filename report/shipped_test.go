@@ -7,6 +7,7 @@ import (
 	"tracekit/document"
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/report"
 )
 
@@ -25,6 +26,12 @@ func TestShippedWithoutCauses(t *testing.T) {
 	files.FileIO.MainNs = 5e8
 	if s := report.Ship(files); strings.Contains(s.Files[0], "solve") {
 		t.Errorf("a program that waits for files: %q", s.Files)
+	}
+	many := document.TraceInfo{Processes: 48, DurationNs: 1e9} // of which one alone reads half of the time
+	one := &document.FileIO{Calls: 2, TimeNs: 5e8, MainNs: 5e8, MainMost: field.Extreme{Rank: 7, TimeNs: 5e8}}
+	if s := report.Ship(&document.Analysis{Trace: many, FileIO: one}); !strings.Contains(strings.Join(s.Files, " "),
+		"for 500 ms, 1.0 % of their time (that of rank 7 for 50.0 % of the run). ") {
+		t.Errorf("one of 48 ranks works on files: %q", s.Files)
 	}
 	device := &document.Analysis{Devices: []accelerator.Device{{}}, Diagnosis: []cause.Cause{{Kind: cause.Startup}}}
 	if s := report.Ship(device); s.Files != nil || !strings.HasPrefix(s.Nothing, "Nothing, startup aside") {

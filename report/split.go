@@ -8,7 +8,10 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/accelerator"
+	"tracekit/document/field"
 	"tracekit/document/words"
+	"tracekit/stats/numbers"
+	"tracekit/trace"
 )
 
 // A Split says how a time is spent, the largest part first.
@@ -121,7 +124,10 @@ func (r *Sections) splitDevices() *Split {
 		}
 		return total
 	}
-	span := sum(func(d *accelerator.Device) int64 { return d.SpanNs })
+	span := 0.0
+	for _, ns := range deviceSpans(r.Analysis) {
+		span += float64(ns)
+	}
 	late := sum(func(d *accelerator.Device) int64 { return d.IdleCauses.CollectiveWaitNs })
 	about := fmt.Sprintf("%s, %% of the time from first to last work (%s)", words.Plural(len(d), "device", "devices"),
 		words.Nanoseconds(span/max(1, float64(len(d)))))
@@ -133,5 +139,32 @@ func (r *Sections) splitDevices() *Split {
 		{"idle: empty launch queue", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.HostBoundNs })},
 		{"idle: work queued", "wait", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
 		{"idle: launch not recorded", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
+		{"idle: only others are in use", "idle", span - sum(func(d *accelerator.Device) int64 { return d.SpanNs })},
 	})
+}
+
+// deviceSpans returns for each device the time from the first to the last work of any device of its process, ns: one that works alone for
+// a part of that time idles in the rest.
+func deviceSpans(a *document.Analysis) []int64 {
+	type process struct{ from, to int64 }
+	of := make(map[field.Rank]*process)
+	out := make([]int64, len(a.Devices))
+	alone := func(d *accelerator.Device) bool { return d.Rank == trace.None && a.Trace.Processes > 1 } // of a process without rank
+	for i := range a.Devices {
+		d := &a.Devices[i]
+		end := numbers.Plus(d.StartNs, d.SpanNs)
+		if p := of[d.Rank]; p == nil {
+			of[d.Rank] = &process{d.StartNs, end}
+		} else {
+			p.from, p.to = min(p.from, d.StartNs), max(p.to, end)
+		}
+	}
+	for i := range a.Devices {
+		if d := &a.Devices[i]; alone(d) {
+			out[i] = d.SpanNs
+		} else {
+			out[i] = of[d.Rank].to - of[d.Rank].from
+		}
+	}
+	return out
 }

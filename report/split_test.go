@@ -51,4 +51,15 @@ func TestSplitsAreWhole(t *testing.T) {
 	if devices := shares(r.splitDevices()); devices["waiting for late ranks"] != 0.15 || devices["communication, not hidden"] != 0.05 {
 		t.Errorf("devices: %v", devices)
 	}
+
+	// One device of the process works until 100, the other from there to 200: each idles half of the time.
+	a.Devices = append(a.Devices, accelerator.Device{StartNs: 100, Times: accelerator.Times{SpanNs: 100, BusyNs: 100, ComputeNs: 100}})
+	devices := shares(r.splitDevices())
+	if devices["computing"] != 0.325 || devices["idle: only others are in use"] != 0.5 {
+		t.Errorf("devices that work one after the other: %v", devices)
+	}
+	a.Devices[1].Rank = 1 // another process, which may have begun later
+	if devices := shares(r.splitDevices()); devices["computing"] != 0.65 || devices["idle: only others are in use"] != 0 {
+		t.Errorf("devices of two processes: %v", devices)
+	}
 }

@@ -179,13 +179,19 @@ type Path struct {
 	SomeWorkNs int64      `json:"some_device_ns"`   // in which at least one device works
 	OneWorksNs int64      `json:"one_device_ns"`    // in which exactly one does
 	Loader     field.Name `json:"loader,omitempty"` // that loads data longest
+
+	// of the path's time in communication and copies, what computing on the same device does not hide
+	ExposedCommunicationNs int64 `json:"exposed_communication_ns"`
+	ExposedMemoryNs        int64 `json:"exposed_memory_ns"`
+
+	AfterWaits []HostWait `json:"after_waits,omitempty"` // host rows from a wait for a device to the first launch after it
 	Rows       []PathRow  `json:"rows"`
 }
 
 // A PathRow is what the path is made of: kernels by name (compute, communication, memory), functions of hosts (host; loading: in what loads
-// data; startup: before the first work of any of its devices; ending: after the last). Others are kernels that are launched and do not
-// begin yet though the device is idle (launch); the time between a kernel and the one that follows it (gap); what nobody has recorded
-// (unknown).
+// data; startup: before the first work of any of its devices; ending: after the last; helpers: when only threads that sleep have records).
+// Others are kernels that are launched and do not begin yet though the device is idle (launch); the time between a kernel and the one that
+// follows it (gap); what nobody has recorded (unknown).
 type PathRow struct {
 	Kind    string     `json:"kind"`
 	Name    string     `json:"name"`

@@ -29,13 +29,19 @@ func (c *Cause) advice() string {
 		switch {
 		case has("dp_rank") && c.Evidence["step"] > 0:
 			return "look for what changed on this rank at that step: clock, temperature, other programs."
+		case has("slow_step"):
+			return "look for what this rank did in that step: files, garbage collection, other programs."
+		case has("kernels_excess"):
+			return "look at what its host does between launches: data loading, Python, other programs on its node."
 		case has("dp_rank"):
 			return "give this rank less work; if the work is equal, check its device and its node."
 		case has("stage"):
 			return "move layers from the last stage to others."
 		case has("worker_wait_ns") || has("collective_wait_ns"):
 			return "" // why a rank is late is not part of the evidence
-		case has("kernel_ns") && len(c.Ranks) == 1:
+		case c.Evidence["devices"] > 1:
+			return "give these devices less work; if the work is equal, check their clocks and temperatures."
+		case has("devices"), has("kernel_ns") && len(c.Ranks) == 1:
 			return "give this device less work; if the work is equal, check its clock and temperature."
 		case has("kernel_ns"):
 			return "give these devices less work; if the work is equal, check their clocks and temperatures."
@@ -124,10 +130,16 @@ func (c *Cause) advice() string {
 		return "load in the background: more DataLoader workers, prefetching, pinned memory."
 	case DeviceIdle:
 		switch {
+		case has("after_waits_ns"): // wrong if the host needs the result to know what to launch
+			return "launch the next work before waiting; wait less often (synchronize, .item())."
 		case has("host_bound_ns") && c.Evidence["mean_kernel_ns"] < shortKernel: // for many short kernels only
 			return "launch less often: larger batches, fused kernels, CUDA or HIP graphs."
 		case has("host_bound_ns"):
 			return "launch the next work before the device has finished the last one."
+		case has("mean_gap_ns") && c.Evidence["mean_gap_ns"] < shortKernel: // what a launch takes itself
+			return "launch less often: fused kernels, CUDA or HIP graphs."
+		case has("mean_gap_ns"):
+			return "look for what its stream waits for: events, other streams, other programs on the device."
 		case has("after_last_work_ns"):
 			return "if this is no part of the program that you tune, leave it out with --to."
 		}

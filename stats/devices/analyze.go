@@ -218,6 +218,7 @@ func (a *activity) kernel(k *kernel, start, end int64) {
 		a.delays.without++
 		return
 	}
+	a.h.launchers[l.call] = true
 	if l.repeats {
 		a.delays.unsure++
 	} else {

@@ -140,6 +140,8 @@ type host struct {
 	process trace.LocationGroupID
 	threads []*part
 	devices []*device
+
+	launchers map[trace.RegionID]bool // calls that launch something
 }
 
 // A device is the streams of one location group.
@@ -177,7 +179,7 @@ func hostsOf(t *trace.Trace, kinds []kind, parts []*part) []*host {
 		}
 		h := byKey[k]
 		if h == nil {
-			h = &host{rank: k.rank, process: k.group}
+			h = &host{rank: k.rank, process: k.group, launchers: make(map[trace.RegionID]bool)}
 			byKey[k] = h
 		}
 		if kinds[l] == thread {

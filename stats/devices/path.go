@@ -33,6 +33,16 @@ type path struct {
 	sums   [unknown + 1][]*pathSum // by kind and region, the last for none
 	from   int64
 	loads  map[trace.RegionID]int64 // time by loader
+
+	launching int64                        // on the host since the launch that the walk has come from
+	waits     map[trace.RegionID]*hostWait // by call that waits: what passes on hosts from there to the next launch
+	pieces    map[*device]*spill.Table[piece]
+}
+
+// A piece is a time in which the path is in communication or a copy of a device.
+type piece struct {
+	from, to int64
+	memory   bool
 }
 
 // A pathHost is a host with the places that the walk has come to.
@@ -77,6 +87,7 @@ const (
 	inLoading // on a host, which loads data
 	inStartup // on a host, before any of its devices has worked
 	inEnding  // on a host, when all its devices have
+	inHelpers // when no others have records
 	inLaunch
 	inGap
 	unknown
@@ -93,7 +104,8 @@ type pathSum struct {
 
 // newPath returns the walk over hosts whose kernels are linked.
 func newPath(c *collector, hosts []*host, last *arrivals) *path {
-	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From, loads: make(map[trace.RegionID]int64)}
+	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From, loads: make(map[trace.RegionID]int64),
+		waits: make(map[trace.RegionID]*hostWait), pieces: make(map[*device]*spill.Table[piece])}
 	for k := range p.sums {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
@@ -177,10 +189,38 @@ func (p *path) end(t *int64) (best stand, ok bool) {
 			best, latest, ok = stand{host: h, queue: l, kernel: k}, l.part.kernels.Ptr(k).end, true
 		}
 	}
-	if ok && latest < *t { // helpers may end later
-		p.charge(best.host, pathKey{onHost, trace.None}, t, max(latest, p.from))
+	if ok && latest < *t {
+		p.helpers(t, max(latest, p.from))
 	}
 	return best, ok
+}
+
+// helpers goes back to the last record of others. The host goes on in what helpers enter later, unless it sleeps; what they have been in
+// since before, as reporters of usage are, says nothing.
+func (p *path) helpers(t *int64, to int64) {
+	var only *pathHost
+	if len(p.hosts) == 1 {
+		only = p.hosts[0]
+	}
+	for *t > to {
+		at, next, active := act{region: trace.None}, to, (*pathHost)(nil)
+		for _, h := range p.hosts {
+			for _, x := range h.threads {
+				a, ok := x.before(*t)
+				if !ok || a.at < to {
+					continue
+				}
+				if next = max(next, a.at); active == nil && a.region != trace.None && !p.c.is(p.c.sleeps, a.region) {
+					at, active = a, h
+				}
+			}
+		}
+		if active == nil {
+			p.add(only, pathKey{inHelpers, trace.None}, t, next)
+		} else {
+			p.chargeHost(active, at, t, at.at)
+		}
+	}
 }
 
 // charge moves back to a time, and adds what passes to a key. What passes on a host is divided at the first and the last work of its
@@ -189,7 +229,9 @@ func (p *path) charge(h *pathHost, k pathKey, t *int64, to int64) {
 	to = max(to, p.from)
 	if k.kind == onHost {
 		p.add(h, pathKey{inEnding, k.region}, t, max(to, h.ends))
+		from := *t
 		p.add(h, k, t, max(to, h.begins))
+		p.launching += from - *t
 		k.kind = inStartup
 	}
 	p.add(h, k, t, to)
@@ -226,11 +268,30 @@ func (p *path) onThread(at stand, t *int64) (stand, bool) {
 	case p.c.is(p.c.waits, a.region):
 		if l, k := at.host.latest(*t, a.at); l != nil {
 			p.chargeHost(at.host, a, t, l.part.kernels.Ptr(k).end)
+			p.waited(a.region)
 			return stand{host: at.host, queue: l, kernel: k}, true
 		}
 	}
 	p.chargeHost(at.host, a, t, a.at)
+	if at.host.launchers[a.region] {
+		p.launching = 0 // what follows a launch does not follow the wait before it
+	}
 	return at, true
+}
+
+// waited notes what has passed on the host since it waited for a device: the device could work meanwhile, had it been launched before.
+func (p *path) waited(call trace.RegionID) {
+	if p.launching == 0 {
+		return
+	}
+	w := p.waits[call]
+	if w == nil {
+		w = new(hostWait)
+		p.waits[call] = w
+	}
+	w.count++
+	w.time += p.launching
+	p.launching = 0
 }
 
 // chargeHost is charge for what a thread does.
@@ -296,15 +357,24 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 	k := at.queue.part.kernels.At(at.kernel)
 	at.queue.next = at.kernel
 	key := pathKey{onKernel, k.region}
-	if x, who := p.arrival(at.queue, &k); x != nil && x.last > k.start && x.last <= *t {
-		p.charge(at.host, key, t, x.last)
-		if l := p.queues[who.Location]; l != nil && l != at.queue {
+	if x, l := p.arrival(at.queue, &k, *t); x != nil && x.last >= k.start && x.last <= *t {
+		if l != nil && l != at.queue {
 			if i := l.holding(x.last); i >= 0 {
+				p.piece(l.device, &k, x.last, *t)
+				p.charge(at.host, key, t, x.last)
 				return stand{host: l.host, queue: l, kernel: i}, true
 			}
 		}
 	}
+	if l, i := p.companion(at, &k, *t); l != nil {
+		last := l.part.kernels.Ptr(i).start
+		p.piece(l.device, &k, last, *t)
+		p.charge(at.host, key, t, last)
+		return stand{host: l.host, queue: l, kernel: i}, true
+	}
+	p.piece(at.queue.device, &k, max(k.start, p.from), *t)
 	p.charge(at.host, key, t, k.start)
+	p.launching = 0
 	start := *t // which is no later
 	l, before := at.host.heaps[at.queue.device].latest(start, p.from)
 	launch := at.host.launched(&k)
@@ -322,9 +392,83 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 	return stand{host: at.host}, len(at.host.threads) > 0
 }
 
-// arrival returns when the members of the collective come that a kernel is, and the one that comes
-// last; nil if it is none, or not all are recorded.
-func (p *path) arrival(l *queue, k *kernel) (*arrival, *trace.Member) {
+// companion returns, for a kernel of NCCL of which no members are recorded, the last that begins of those of the same name which the
+// devices of its host execute when it ends; nil if that is itself, or if one of these devices executes none then.
+func (p *path) companion(at stand, k *kernel, t int64) (last *queue, row int) {
+	if len(at.host.devices) < 2 || p.c.works[k.region] != trace.DeviceCommunication {
+		return nil, 0
+	}
+	begin := k.start
+	for _, d := range at.host.devices {
+		if d == at.queue.device {
+			continue
+		}
+		found := false
+		for _, s := range d.streams {
+			l := p.queues[s.location]
+			i := l.holding(min(k.end, t) - 1)
+			if i < 0 || l.part.kernels.Ptr(i).region != k.region {
+				continue
+			}
+			if found = true; l.part.kernels.Ptr(i).start > begin {
+				last, row, begin = l, i, l.part.kernels.Ptr(i).start
+			}
+		}
+		if !found {
+			return nil, 0
+		}
+	}
+	if begin >= t {
+		return nil, 0
+	}
+	return last, row
+}
+
+// piece notes that the path is in a kernel that computes nothing. In a collective the device counts on which the path goes on.
+func (p *path) piece(d *device, k *kernel, from, to int64) {
+	work := p.c.works[k.region]
+	if work == trace.DeviceCompute || from >= to {
+		return
+	}
+	list := p.pieces[d]
+	if list == nil {
+		list = spill.NewTable[piece](p.c.t.Store)
+		p.pieces[d] = list
+	}
+	list.Append(piece{from, to, work == trace.DeviceMemory})
+}
+
+// exposed returns how much of the path is in communication while its device computes nothing, and in copies while it does not
+// communicate either, in ticks. Pieces of a device do not overlap, and come backwards.
+func (p *path) exposed() (communication, memory int64) {
+	for d, list := range p.pieces {
+		var s sweep
+		m := merge(d.streams, false)
+		k := m.next()
+		until := func(t int64) coverage {
+			for ; k != nil && k.start < t; k = m.next() {
+				s.add(k.start, k.end, p.c.works[k.region])
+			}
+			s.advance(t)
+			return s.sums
+		}
+		for i := list.Len() - 1; i >= 0; i-- {
+			x := list.At(i)
+			before := until(x.from)
+			if done := until(x.to).minus(before); x.memory {
+				memory += done.exposedMemory
+			} else {
+				communication += done.exposedCommunication
+			}
+		}
+		list.Release()
+	}
+	return communication, memory
+}
+
+// arrival returns when the members of the collective come that a kernel is, and the queue of the one that comes last; nil if it is none, or
+// not all are recorded. Of several it is one whose device computes when the collective ends: it would come last if that took no time.
+func (p *path) arrival(l *queue, k *kernel, until int64) (*arrival, *queue) {
 	if p.last.table == nil {
 		return nil, nil
 	}
@@ -336,13 +480,33 @@ func (p *path) arrival(l *queue, k *kernel) (*arrival, *trace.Member) {
 		if m.Begin > k.end {
 			continue
 		}
-		if c := t.Collectives.Ptr(int(part.Collective)); m.Begin < k.start || c.Count < c.Size {
+		c := t.Collectives.Ptr(int(part.Collective))
+		if m.Begin < k.start || c.Count < c.Size {
 			return nil, nil
 		}
 		x := p.last.table.Ptr(int(part.Collective))
-		return x, t.Members.Ptr(int(x.who))
+		last := p.queues[t.Members.Ptr(int(x.who)).Location]
+		if x.last == k.start {
+			last = l
+		}
+		for i := uint32(0); i < c.Count && (last == nil || !p.computes(last, until-1)); i++ {
+			m := t.Members.Ptr(int(c.First + i))
+			if other := p.queues[m.Location]; m.Begin == x.last && other != nil && p.computes(other, until-1) {
+				last = other
+			}
+		}
+		return x, last
 	}
 	return nil, nil
+}
+
+// computes reports whether the device of a queue computes at a time.
+func (p *path) computes(l *queue, t int64) bool {
+	return slices.ContainsFunc(l.device.streams, func(s *part) bool {
+		other := p.queues[s.location]
+		i := other.holding(t)
+		return i >= 0 && p.c.works[other.part.kernels.Ptr(i).region] == trace.DeviceCompute
+	})
 }
 
 // overlapping is how many kernels of a queue are looked at for one that has ended: in a queue they
@@ -437,8 +601,8 @@ func (l *queue) holding(t int64) int {
 	return -1
 }
 
-var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inEnding: "ending", inLaunch: "launch",
-	inGap: "gap", unknown: "unknown"}
+var pathNames = [...]string{onHost: "host", inLoading: "loading", inStartup: "startup", inEnding: "ending", inHelpers: "helpers",
+	inLaunch: "launch", inGap: "gap", unknown: "unknown"}
 
 // result makes the block of the document.
 func (p *path) result() *accelerator.Path {
@@ -455,7 +619,7 @@ func (p *path) result() *accelerator.Path {
 			row.Kind = c.works[s.region].String()
 		case (s.kind == onHost || s.kind == inStartup || s.kind == inEnding) && s.region == trace.None:
 			row.Name = field.OutsideRegions
-		case s.kind == unknown:
+		case s.kind == unknown, s.kind == inHelpers:
 			row.Name = field.NotRecorded
 		}
 		if s.only > 0 {
@@ -470,6 +634,15 @@ func (p *path) result() *accelerator.Path {
 		out.LengthNs += row.TimeNs
 		out.Rows = append(out.Rows, row)
 	}
+	communication, memory := p.exposed()
+	out.ExposedCommunicationNs, out.ExposedMemoryNs = c.ns(communication), c.ns(memory)
+	for region, w := range p.waits {
+		row := accelerator.HostWait{Call: c.t.Defs.RegionLabel(region), Count: w.count, TimeNs: c.ns(w.time)}
+		out.AfterWaits = append(out.AfterWaits, row)
+	}
+	slices.SortFunc(out.AfterWaits, func(a, b accelerator.HostWait) int {
+		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Call, b.Call))
+	})
 	most := int64(0)
 	for r, time := range p.loads {
 		if name := field.Name(c.t.Defs.RegionLabel(r)); time > most || time == most && name < out.Loader {

@@ -84,6 +84,10 @@ func brief(r *devices.Result) (out []string) {
 		for _, x := range r.Path.Rows {
 			add("path %s %s %d in %d most %d (%d)", x.Kind, x.Name, x.Count, x.TimeNs, x.MaxNs, x.MaxRank)
 		}
+		add("exposed communication %d memory %d", r.Path.ExposedCommunicationNs, r.Path.ExposedMemoryNs)
+		for _, w := range r.Path.AfterWaits {
+			add("after %s %d in %d", w.Call, w.Count, w.TimeNs)
+		}
 	}
 	for _, c := range r.Counters {
 		falls := ""

@@ -3,7 +3,9 @@ package diagnosis
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
@@ -22,10 +24,10 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 	if f.run == 0 { // less than a nanosecond
 		return []cause.Cause{}
 	}
-	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.loading(), f.hosts(), f.ending(), f.gaps(),
-		f.lateRanks(), f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
-			f.communication-f.causes.CollectiveWaitNs),
-		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory)), nil)
+	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.uneven(), f.loading(), f.hosts(), f.ending(),
+		f.gaps(), f.lateRanks(), f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
+			f.communication-f.causes.CollectiveWaitNs, a.DevicePath.ExposedCommunicationNs),
+		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory, a.DevicePath.ExposedMemoryNs)), nil)
 }
 
 // A deviceFinder has what all devices do, in ns.
@@ -68,6 +70,7 @@ func newDeviceFinder(a *analysis.Result) *deviceFinder {
 	for _, r := range a.DevicePath.Rows {
 		f.path[r.Kind] += r.TimeNs
 	}
+	f.spare, f.known = f.spare-f.path["helpers"], f.known-f.path["helpers"] // nothing that is mended ends that
 	return f
 }
 
@@ -231,6 +234,95 @@ func (f *deviceFinder) turns() []cause.Cause {
 	return f.cause(c, min(some-busiest, kernels), "If they worked at the same time")
 }
 
+// uneven judges that some devices of a process compute longer than its others. Of several processes it is the one in which that gains
+// most.
+func (f *deviceFinder) uneven() (out []cause.Cause) {
+	byRank := make(map[field.Rank][]*accelerator.Device)
+	for i := range f.a.Devices {
+		d := &f.a.Devices[i]
+		if d.Rank != trace.None || f.a.Trace.Processes < 2 {
+			byRank[d.Rank] = append(byRank[d.Rank], d)
+		}
+	}
+	for _, rank := range slices.Sorted(maps.Keys(byRank)) {
+		devices := slices.Clone(byRank[rank])
+		slices.SortStableFunc(devices, func(a, b *accelerator.Device) int { return cmp.Compare(b.ComputeNs, a.ComputeNs) })
+		n, gap := 0, int64(0) // most of the difference lies between the n-th and the next
+		for i := 1; 2*i <= len(devices); i++ {
+			if d := devices[i-1].ComputeNs - devices[i].ComputeNs; d > gap {
+				n, gap = i, d
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		times := comparison{meanCompute(devices[:n]), meanCompute(devices[n:])}
+		if times.there == 0 || times.here <= unlike*times.there {
+			continue
+		}
+		kernel, executions, name := mostExcess(devices[:n], devices[n:])
+		longer, mended, mendedBy := "computes longer than", times.there, "If all computed as long as the others"
+		if executions.here > unlike*executions.there { // there is more to do: others could do a part of it
+			longer, mended, mendedBy = "has more work than", meanCompute(devices), "If all did an equal share"
+		}
+		c := cause.Cause{Kind: cause.Imbalance, Operation: field.Name(name),
+			Evidence: map[string]float64{"devices": float64(n), "compute_ns": times.here, "compute_of_others_ns": times.there,
+				"kernel_ns": kernel.here, "kernel_of_others_ns": kernel.there}}
+		who, others := devices[0].Device+" "+longer, "the other"
+		if n > 1 {
+			who = fmt.Sprintf("%d devices %s", n, strings.NewReplacer("computes", "compute", "has", "have").Replace(longer))
+		}
+		if len(devices)-n > 1 {
+			others = "the others"
+		}
+		if len(byRank) > 1 {
+			c.Ranks = []uint32{uint32(rank)}
+		}
+		c.Headline = fmt.Sprintf("%s %s", who, others)
+		c.Text = fmt.Sprintf("%s, %s %s on average. Most of the difference is in %s: %s, %s.", words.Time(int64(times.here)), others,
+			words.Time(int64(times.there)), words.KernelName(name), words.Time(int64(kernel.here)), words.Time(int64(kernel.there)))
+		found := f.cause(c, min(devices[0].ComputeNs-int64(mended), f.path["compute"]), mendedBy)
+		if len(found) > 0 && (len(out) == 0 || *found[0].GainNs > *out[0].GainNs) {
+			out = found
+		}
+	}
+	return out
+}
+
+func meanCompute(devices []*accelerator.Device) (mean float64) {
+	for _, d := range devices {
+		mean += float64(d.ComputeNs)
+	}
+	return mean / float64(len(devices))
+}
+
+// mostExcess returns the kernel that some devices execute longest beyond what others do, and how often: means over devices.
+func mostExcess(these, others []*accelerator.Device) (most, executions comparison, name string) {
+	byName, counts := make(map[string]comparison), make(map[string]comparison)
+	for i, list := range [][]*accelerator.Device{these, others} {
+		for _, d := range list {
+			for _, k := range d.Kernels {
+				if k.Kind != trace.DeviceCompute.String() {
+					continue
+				}
+				c, count, each := byName[k.Name], counts[k.Name], float64(len(list))
+				if i == 0 {
+					c.here, count.here = c.here+float64(k.TimeNs)/each, count.here+float64(k.Count)/each
+				} else {
+					c.there, count.there = c.there+float64(k.TimeNs)/each, count.there+float64(k.Count)/each
+				}
+				byName[k.Name], counts[k.Name] = c, count
+			}
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(byName)) {
+		if c := byName[n]; name == "" || c.excess() > most.excess() {
+			most, executions, name = c, counts[n], n
+		}
+	}
+	return most, executions, name
+}
+
 // hosts judges that devices have nothing to do since hosts launch late.
 func (f *deviceFinder) hosts() []cause.Cause {
 	path, nothing := f.path["host"], f.causes.HostBoundNs
@@ -257,6 +349,14 @@ func (f *deviceFinder) hosts() []cause.Cause {
 		}
 		c.Text += fmt.Sprintf(" On the critical path hosts are mostly %s (%s).", in, words.Time(row.TimeNs))
 	}
+	if waits := f.a.DevicePath.AfterWaits; nothing > 0 && len(waits) > 0 {
+		if after := afterWaits(waits); 2*after >= path {
+			c.Headline = f.verb("Hosts wait for devices before they launch", "The host waits for the device before it launches")
+			c.Evidence["after_waits_ns"] = float64(after)
+			c.Text += fmt.Sprintf(" %s of it follow waits for a device, mostly %s (%s).", words.Time(after), words.Brief(waits[0].Call),
+				words.Plural(int(waits[0].Count), "time", "times"))
+		}
+	}
 	rest := f.known - f.path["loading"] // which is a cause of its own
 	if f.sameHost() {                   // so that all work lies between startup and ending
 		rest -= f.path["startup"] + f.path["ending"]
@@ -270,6 +370,14 @@ func (f *deviceFinder) hosts() []cause.Cause {
 			words.Time(site.HostBoundNs/n))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
+}
+
+// afterWaits sums what passes on hosts between waits for devices and the next launches.
+func afterWaits(waits []accelerator.HostWait) (ns int64) {
+	for _, w := range waits {
+		ns += w.TimeNs
+	}
+	return ns
 }
 
 // starved returns the device that has most of the time with an empty launch queue, if there are several; nil: none has.
@@ -310,7 +418,8 @@ func (f *deviceFinder) gaps() []cause.Cause {
 	}
 	site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.KernelGapsNs })
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: site.Operator}, Operation: site.Call,
-		Evidence: map[string]float64{"kernel_gaps_ns": float64(queued), "critical_path_ns": float64(path)}}
+		Evidence: map[string]float64{"kernel_gaps_ns": float64(queued), "critical_path_ns": float64(path),
+			"mean_gap_ns": float64(site.KernelGapsNs / n)}}
 	c.Headline = "Launched work starts late"
 	c.Text = fmt.Sprintf("%s while work is queued, for %s.", f.who("idle", "idles"), f.of(queued))
 	longest, on := f.longestGap()
@@ -379,19 +488,19 @@ func (f *deviceFinder) computing(ranks []uint32) string {
 	return fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against)
 }
 
-// exposed judges what devices do beside computing while they compute nothing.
-func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns int64) []cause.Cause {
+// exposed judges what devices do beside computing while they compute nothing: of that, onPath on the critical path.
+func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPath int64) []cause.Cause {
 	row := f.onPath(kind)
 	if row == nil {
 		return nil
 	}
 	c := cause.Cause{Kind: cause.Transfer, Operation: field.Name(row.Name),
-		Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(f.path[kind])}}
+		Evidence: map[string]float64{"exposed_ns": float64(ns), "critical_path_ns": float64(onPath)}}
 	c.Headline = headline
 	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
 		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs),
 		words.Plural(int(row.Count), "execution", "executions"))
-	return f.cause(c, min(f.path[kind], ns), "If computing hid all of it")
+	return f.cause(c, min(onPath, ns), "If computing hid all of it")
 }
 
 func (f *deviceFinder) verb(plural, singular string) string {

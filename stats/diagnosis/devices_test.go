@@ -182,6 +182,87 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 	}
 }
 
+// TestHostsWait states of how much time on hosts it is said that it follows waits for devices: where each launch does, the time of print,
+// 40 + 30; where a second launch follows without a wait, the 2 until the first, of 70, which is not said.
+func TestHostsWait(t *testing.T) {
+	for _, c := range []struct {
+		name, trace, headline string
+		after                 float64
+	}{
+		{"each", `
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 1 Enter cudaStreamSynchronize ; 10 Leave cudaStreamSynchronize ; 10 Enter print
+  50 Leave print ; 50 Enter launch attr=0:4:2 ; 50 Leave launch ; 51 Enter cudaStreamSynchronize ; 60 Leave cudaStreamSynchronize
+  60 Enter print ; 90 Leave print ; 90 Enter launch attr=0:4:3 ; 90 Leave launch ; 91 Enter cudaStreamSynchronize
+  100 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 50 Enter k attr=0:4:2 ; 60 Leave k ; 90 Enter k attr=0:4:3 ; 100 Leave k
+`, "The host waits for the device before it launches", 70},
+		{"once", `
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 1 Enter cudaStreamSynchronize ; 10 Leave cudaStreamSynchronize ; 10 Enter print
+  12 Leave print ; 12 Enter launch attr=0:4:2 ; 13 Leave launch ; 13 Enter print ; 80 Leave print ; 80 Enter launch attr=0:4:3
+  80 Leave launch ; 81 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 12 Enter k attr=0:4:2 ; 15 Leave k ; 80 Enter k attr=0:4:3 ; 100 Leave k
+`, "The host launches too slowly: the device idles", 0},
+	} {
+		found := diagnosis.OfDevices(ofDevices(t, oneDevice+c.trace))
+		if len(found) == 0 || found[0].Headline != c.headline || found[0].Evidence["after_waits_ns"] != c.after || *found[0].GainNs < 65 {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}
+
+// TestUneven states that one of two devices of a process computes longer, 90 and 30; in the second trace it does so by three kernels
+// beside one, of which the other could do one.
+func TestUneven(t *testing.T) {
+	for _, c := range []struct {
+		trace, headline string
+		gain            int64
+	}{
+		{`
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 0 Enter launch attr=0:4:2 ; 0 Leave launch ; 1 Enter cudaStreamSynchronize
+  90 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 90 Leave k
+location 2 stream process=2 kind=2
+  0 Enter k attr=0:4:2 ; 30 Leave k
+`, "gpu computes longer than the other", 60},
+		{`
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 0 Enter launch attr=0:4:2 ; 0 Leave launch ; 1 Enter launch attr=0:4:3 ; 1 Leave launch
+  2 Enter launch attr=0:4:4 ; 2 Leave launch ; 2 Enter cudaStreamSynchronize ; 90 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 30 Leave k ; 30 Enter k attr=0:4:3 ; 60 Leave k ; 60 Enter k attr=0:4:4 ; 90 Leave k
+location 2 stream process=2 kind=2
+  0 Enter k attr=0:4:2 ; 30 Leave k
+`, "gpu has more work than the other", 30},
+	} {
+		found := diagnosis.OfDevices(ofDevices(t, oneDevice+"process 2 gpu2 kind=2 creator=0\n"+c.trace))
+		if len(found) == 0 || found[0].Kind != cause.Imbalance || found[0].Headline != c.headline || *found[0].GainNs != c.gain {
+			t.Errorf("want %s, %d: %+v", c.headline, c.gain, found)
+		}
+	}
+}
+
+// TestHelpersEnd states that a helper which sleeps after all else is no cause, nor any time that a cause could save.
+func TestHelpersEnd(t *testing.T) {
+	found := diagnosis.OfDevices(ofDevices(t, oneDevice+`
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 1 Enter op ; 40 Enter launch attr=0:4:2 ; 40 Leave launch ; 40 Leave op
+  41 Enter cudaStreamSynchronize ; 50 Leave cudaStreamSynchronize
+location 1 monitor process=0 kind=1
+  0 Enter "threading.py(359): wait" ; 100 Leave "threading.py(359): wait"
+location 2 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 40 Enter k attr=0:4:2 ; 50 Leave k
+`))
+	if len(found) != 1 || found[0].Kind != cause.DeviceIdle || *found[0].GainNs != 30 {
+		t.Errorf("want 30 of the host: %+v", found)
+	}
+}
+
 // TestSharedIdentifiers states that launches which share a number are not called missing.
 func TestSharedIdentifiers(t *testing.T) {
 	a := ofDevices(t, oneDevice+`

@@ -20,7 +20,7 @@ const mostOfLoss = 0.5
 // OfTraining adds to the causes of a training job its slow workers or, where none is slow for itself, its long last stage. Those that
 // only say that ranks come late become the evidence of a cause that has most of the loss.
 func OfTraining(a *analysis.Result) {
-	f := trainingFinder{t: a.Training, run: runOf(a)}
+	f := trainingFinder{a: a, t: a.Training, run: runOf(a)}
 	if f.t == nil || f.run == 0 || f.t.WithinClockError {
 		return
 	}
@@ -80,6 +80,7 @@ func (f trainingFinder) gained(causes []cause.Cause) []cause.Cause {
 
 // A trainingFinder finds the causes of a training job.
 type trainingFinder struct {
+	a   *analysis.Result
 	t   *training.Job
 	run int64
 }
@@ -111,15 +112,75 @@ func (f trainingFinder) workers() (out []cause.Cause) {
 			when, longer, then = fmt.Sprintf("slow until step %d", *w.Step), *w.Before, fmt.Sprintf(" until then (%s after)", words.Share(*w.After))
 		case training.SlowAtRandom:
 			when, then = "slow at random", fmt.Sprintf(" in the mean, much longer in %d of %s", w.Slow, words.Plural(f.t.Steps, "step", "steps"))
+			if step, ok := f.worstStep(w); ok && w.Slow == 1 {
+				when, then = fmt.Sprintf("slow in step %d", step), fmt.Sprintf(" in the mean, much longer in step %d alone", step)
+				c.Evidence["slow_step"] = float64(step)
+			}
 		}
 		if w.Step != nil {
 			c.Evidence["step"] = float64(*w.Step)
 		}
 		c.Headline = fmt.Sprintf("%s is %s", who, when)
 		c.Text = fmt.Sprintf("It computes %s longer than its peers%s.", words.Share(longer), then)
+		if kernels, ok := f.kernels(w); ok && kernels < w.Excess/2 {
+			c.Evidence["kernels_excess"] = kernels
+			c.Text = fmt.Sprintf("It takes %s longer than its peers%s, but its kernels do not: its host launches late%s.", words.Share(longer), then,
+				f.hostOf(w))
+		}
 		out = append(out, f.cause(c, float64(*w.GainNs), "If it computed as long as they do")...)
 	}
 	return out
+}
+
+// worstStep returns the step in which a worker is the slowest by most.
+func (f trainingFinder) worstStep(w *training.Worker) (step int64, ok bool) {
+	worst := 0.0
+	for _, s := range f.t.ByStep {
+		if s.Rank == w.Rank && s.Rank != trace.None && s.Excess > worst {
+			step, worst, ok = s.Step, s.Excess, true
+		}
+	}
+	return step, ok
+}
+
+// kernels returns by how much longer the devices of a worker compute than those of its peers, as a share; ok is false if that is unknown.
+func (f trainingFinder) kernels(w *training.Worker) (excess float64, ok bool) {
+	peers := make(map[field.Rank]bool)
+	for i := range f.t.ByWorker {
+		if p := &f.t.ByWorker[i]; p.Rank != w.Rank && (p.Stage == w.Stage || f.t.DPRanks == 1) {
+			peers[p.Rank] = true
+		}
+	}
+	own, others := 0.0, 0.0
+	for i := range f.a.Devices {
+		switch d := &f.a.Devices[i]; {
+		case d.Rank == w.Rank:
+			own += float64(d.ComputeNs)
+		case peers[d.Rank]:
+			others += float64(d.ComputeNs) / float64(len(peers))
+		}
+	}
+	if w.Rank == trace.None || own == 0 || others == 0 {
+		return 0, false
+	}
+	return own/others - 1, true
+}
+
+// hostOf says in which function the host of a worker has most of the critical path.
+func (f trainingFinder) hostOf(w *training.Worker) string {
+	if f.a.DevicePath == nil {
+		return ""
+	}
+	in, most := "", int64(0)
+	for _, r := range f.a.DevicePath.Rows {
+		if (r.Kind == "host" || r.Kind == "loading") && r.MaxRank == w.Rank && r.MaxNs > most {
+			in, most = r.Name, r.MaxNs
+		}
+	}
+	if in == "" || in == field.OutsideRegions {
+		return ""
+	}
+	return fmt.Sprintf(", mostly in %s (%s of the critical path)", words.Brief(in), words.Time(most))
 }
 
 // lastStage returns that the last stage computes too long.

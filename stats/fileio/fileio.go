@@ -74,18 +74,25 @@ func (f *Finder) wants(l trace.LocationID) bool {
 
 // Finish implements stats.Beside: it finds the Result.
 func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
-	sum, main := newPart(), int64(0)
+	sum, main, most := newPart(), int64(0), field.Extreme{Rank: trace.None}
+	ns := f.t.Defs.Clock.Nanoseconds
 	for l, r := range f.readings {
-		before := sum.own
+		before, rank := sum.own, f.t.Rank[l]
 		switch {
 		case f.parts[l] != nil:
 			sum.merge(f.parts[l])
 		case r != nil:
 			r.end()
 			sum.merge(r.p)
+		default:
+			continue
 		}
-		if rank := f.t.Rank[l]; int(rank) < len(f.t.World) && f.t.World[rank] == trace.LocationID(l) {
-			main += sum.own - before
+		sum.ranks[rank] += 0 // one that works on no files is the one with the least time
+		if int(rank) < len(f.t.World) && f.t.World[rank] == trace.LocationID(l) {
+			own := sum.own - before
+			if main += own; most.Rank == trace.None || ns(own) > most.TimeNs {
+				most = field.Extreme{Rank: field.Rank(rank), TimeNs: ns(own)}
+			}
 		}
 	}
 	f.readings, f.parts = nil, nil
@@ -93,7 +100,7 @@ func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
 		return nil, nil
 	}
 	f.Result = sum.rows(f)
-	f.Result.MainNs = f.t.Defs.Clock.Nanoseconds(main)
+	f.Result.MainNs, f.Result.MainMost = ns(main), most
 	return sum.ledger.Findings(), nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/document/field"
 	"tracekit/merge"
 	"tracekit/stats/analysis"
 	"tracekit/stats/fileio"
@@ -144,5 +145,28 @@ location 1 worker process=0 kind=1
 	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
 	if x := finder.Result; x.MainNs != 40 || x.TimeNs != 240 {
 		t.Errorf("main threads work on files for %d of %d, want 40 of 240", x.MainNs, x.TimeNs)
+	}
+}
+
+// TestAlone: rank 0 alone works on files, for 30 of 100. The others wait for it, and have the least time in calls on files: none.
+func TestAlone(t *testing.T) {
+	tr := statstest.Merged(t, tracetest.MustParse(t, `
+region 0 read role=27
+region 1 compute
+location 0 first rank=0
+  0 Enter compute ; 50 Leave compute ; 50 Enter read ; 80 Leave read ; 80 Enter compute ; 100 Leave compute
+location 1 second rank=1
+  0 Enter compute ; 100 Leave compute
+`), merge.Options{Clock: merge.ClockNone})
+	from, to, _ := scope.Window(tr, scope.Selection{})
+	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
+	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
+	x := finder.Result
+	for _, c := range []struct{ got, want field.Extreme }{
+		{x.Min, field.Extreme{Rank: 1}}, {x.Max, field.Extreme{Rank: 0, TimeNs: 30}}, {x.MainMost, field.Extreme{Rank: 0, TimeNs: 30}},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %+v, want %+v", c.got, c.want)
+		}
 	}
 }

@@ -51,6 +51,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	if err := complete(ranks); err != nil {
 		return nil, err
 	}
+	together(ranks)
 	groups := groupsOf(d, ranks)
 	g, err := place(groups, ranks, world)
 	if err != nil {
@@ -85,6 +86,26 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 		j.structure.LeftOut = append(j.structure.LeftOut, field.Rank(r))
 	}
 	return j, nil
+}
+
+// together lets a step begin on all ranks when the first of them begins it: what others do until then, once they have ended the step
+// before, makes them late.
+func together(ranks []*ranked) {
+	begins := make(map[uint64]int64)
+	for _, late := range []bool{false, true} {
+		for _, r := range ranks {
+			for _, p := range r.parts {
+				c := &r.computations[p.computations[0]]
+				begin, known := begins[c.step]
+				switch {
+				case late:
+					c.from = max(c.least, min(c.from, begin))
+				case !known || c.from < begin:
+					begins[c.step] = c.from
+				}
+			}
+		}
+	}
 }
 
 // stepSources say by what steps are known.

@@ -37,6 +37,7 @@ type call struct {
 // was computed although a communication went on.
 type computation struct {
 	from, to int64
+	least    int64 // the first of a step may last from there on: the rank has ended the step before
 	step     uint64
 	phase    phase
 	batch    uint32
@@ -371,7 +372,11 @@ func (r *reading) sum(rank uint32) *ranked {
 	for i := range steps {
 		first, _ := slices.BinarySearchFunc(r.work, steps[i].from, func(w work, t int64) int { return cmp.Compare(w.time, t) })
 		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
-		s.step(&steps[i], r.work[first:max(first, last)])
+		least := steps[i].from
+		if i > 0 && steps[i].step == steps[i-1].step+1 {
+			least = steps[i-1].to
+		}
+		s.step(&steps[i], least, r.work[first:max(first, last)])
 	}
 	clear(r.next)
 	out.part(r.next)
@@ -559,11 +564,12 @@ type stepper struct {
 	*reading
 	out     *ranked
 	busy    int64      // until when the rank has computed
+	least   int64      // from when on its next computation may last
 	calling [][2]int64 // when calls of the step go on
 }
 
-// step takes the work of a step, in order of its launch.
-func (s *stepper) step(of *stretch, list []work) {
+// step takes the work of a step, in order of its launch. What it computes first may last from least on.
+func (s *stepper) step(of *stretch, least int64, list []work) {
 	last, optimizing := -1, len(list)
 	for i, w := range list {
 		if w.call >= 0 {
@@ -578,14 +584,16 @@ func (s *stepper) step(of *stretch, list []work) {
 			optimizing = min(optimizing, i)
 		}
 	}
+	s.least = max(s.busy, least)
 	s.busy, s.calling = max(s.busy, of.from), union(s.calling[:0], list)
 	first := len(s.out.computations)
 	messages, seen := 0, 0 // sends and receives so far, and when the computation began
 	var members []work
+	launched := int64(0) // when the first collective behind all members was
 	flush := func() {
 		if len(members) > 0 {
-			s.finish(&s.out.computations[len(s.out.computations)-1], members)
-			members = members[:0]
+			s.finish(&s.out.computations[len(s.out.computations)-1], members, launched)
+			members, launched = members[:0], 0
 		}
 	}
 	for i, w := range list {
@@ -601,6 +609,8 @@ func (s *stepper) step(of *stretch, list []work) {
 			}
 			if c.peer != none {
 				messages++
+			} else if s.device && launched == 0 && w.time < w.start { // else its launch is not known
+				launched = w.time
 			}
 			s.out.calls = append(s.out.calls, c)
 			continue
@@ -618,15 +628,16 @@ func (s *stepper) step(of *stretch, list []work) {
 			s.out.computations = append(s.out.computations, computation{step: of.step, phase: p, batch: w.batch})
 			seen = messages
 		}
-		members = append(members, w)
+		members, launched = append(members, w), 0
 	}
 	flush()
 }
 
-// finish finds how long a computation lasts, and when nothing was computed in that time although something was communicated.
-func (s *stepper) finish(c *computation, members []work) {
+// finish finds how long a computation lasts, and when nothing was computed in that time although something was communicated. It lasts at
+// least until the host has launched the collective that follows it.
+func (s *stepper) finish(c *computation, members []work, launched int64) {
 	slices.SortFunc(members, func(a, b work) int { return cmp.Compare(a.start, b.start) })
-	c.from, c.to = s.busy, s.busy
+	c.from, c.to, c.least = s.busy, s.busy, min(s.least, s.busy)
 	c.gaps[0] = int32(len(s.out.gaps))
 	for _, w := range members {
 		if w.start > c.to {
@@ -634,7 +645,11 @@ func (s *stepper) finish(c *computation, members []work) {
 		}
 		c.to = max(c.to, w.end)
 	}
-	s.busy, c.gaps[1] = c.to, int32(len(s.out.gaps))
+	if launched > c.to {
+		s.gap(c.to, launched)
+		c.to = launched
+	}
+	s.busy, s.least, c.gaps[1] = c.to, c.to, int32(len(s.out.gaps))
 }
 
 // gap notes the parts of a gap in which calls go on.
