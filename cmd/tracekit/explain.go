@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/outcome"
 	"tracekit/document/waitstate"
+	"tracekit/readers"
 	"tracekit/report"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
@@ -37,7 +39,7 @@ const explainSchema = "tracekit.explain/1"
 
 func newExplain(io *cli.Streams) *cobra.Command {
 	return cli.New(io, &cobra.Command{
-		Use:   "explain TRACE [RANK@TIME | PLACE]",
+		Use:   "explain TRACE... [RANK@TIME | PLACE]",
 		Short: "Follow one wait to its origin",
 		Long: `Explain follows one wait to its origin: which rank was late, and what it did longer since the
 two ranks last met. If that rank waited itself, explain follows that wait too.
@@ -48,17 +50,19 @@ default it is the longest wait of the run outside MPI_Init and MPI_Finalize.`,
 		Example: `  tracekit explain traces.otf2
   tracekit explain traces.otf2 3@20%
   tracekit explain traces.otf2 MPI_Allreduce@halo.c:100`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: cobra.MinimumNArgs(1),
 	}, &explainOptions{}, runExplain)
 }
 
 func (o *explainOptions) Add(set *pflag.FlagSet) { cli.Add(set, &o.MergeFlags, &o.GateFlags) }
 
-// Keep takes a trace and what waits.
+// Keep takes the last of several arguments for what waits, unless it is a file with the name of a trace.
 func (o *explainOptions) Keep(args []string) {
-	o.Paths = args[:1]
-	if len(args) > 1 {
-		o.which = args[1]
+	o.Paths = args
+	if last := len(args) - 1; last > 0 {
+		if _, err := os.Stat(args[last]); err != nil || !readers.IsTraceName(args[last]) {
+			o.Paths, o.which = args[:last], args[last]
+		}
 	}
 }
 

@@ -23,3 +23,21 @@ func TestExplainDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainFiles states that a wait is followed through all files of a trace. What follows them is the wait, though a file has its name.
+func TestExplainFiles(t *testing.T) {
+	dir := t.TempDir()
+	succeed(t, dir, "generate", "training", "--profiles", "--dp", "2", "--pp", "1", "--iterations", "3", "--slow-worker", "1=2", "-o", "job")
+	files := []string{"explain", "-q", "job/rank0.pt.trace.json", "job/rank1.pt.trace.json"}
+	whole := succeed(t, dir, "explain", "-q", "job")
+	if got := succeed(t, dir, files...); got != whole || !strings.Contains(got, "Origin: rank 1") {
+		t.Errorf("of files:\n%s\nof their folder:\n%s", got, whole)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "0@0%"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	want := succeed(t, dir, "explain", "-q", "job", "0@0%")
+	if got := succeed(t, dir, append(files, "0@0%")...); got != want {
+		t.Errorf("at a time, of files:\n%s\nof their folder:\n%s", got, want)
+	}
+}

@@ -405,7 +405,7 @@ func paged(text, end string, page int) (string, error) {
 			}
 		}
 		if number < page && cut == len(text) {
-			return "", fmt.Errorf("the answer has %d pages", number)
+			return "", fmt.Errorf("the answer has %s", words.Plural(number, "page", "pages"))
 		}
 		if number < page {
 			text = text[cut:]

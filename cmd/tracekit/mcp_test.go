@@ -86,7 +86,7 @@ func TestAgentsTools(t *testing.T) {
 		{"analyze", arguments{"trace": ring, "sections": []string{"nothing"}}, "causes", true},
 		{"analyze", arguments{"trace": ring, "sections": []string{"all"}}, "page 2 has the next ones", false},
 		{"analyze", arguments{"trace": ring, "sections": []string{"all"}, "page": 2}, "Evidence", false},
-		{"analyze", arguments{"trace": ring, "sections": []string{"waits"}, "page": 99}, "pages", true},
+		{"analyze", arguments{"trace": ring, "sections": []string{"waits"}, "page": 99}, "the answer has 1 page", true},
 		{"analyze", arguments{"trace": []string{"--output=x"}}, "no such file", true},
 		{"analyze", arguments{"trace": ring, "ranks": "0 --output=x"}, "ranks", true},
 		{"explain", arguments{"term": "late sender"}, "the message is sent later", false},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 
+from ._command import TracekitError
 from ._progress import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from ._session import Session
 
-SHOWN = 20  # rows in a notebook
+SHOWN = 20  # rows that are printed
 
 
 def _needs(extra: str, error: ImportError) -> ImportError:
@@ -93,20 +94,32 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def _first(self) -> tuple[list[str], list[list[Any]], str]:
+        """Returns the columns and the first rows, and a line that says so if there are more."""
+        answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}\n) limit {SHOWN + 1}")
+        return answer["columns"], answer["rows"][:SHOWN], f"The first {SHOWN} rows." if len(answer["rows"]) > SHOWN else ""
+
     def __repr__(self) -> str:
-        return f"tracekit.Table({self.query!r})"
+        try:
+            columns, rows, more = self._first()
+        except TracekitError:  # such as that the analysis is closed
+            return f"tracekit.Table({self.query!r})"
+        texts = [columns, *([str(v) for v in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*texts)]
+        named = [any(isinstance(v, str) for v in column) for column in zip(*rows)] or [True] * len(columns)
+        lines = ["  ".join(t.ljust(w) if n else t.rjust(w) for t, w, n in zip(line, widths, named)).rstrip() for line in texts]
+        return "\n".join([lines[0], "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:], *([more] if more else [])])
 
     def _repr_html_(self) -> str:
         import html
 
-        answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}\n) limit {SHOWN + 1}")
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in answer["columns"])
-        rows = "".join(
+        columns, rows, more = self._first()
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
+        body = "".join(
             "<tr>" + "".join(f"<td>{'' if v is None else html.escape(f'{v:,}' if isinstance(v, int) else str(v))}</td>" for v in row) + "</tr>"
-            for row in answer["rows"][:SHOWN]
+            for row in rows
         )
-        more = f"<p>The first {SHOWN} rows.</p>" if len(answer["rows"]) > SHOWN else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more and f'<p>{more}</p>'}"
 
 
 def _values(column: pyarrow.ChunkedArray, content: mmap.mmap) -> Any:

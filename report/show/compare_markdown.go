@@ -72,27 +72,42 @@ func headline(doc *outcome.Compare) string {
 	case !doc.Comparable.Alike:
 		said = "The runs differ in shape"
 	case doc.Slower > 0:
-		slower := doc.Changes[slices.IndexFunc(doc.Changes, func(c compare.Change) bool { return c.BeyondNoise() && c.B > c.A })]
-		what := markdownPlace(&slower)
-		if slower.Operation != "" {
-			what = codeSpan(string(slower.Operation)) + " in " + what
-		}
-		if slower.Kind == compare.KindWait {
-			what = "waits of " + what
-		}
-		said = fmt.Sprintf("Slower beyond noise: %s %s", what, changeText(&slower))
-		if doc.Slower > 1 {
-			said += fmt.Sprintf(" and %d more", doc.Slower-1)
-		}
+		said = "Slower beyond noise: " + changed(doc, func(c *compare.Change) bool { return c.B > c.A })
 	case run && doc.Run.B > doc.Run.A:
 		said = "Slower beyond noise, spread over many places"
-	case doc.Significant > 0 || run:
-		said = "Faster beyond noise"
+	case doc.Significant > 0:
+		said = "Faster beyond noise: " + changed(doc, func(c *compare.Change) bool { return c.B < c.A })
+	case run:
+		said = "Faster beyond noise, spread over many places"
 	case !judged && doc.Run.Significant == nil:
 		said = "Too few iterations to tell"
 	}
 	if losses(doc) != nil {
 		said += " (doubtful: data are lost)"
+	}
+	return said
+}
+
+// changed names the first of such changes beyond noise, and how many there are.
+func changed(doc *outcome.Compare, such func(*compare.Change) bool) string {
+	var first *compare.Change
+	more := -1
+	for i := range doc.Changes {
+		if c := &doc.Changes[i]; c.BeyondNoise() && such(c) {
+			first = cmp.Or(first, c)
+			more++
+		}
+	}
+	what := markdownPlace(first)
+	if first.Operation != "" {
+		what = codeSpan(string(first.Operation)) + " in " + what
+	}
+	if first.Kind == compare.KindWait {
+		what = "waits of " + what
+	}
+	said := what + " " + changeText(first)
+	if more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
 	}
 	return said
 }

@@ -54,3 +54,30 @@ func TestMarkdownOfModel(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadline: the headline names the first place that took longer, or the first that took less time if none took longer.
+func TestHeadline(t *testing.T) {
+	yes, up, down := true, 0.5, -0.2
+	longer := compare.Change{Kind: compare.KindTime, A: 100, B: 150, Change: &up, Significant: &yes}
+	longer.Region = "solve"
+	waits := compare.Change{Kind: compare.KindWait, A: 100, B: 80, Change: &down, Significant: &yes}
+	waits.Region, waits.Operation = "norm", "MPI_Allreduce"
+	for _, c := range []struct {
+		changes      []compare.Change
+		slower       int
+		run          compare.Change
+		want, absent string
+	}{
+		{changes: []compare.Change{waits, longer}, slower: 1, want: "Slower beyond noise: `solve` +50.0 %", absent: "more"},
+		{changes: []compare.Change{longer, waits, longer}, slower: 2, want: "`solve` +50.0 % and 1 more"},
+		{changes: []compare.Change{waits}, want: "Faster beyond noise: waits of `MPI_Allreduce` in `norm` -20.0 %"},
+		{run: compare.Change{A: 100, B: 80, Significant: &yes}, want: "Faster beyond noise, spread over many places"},
+		{run: compare.Change{A: 100, B: 150, Significant: &yes}, want: "Slower beyond noise, spread over many places"},
+	} {
+		got := headline(&outcome.Compare{Comparison: &compare.Comparison{Comparable: compare.Comparable{Alike: true}, Changes: c.changes,
+			Slower: c.slower, Significant: len(c.changes), Run: &c.run}})
+		if !strings.Contains(got, c.want) || c.absent != "" && strings.Contains(got, c.absent) {
+			t.Errorf("want %q, got %q", c.want, got)
+		}
+	}
+}
