@@ -25,10 +25,16 @@ const heavy = 0.1, kept = 1000
 export function answerTo(model: Model, doc: Document, cause: Document): Answer | null {
   if (cause.kind === 'device_idle' || cause.kind === 'data_loading') return idleDevices(model, cause)
   const lit = placed(model, cause)
-  if (lit.includes(1)) return visited(model, cause, lit)
+  if (lit.includes(1)) return { ...visited(model, cause, lit), ...computing(model, doc, cause) }
   if (cause.kind === 'startup') return unrecorded(model, 'Before the first event', true)
   if (cause.kind === 'thread_idle') return ofThreads(model, doc.threads?.rows ?? [], cause.evidence ?? {})
   return cause.ranks?.length && !cause.operation ? unrecorded(model, 'Outside calls', false, undefined, cause.ranks) : null // of what no call tells
+}
+
+// computing is what the ranks of a run that is inefficient are named for, where they are: its place is that of the calls to shorten.
+function computing({ head }: Model, { efficiency }: Document, { kind, ranks }: Document): Partial<Answer> {
+  const useful: number[] | undefined = (efficiency?.without_init_finalize ?? efficiency)?.useful_ns
+  return kind === 'inefficient' && ranks?.length && useful ? { what: 'Computing', times: Float64Array.from(head.rows, r => r.master && useful[r.rank] || 0) } : {}
 }
 
 // visited is about calls or regions that are in the timeline.

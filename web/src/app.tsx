@@ -168,7 +168,13 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     <button title="Save the timeline as it is seen, as a drawing" onClick={() => saveDrawing(drawn.current!(), document.title)}>SVG</button>
   </div>, [model, still, all, order, whole, length])
 
-  const parts = <section>
+  const legend = useMemo(() => shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <Legend looks={coloring.legend} search={view.search} find={view.color === 'region' ? name => change({ search: view.search === name ? '' : name, path: -1, place: -1 }) : undefined}>
+    {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
+      {model.head.messages_of > 0 && <Fragment> <span class="arrow">→</span> {count(model.head.messages_of)} messages</Fragment>}{model.head.collectives_of > 0 && <Fragment> <span class="late">●</span> last to come of {count(model.head.collectives_of)} collectives</Fragment>}</label></li>}
+    {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}</Legend>, [model, still, shaded, coloring, all])
+  const dock = useMemo(() => settled && <Dock {...{ doc, model, view: still, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint"><span class="touch">Pinch: zoom · drag: move · tap: choose a call · drag on the ruler: select a time · tap a name: its levels of calls</span><span class="pointer">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</span></p></Dock>, [settled, doc, model, still, chosen, choose, phases, shown, above])
+
+  const parts = useMemo(() => <section>
     <div role="tablist" class="tabs">{tabs.map(([id, name], k) =>
       <button role="tab" id={`tab-${id}`} aria-selected={id === view.tab} aria-controls="panel" tabIndex={id === view.tab ? 0 : -1} onClick={() => change({ tab: id })}
         onKeyDown={e => {
@@ -180,7 +186,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {view.select && selective.includes(view.tab) && <p class="selected">From {instant(view.select[0], (view.select[1] - view.select[0]) / 100, grain(length))} to {instant(view.select[1], (view.select[1] - view.select[0]) / 100, grain(length))}{coarse && <span class="faint"> · times are those of the timeline, to the step in which it is shown</span>}</p>}
       {(settled || doc.scaling) && <Guard key={view.tab} what="part">{part}</Guard>}
     </div>
-  </section>
+  </section>, [tabs, still, part, settled])
 
   return <Fragment>
     <div class="top"><Guard what="summary">{header}</Guard><div><Guard what="list of causes">{changed}{diagnosis}</Guard></div></div>
@@ -196,14 +202,11 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
       {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={runs.length > 1 ? 0.35 : 0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} tell={tell} drawn={drawn} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
-      {shaded ? <ShadeLegend counter={shaded.counter} scale={shaded.scale} /> : <Legend looks={coloring.legend} search={view.search} find={view.color === 'region' ? name => change({ search: view.search === name ? '' : name, path: -1, place: -1 }) : undefined}>
-        {model.head.messages_of + model.head.collectives_of > 0 && <li><label title="Of many, only as many as can be told apart are drawn."><input type="checkbox" checked={view.messages} onChange={e => change({ messages: e.currentTarget.checked })} />
-          {model.head.messages_of > 0 && <Fragment> <span class="arrow">→</span> {count(model.head.messages_of)} messages</Fragment>}{model.head.collectives_of > 0 && <Fragment> <span class="late">●</span> last to come of {count(model.head.collectives_of)} collectives</Fragment>}</label></li>}
-        {!view.only && all.length < model.head.rows.length && <li class="faint">{count(model.head.rows.length - all.length)} rows in which no region is entered are left out</li>}</Legend>}
+      {legend}
       <Notes view={view} change={change} />
       {length > 0 && <Counters model={model} view={view} change={change} order={order} dark={dark} shown={view.counters} />}
       {runs.length > 1 && <Companions runs={runs} run={run} models={models} alignment={alignment} view={view} change={change} dark={dark} lit={litIn} />}
-      {settled && <Dock {...{ doc, model, view, change, chosen, tell, choose, phases }} shown={shown}><p class="hint faint"><span class="touch">Pinch: zoom · drag: move · tap: choose a call · drag on the ruler: select a time · tap a name: its levels of calls</span><span class="pointer">Ctrl+wheel or w, s: zoom · drag or a, d: move · Back: undo a zoom · drag on the ruler or with shift: select a time, to which the tables then apply · drag on the names or W, S: choose rows · click on a name or o: its levels of calls · p: pin the row · f: fold its group · click: choose a call path {above && ` · above the rows: ${above}`}</span></p></Dock>}
+      {dock}
       <p id="timeline-keys" class="unseen">w and s zoom, a and d move, W and S show fewer or more rows, up and down others. h and l read the call before and after, j and k that of the row below and above. Space chooses its path, o shows the row's levels of calls, p pins the row, f folds its group, n adds a note. Home shows all of the time, Enter selects what is shown, Escape clears.</p>
     </section></Guard>
     {!doc.scaling && parts}

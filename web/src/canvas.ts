@@ -53,11 +53,15 @@ export function pinnedEnd(strips: Strip[]): number { return strips[0]?.pinned ? 
 // lanesIn is how many lanes a strip has.
 function lanesIn(p: Strip): number { return p.group !== undefined ? 1 : p.levels || p.rows.length }
 
+// What was Counted last: how many times are before each column of pixels.
+interface Counted { times: Float64Array; from: number; perPixel: number; until: Uint32Array }
+
 // A Painted strip is what of it was drawn last.
 interface Painted { pixels: ImageData; drawn: Drawn | null; first: number; count: number; of: Strip; order: number[] }
 
 export class Canvas {
   private readonly painted: (Painted | undefined)[] = []
+  private readonly counted: (Counted | undefined)[] = []
   private named: unknown[] = [] // what the names of rows were drawn of last: they stay while time moves
   width = 0 // of the element, CSS px
   height = 0
@@ -89,10 +93,15 @@ export class Canvas {
     return { row, lane, run: indexAt(lane, t), time: t, level: level?.kind[called] ? { lane: level, run: called } : null }
   }
 
+  // fit asks how large the element is: the browser then lays the page out, if it has to.
+  fit() {
+    this.width = this.element.clientWidth
+    this.height = this.element.clientHeight
+  }
+
   draw(s: Scene) {
     const scale = window.devicePixelRatio || 1
-    this.width = this.element.clientWidth // once: asking makes the browser lay the page out
-    this.height = this.element.clientHeight
+    if (!this.width) this.fit()
     const w = Math.round(this.width * scale), h = Math.round(this.height * scale)
     if (this.element.width !== w || this.element.height !== h) { this.element.width = w; this.element.height = h }
     this.paint(this.element.getContext('2d')!, s, scale)
@@ -138,6 +147,8 @@ export class Canvas {
     if (s.select) this.selection(c, s)
     c.restore()
     if (s.select) this.measure(c, s, ink)
+    this.density(c, s, scale)
+    c.setTransform(scale, 0, 0, scale, 0, 0)
     this.axis(c, s, ink, faint)
     drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
     this.notes(c, s)
@@ -185,9 +196,9 @@ export class Canvas {
   private bars(was: Painted, now: Drawn) {
     const { width: w, height: h } = was.pixels, draw = was.of.group === undefined ? columns : mean, out = new Uint32Array(was.pixels.data.buffer)
     // What was moved by whole pixels is moved; only what was not seen before is drawn.
-    const moved = was.drawn && distance(was.drawn, now)
+    const { drawn } = was, moved = drawn && drawn.lanes === now.lanes && drawn.order === now.order && drawn.inks === now.inks ? distance(drawn, now) : null
     if (moved !== null && Math.abs(moved) < w) {
-      now.from = was.drawn!.from + moved * now.perPixel
+      now.from = drawn!.from + moved * now.perPixel
       out.copyWithin(Math.max(-moved, 0), Math.max(moved, 0), Math.min(out.length - moved, out.length))
       if (moved !== 0) draw(out, w, h, now, moved > 0 ? w - moved : 0, moved > 0 ? w : -moved)
     } else draw(out, w, h, now, 0, w)
@@ -376,32 +387,44 @@ export class Canvas {
       c.textAlign = x > this.width - 60 ? 'right' : x < this.left + 30 ? 'left' : 'center'
       c.fillText(instant(t - base, step, s.to - base), x, 7)
     }
-    this.density(c, s)
   }
 
   // density draws, under the ruler's text, how many of the messages are sent when, and hanging from
   // above how many collectives begin.
-  private density(c: CanvasRenderingContext2D, s: Scene) {
-    c.fillStyle = s.dark ? '#8ab4f8' : '#2f5fb3'
-    this.heap(c, s, s.timeline.sent, 7, height => ruler - 3 - height)
-    c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
-    this.heap(c, s, begunIn(s.timeline.collectives), 3, () => ruler - 13)
+  private density(c: CanvasRenderingContext2D, s: Scene, scale: number) {
+    if (!s.timeline.sent.length && !s.timeline.collectives.length) return
+    const w = Math.round(this.plot * scale), pixels = new ImageData(w, Math.round(10 * scale)), px = (n: number) => Math.round(n * scale)
+    this.heap(pixels, s, 0, s.timeline.sent, 7, s.dark ? 0xfff8b48a : 0xffb35f2f, height => [px(10) - px(height), px(10)])
+    this.heap(pixels, s, 1, begunIn(s.timeline.collectives), 3, s.dark ? 0xff5acfff : 0xff004b8a, height => [0, px(height)])
+    c.putImageData(pixels, Math.round(this.left * scale), px(ruler - 13))
   }
 
-  // heap draws how many of some times fall on each pixel, as bars of whole px; bars of one height beside each other are one.
-  private heap(c: CanvasRenderingContext2D, s: Scene, times: Float64Array, tallest: number, top: (height: number) => number) {
-    const w = Math.round(this.plot), until = new Uint32Array(w + 1)
+  // heap draws how many of some times fall on each column of pixels, as bars between heights.
+  private heap(pixels: ImageData, s: Scene, k: number, times: Float64Array, tallest: number, ink: number, between: (height: number) => number[]) {
+    if (!times.length) return
+    const w = pixels.width, out = new Uint32Array(pixels.data.buffer), until = this.until(k, times, s.from, (s.to - s.from) / w, w)
     let most = 0
-    for (let x = 0; x <= w; x++) {
-      until[x] = before(times, s.from + x / w * (s.to - s.from))
-      if (x > 0) most = Math.max(most, until[x] - until[x - 1])
+    for (let x = 0; x < w; x++) most = Math.max(most, until[x + 1] - until[x])
+    const heights = Array.from({ length: tallest }, (_, h) => between(h + 1)), of = 6 / Math.log1p(most)
+    for (let x = 0; x < w; x++) {
+      const n = until[x + 1] - until[x]
+      if (!n) continue
+      const [top, bottom] = heights[Math.max(Math.round(tallest * (1 + of * Math.log1p(n)) / 7), 1) - 1]
+      for (let y = top; y < bottom; y++) out[y * w + x] = ink
     }
-    const height = (x: number) => { const n = until[x + 1] - until[x]; return n && Math.max(Math.round(tallest * (1 + 6 * Math.log1p(n) / Math.log1p(most)) / 7), 1) }
-    for (let x = 0, end; x < w; x = end) {
-      const h = height(x)
-      for (end = x + 1; end < w && height(end) === h;) end++
-      if (h > 0) c.fillRect(this.left + x, top(h), end - x, h)
+  }
+
+  // until returns how many times are before each column of pixels, and before the end. Of what was moved by whole pixels only new columns
+  // are counted.
+  private until(k: number, times: Float64Array, from: number, perPixel: number, w: number): Uint32Array {
+    const last = this.counted[k], was = last?.times === times && last.until.length === w + 1 ? last : null, now = this.counted[k] = { times, from, perPixel, until: was?.until ?? new Uint32Array(w + 1) }, { until } = now
+    const moved = was && distance(was, now), some = moved !== null && Math.abs(moved) <= w
+    if (some) {
+      now.from = was!.from + moved * perPixel
+      until.copyWithin(Math.max(-moved, 0), Math.max(moved, 0), w + 1 - Math.max(-moved, 0))
     }
+    for (let x = some && moved > 0 ? w + 1 - moved : 0; x < (some && moved <= 0 ? -moved : w + 1); x++) until[x] = before(times, now.from + x * perPixel)
+    return until
   }
 
   private labels(c: CanvasRenderingContext2D, s: Scene, p: Strip, top: number, first: number, end: number, ink: string) {
@@ -490,8 +513,8 @@ function shortened(text: string, width: number, c: CanvasRenderingContext2D): st
 export interface Drawn { lanes: Lane[]; order: number[]; inks: Inks; from: number; perPixel: number }
 
 // distance returns by how many pixels one is the other moved, null if it is not that alone.
-function distance(a: Drawn, b: Drawn): number | null {
-  if (a.lanes !== b.lanes || a.order !== b.order || a.inks !== b.inks || Math.abs(a.perPixel / b.perPixel - 1) > 1e-9) return null
+function distance(a: { from: number; perPixel: number }, b: { from: number; perPixel: number }): number | null {
+  if (Math.abs(a.perPixel / b.perPixel - 1) > 1e-9) return null
   const d = (b.from - a.from) / b.perPixel, whole = Math.round(d)
   return Math.abs(d - whole) < 0.02 ? whole : null
 }

@@ -33,7 +33,7 @@ export interface Header {
 
 // A lane is what a row did: run i lasts from start[i] to start[i+1] (ns) and is of activity kind[i].
 // step is what times are rounded to, 1 if they are exact.
-export interface Lane { start: Float64Array; kind: Uint32Array; step: number }
+export interface Lane { start: Float64Array; kind: Uint32Array; step: number; near?: number /* the run that was asked for last */ }
 
 export interface Messages { from: Uint32Array; to: Uint32Array; sent: Float64Array; done: Float64Array; bytes: Float64Array; comm: Uint32Array; tag: Uint32Array }
 export interface Collective {
@@ -92,7 +92,7 @@ function timelineOf(head: Header, { of, start, kind, tally, messages, sent, rest
     last = from + r.unsigned()
     return { row, from, to: last }
   })
-  const lanes = head.rows.map(({ step_ns: step }, k): Lane => ({ start: start.subarray(of[k] + k, of[k + 1] + k + 1), kind: kind.subarray(of[k], of[k + 1]), step }))
+  const lanes = head.rows.map(({ step_ns: step }, k): Lane => ({ start: start.subarray(of[k] + k, of[k + 1] + k + 1), kind: kind.subarray(of[k], of[k + 1]), step, near: 0 }))
   return { head, lanes, tally, messages, sent, collectives, critical }
 }
 
@@ -107,7 +107,7 @@ export async function detail(address: string, head: Header, from: number, to: nu
   const lanes = head.rows.map(() => {
     const step = r.unsigned()
     let t = Math.floor(from) - r.signed()
-    const n = r.unsigned(), lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n), step }
+    const n = r.unsigned(), lane: Lane = { start: new Float64Array(n + 1), kind: new Uint32Array(n), step, near: 0 }
     for (let i = 0; i < n; i++) {
       lane.start[i] = Math.min(t, head.length_ns)
       t += r.unsigned()
@@ -121,12 +121,25 @@ export async function detail(address: string, head: Header, from: number, to: nu
 }
 
 // indexAt returns the run of a lane that holds a time.
-export function indexAt(lane: { start: Float64Array; kind: Uint32Array }, t: number): number {
+export function indexAt(lane: { start: Float64Array; kind: Uint32Array; near?: number }, t: number): number {
+  const { start, near = 0 } = lane
   let low = 0, high = lane.kind.length - 1
+  if (near > 0 && near <= high) { // it is sought from where it was last, in steps that double
+    const way = start[near] <= t ? 1 : -1
+    if (way > 0) low = near
+    else high = near - 1
+    for (let step = 1, at = near + way; at >= low && at <= high; step *= 2, at = near + way * step) {
+      const before = start[at] <= t
+      if (before) low = at
+      else high = at - 1
+      if (before !== way > 0) break
+    }
+  }
   while (low < high) {
     const mid = (low + high + 1) >> 1
-    if (lane.start[mid] <= t) low = mid
+    if (start[mid] <= t) low = mid
     else high = mid - 1
   }
+  if (lane.near !== undefined) lane.near = low
   return low
 }

@@ -18,7 +18,6 @@ const first = 3
 export function Diagnosis({ doc, model, view, change, choose }: { doc: Document; model: Model; view: View; change: (v: Partial<View>) => void; choose: (cause: number) => void }) {
   const causes: any[] | undefined = doc.diagnosis
   const [every, setEvery] = useState(false)
-  const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   const startup = more(doc).startup ?? [] // stands last
   const order = (causes ?? []).map((_, k) => k).sort((a, b) => Number(startup.includes(a)) - Number(startup.includes(b)) || a - b)
   const job = doc.training && more(doc).pipeline?.steps.length
@@ -36,9 +35,8 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
       {causes.length > first && <button class="more" disabled={order.indexOf(place) >= first} aria-expanded={all} onClick={() => setEvery(!every)}>{all ? 'Fewer' : `${causes.length - first} more ${causes.length - first === 1 ? 'cause' : 'causes'}`}</button>}</div>
     {more(doc).nothing && <p>{more(doc).nothing}</p>}
     <ol class={all ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} pressed={place === k} startup={startup.includes(k)} choose={() => views[k] ? change(views[k]!) : choose(place === k ? -1 : k)} />)}</ol>
-    {shown && <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* always as high, so that nothing moves under the pointer */}
-      {shown.try && <Fragment><span class="try">Try: {unbroken(shown.try)}</span><br /></Fragment>}{unbroken(brief(shown.text))} {unbroken(shown.change)}</p>}
-    {more(doc).unclassified && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
+    {shown && <div class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* as high as the longest, so that nothing moves under the pointer */}
+      {causes.map(c => <p class={c === shown ? '' : 'other'}>{c.try && <Fragment><span class="try">Try: {unbroken(c.try)}</span><br /></Fragment>}{unbroken(brief(c.text))} {unbroken(c.change)}</p>)}</div>}
   </section>
 }
 
@@ -64,7 +62,7 @@ function Job({ doc, model, view, change }: { doc: Document; model: Model; view: 
     <div class="tools"><h2>What to fix</h2><span class="faint">Lost to unequal workers: {share(lost)} of a step, {time(doc.training.step_ns - doc.training.equal_ns)}</span></div>
     <ol class="causes">{lines.map((l, k) => <li><button aria-pressed={chosen(view, views[k])} onClick={() => change(views[k])}>
       <span class="gain" title={term('slowdown')}>{written('ratio', l.slowdown)} <small>slowdown</small></span><b>{l.name}</b></button></li>)}</ol>
-    <p class="evidence" tabIndex={0} role="region" aria-label="Evidence">{facts.map(unbroken).join(' ')}</p>
+    <div class="evidence" tabIndex={0} role="region" aria-label="Evidence"><p>{facts.map(unbroken).join(' ')}</p></div>
   </section>
 }
 
@@ -72,6 +70,13 @@ function Job({ doc, model, view, change }: { doc: Document; model: Model; view: 
 function Cause({ c, pressed, startup, choose }: { c: any; pressed: boolean; startup: boolean; choose: () => void }) {
   return <li class={startup ? 'faint' : ''}><button aria-pressed={pressed} onClick={choose}>
     <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)} <small>{c.gain_ns == null ? 'unknown' : `−${time(c.gain_ns)}`}</small></span>
-    <b>{brief(c.headline)}</b>
+    <b>{brief(c.headline)}</b> {where(c) && <span class="faint">{where(c)}</span>}
   </button></li>
+}
+
+// where says of a cause what its headline does not: which ranks it is about, else which call.
+function where({ headline, ranks, region, operation }: any): string {
+  const says = (what: unknown) => new RegExp(`(^|[^\\w])${`${what}`.replace(/[^\w]/g, '\\$&')}($|[^\\w])`).test(headline), places = [...new Set([operation, region])].filter(p => p && p !== '(not recorded)' && !says(p))
+  if (ranks.length && ranks.length <= 4) return ranks.every(says) ? '' : `${ranks.length > 1 ? 'ranks' : 'rank'} ${ranks.join(', ')}`
+  return says(operation) ? '' : places.join(' in ')
 }

@@ -5,7 +5,7 @@ import { deviceName, shown } from './described'
 import type { Document } from './data'
 import { more, type More } from './more'
 import { term } from './terms'
-import { bytes, count, share, time } from './units'
+import { bytes, count, share, time, unbroken } from './units'
 
 export function Header({ doc, length, name, children }: { doc: Document; length: number; name?: string; children?: ComponentChildren }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
@@ -23,6 +23,7 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
   const r = e?.without_init_finalize ?? e // without startup
   if (r) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
+  const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   return <header>
     <h1>{name ?? title(doc)}</h1>
     {children}
@@ -32,6 +33,7 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
     {(lost.length > 0 || !more(doc).doubts) && <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>}
     {more(doc).splits?.map(x => <Split {...x} />)}
     <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b> {name}</li>)}</ul>
+    {sentences[0] && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </header>
 }
 
@@ -48,6 +50,7 @@ function Split({ title, about, parts }: NonNullable<More['splits']>[number]) {
 
 function title(doc: Document): string {
   const parts = String(doc.trace?.path ?? 'Trace').split('/').filter(Boolean)
-  const last = parts.pop() ?? 'Trace'
+  const last = parts.pop() ?? 'Trace', files = / and (\d+) more$/.exec(last)
+  if (files && parts.length) return `${parts.pop()}, ${Number(files[1]) + 1} files`
   return last === 'traces.otf2' && parts.length ? parts.pop()! : last
 }

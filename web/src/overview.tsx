@@ -61,7 +61,7 @@ export function Overview({ model, from, to, show, bounds: [first, last] }: Props
     <span class="faint" title={`${what}: mean ${share(mean)}, at most ${share(most)} at a time`}>{what}</span>
     <div ref={element} class={what === 'In calls' ? 'strip doing' : 'strip'}>
       {curve}
-      <div class="window" style={{ left: `${begin}%`, width: `max(${end - begin}%, 3px)` }} />
+      <div class="window" style={{ translate: `${begin}cqw`, width: `max(${(end - begin).toFixed(6)}%, 3px)` }} />
     </div>
   </div>
 }

@@ -97,14 +97,14 @@ export function TimelineView({ model, view, change, coloring, order, arranged, p
   useLayoutEffect(() => {
     canvas.current = new Canvas(element.current!)
     if (drawn) drawn.current = () => canvas.current!.svg(picture.current)
-    const watch = new ResizeObserver(() => canvas.current!.draw(picture.current))
+    const watch = new ResizeObserver(() => { canvas.current!.fit(); canvas.current!.draw(picture.current) })
     watch.observe(element.current!)
     return () => watch.disconnect()
   }, [])
   // Whatever changes before a frame is drawn with it, once.
   const frame = useRef(0)
   useLayoutEffect(() => {
-    if (printing) canvas.current!.draw(picture.current)
+    if (printing) { canvas.current!.fit(); canvas.current!.draw(picture.current) }
     else frame.current ||= requestAnimationFrame(() => { frame.current = 0; canvas.current!.draw(picture.current) })
   }, [painted, shown, printing])
 

@@ -15,5 +15,5 @@ func TestFirstViewIsOfWork(t *testing.T) {
 	succeed(t, dir, "report", "trace.json", "-o", "trace.html")
 	b := browse(t, "file://"+filepath.Join(dir, "trace.html"))
 	b.until(`[...document.querySelectorAll(".keys button")].find(e => e.innerText === "Whole run").disabled`, "false")
-	b.until(`parseFloat(document.querySelector(".overview .window").style.left) > 90`, "true")
+	b.until(`parseFloat(document.querySelector(".overview .window").style.translate) > 90`, "true")
 }
