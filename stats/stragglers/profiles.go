@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -308,9 +307,9 @@ func (b *assembly) order(ranks []*ranked) {
 	slices.SortFunc(b.ranks, func(x, y *ranked) int { return cmp.Compare(b.worker(b.at[x.rank]), b.worker(b.at[y.rank])) })
 }
 
-// steps returns the operations of the steps for which a function holds, in the order of compareOps. Those of a step are valid until the
-// next one: all of a long job are much more than what they are made of.
-func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
+// steps returns the operations of the steps, in the order of compareOps. Those of a step are valid until the next one: all of a long job
+// are much more than what they are made of.
+func (b *assembly) steps() iter.Seq[[]op] {
 	var numbers []uint64
 	for _, r := range b.ranks {
 		for _, p := range r.parts {
@@ -322,18 +321,15 @@ func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
 	return func(yield func([]op) bool) {
 		next := make([]int, len(b.ranks)) // in parts
 		for _, step := range numbers {
-			is := wanted(step)
 			b.ops = b.ops[:0]
 			for i, r := range b.ranks {
 				from := len(b.ops)
 				for ; next[i] < len(r.parts) && r.stepOf(r.parts[next[i]]) == step; next[i]++ {
-					if is {
-						b.step(r, r.parts[next[i]])
-					}
+					b.step(r, r.parts[next[i]])
 				}
 				slices.SortFunc(b.ops[from:], compareOps)
 			}
-			if is && !yield(b.ops) {
+			if !yield(b.ops) {
 				return
 			}
 		}
@@ -429,12 +425,26 @@ func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// majority returns the steps that are most alike in what their workers do, and how many others there are.
-func (b *assembly) majority() (kept map[uint64]bool, leftOut int) {
-	sums, counts := make(map[uint64]uint64), make(map[uint64]int) // by step; by sum
-	var best uint64
+// job makes the job of the steps that are most alike in what their workers do. The first one usually is like most.
+func (b *assembly) job(tick float64) (*job, error) {
+	j, like, most, err := b.like(nil, tick)
+	if like != most {
+		j, _, _, err = b.like(&most, tick)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j, j.known()
+}
+
+// like makes the job of the steps of which a sum of what their workers do is wanted; nil: that of the first one. It returns this sum, and
+// that of most steps.
+func (b *assembly) like(wanted *uint64, tick float64) (j *job, like, most uint64, err error) {
+	j = &job{lanes: 1}
+	counts := make(map[uint64]int) // steps by sum
+	var sums []uint64
 	h := fnv.New64a()
-	for ops := range b.steps(func(uint64) bool { return true }) {
+	for ops := range b.steps() {
 		h.Reset()
 		var raw [12]byte
 		for i := range ops {
@@ -444,38 +454,35 @@ func (b *assembly) majority() (kept map[uint64]bool, leftOut int) {
 			h.Write(raw[:])
 		}
 		sum := h.Sum64()
-		sums[ops[0].step] = sum
+		if wanted == nil {
+			wanted = &sum
+		}
 		counts[sum]++
-	}
-	for _, step := range slices.Sorted(maps.Keys(sums)) {
-		if s := sums[step]; counts[s] > counts[best] {
-			best = s
-		}
-	}
-	kept = make(map[uint64]bool)
-	for step, s := range sums {
-		if kept[step] = s == best; s != best {
-			leftOut++
-		}
-	}
-	return kept, leftOut
-}
-
-// job makes the job of the steps that are most alike.
-func (b *assembly) job(tick float64) (*job, error) {
-	kept, leftOut := b.majority()
-	j := &job{lanes: 1, leftOut: leftOut}
-	for ops := range b.steps(func(step uint64) bool { return kept[step] }) {
-		if j.template == nil { // the workers of all steps are the same
-			if err := j.find(ops); err != nil {
-				return nil, err
+		sums = append(sums, sum)
+		switch {
+		case sum != *wanted:
+			j.leftOut++
+			continue
+		case err != nil:
+			continue
+		case j.template == nil: // the workers of all steps are the same
+			if err = j.find(ops); err != nil {
+				continue
 			}
 			ops = j.whole(ops)
 			j.learn(ops, tick)
 		}
 		j.step(j.whole(ops), tick)
 	}
-	return j, j.known()
+	for _, sum := range sums {
+		if counts[sum] > counts[most] {
+			most = sum
+		}
+	}
+	if wanted != nil {
+		like = *wanted
+	}
+	return j, like, most, err
 }
 
 // couple notes which workers compute together. Those of columns that the job does not have are left out.

@@ -188,10 +188,12 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 			return err
 		}
 		attr := 0
-		for seq, row := range b.Events {
-			switch row.Table {
+		var next [trace.Tables]int
+		for n, table := range b.Order {
+			i, seq := next[table], b.First+uint64(n)
+			next[table]++
+			switch table {
 			case trace.TableFlow:
-				i := row.First
 				if b.Flow.Kind[i] == trace.KindLeave {
 					for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
 						f := stack.Pop()
@@ -209,16 +211,16 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 				f.calls = len(r.open)
 				stack.Enter(b.Flow.Region[i], f)
 			case trace.TableColl:
-				if f := stack.Top(); f != nil && b.Coll.Kind[row.First] == trace.KindCollectiveEnd {
-					r.calls = append(r.calls, call{comm: b.Coll.Comm[row.First], op: b.Coll.Op[row.First], peer: none,
-						bytes: max(b.Coll.Sent[row.First], b.Coll.Received[row.First])})
+				if f := stack.Top(); f != nil && b.Coll.Kind[i] == trace.KindCollectiveEnd {
+					r.calls = append(r.calls, call{comm: b.Coll.Comm[i], op: b.Coll.Op[i], peer: none,
+						bytes: max(b.Coll.Sent[i], b.Coll.Received[i])})
 					r.open = append(r.open, int32(len(r.calls)-1))
 				}
 			case trace.TableP2P:
-				k := b.P2P.Kind[row.First]
+				k := b.P2P.Kind[i]
 				sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
 				if f := stack.Top(); f != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
-					r.calls = append(r.calls, call{comm: b.P2P.Comm[row.First], peer: b.P2P.Peer[row.First], sends: sends, bytes: b.P2P.Bytes[row.First]})
+					r.calls = append(r.calls, call{comm: b.P2P.Comm[i], peer: b.P2P.Peer[i], sends: sends, bytes: b.P2P.Bytes[i]})
 					r.open = append(r.open, int32(len(r.calls)-1))
 				}
 			}
