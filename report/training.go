@@ -138,7 +138,7 @@ func lossFacts(t *training.Job) []string {
 
 // otherFacts say what else is to be known of the job.
 func otherFacts(t *training.Job) (facts []string) {
-	if e := t.ClockErrorNs; e > 0 {
+	if e := t.ClockErrorNs; e > 0 && (t.WithinClockError || float64(e) >= 0.0005*float64(t.EqualNs)) { // which is seen
 		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).",
 			1+float64(e)/float64(max(1, t.EqualNs)), words.Time(e))
 		if t.WithinClockError {
@@ -164,29 +164,59 @@ func otherFacts(t *training.Job) (facts []string) {
 	return facts
 }
 
-// replacing says since when the slowest workers are slow, if it is one, and what others in their place would gain.
+// replacing says which workers are slow, of a single one since when, and what others in their place would gain. Of many workers, some of
+// the slowest may be as fast as their peers.
 func replacing(t *training.Job) string {
 	gain := float64(t.StepNs - t.MendedNs)
-	who, since := RanksNamed(t.Slowest), ""
-	if len(t.Slowest) == 1 && len(t.ByWorker) > 0 && t.Slowest[0] == t.ByWorker[0].Rank && t.Slowest[0] != trace.None {
-		w := &t.ByWorker[0]
-		when := map[string]string{training.SlowAlways: "always slow", training.SlowAtRandom: "slow at random"}[w.Pattern]
-		switch w.Pattern {
-		case training.SlowSince:
-			when = fmt.Sprintf("slow since step %d", *w.Step)
-		case training.SlowUntil:
-			when = fmt.Sprintf("slow until step %d", *w.Step)
-		}
-		if when != "" {
-			since, who = fmt.Sprintf("%s is %s. ", words.Capital(who), when), "it"
-		}
+	slow, since, who, its, are := slowOf(t), "", RanksNamed(t.Slowest), "their", "They are"
+	if len(t.Slowest) == 1 {
+		its, are = "its", "It is"
 	}
-	its, is := "its", "It is"
-	if len(t.Slowest) > 1 {
-		its, is = "their", "They are"
+	if len(slow) > 0 && len(slow) < len(t.Slowest) {
+		var ranks []field.Rank
+		for _, w := range slow {
+			ranks = append(ranks, w.Rank)
+		}
+		since = words.Capital(RanksNamed(ranks)) + " are slow. "
+		who = fmt.Sprintf("the slowest %d workers", len(t.Slowest))
+		are = words.Capital(who) + " are"
+	}
+	if len(slow) == 1 {
+		gain = float64(*slow[0].GainNs)
+		since, who, its = fmt.Sprintf("Rank %s is %s. ", words.Rank(slow[0].Rank), slowWhen(slow[0])), "it", "its"
 	}
 	return fmt.Sprintf("%sIf %s computed as long as %s peers, a step would be %s shorter (%s). %s the reason for %s of the loss.", since, who,
-		its, words.Time(int64(gain)), words.PartOfFloat(gain, float64(t.StepNs)), is, shareOfLoss(t.MW))
+		its, words.Time(int64(gain)), words.PartOfFloat(gain, float64(t.StepNs)), are, shareOfLoss(t.MW))
+}
+
+// slowWhen says when a slow worker is slow.
+func slowWhen(w *training.Worker) string {
+	switch w.Pattern {
+	case training.SlowSince:
+		return fmt.Sprintf("slow since step %d", *w.Step)
+	case training.SlowUntil:
+		return fmt.Sprintf("slow until step %d", *w.Step)
+	case training.SlowAtRandom:
+		return "slow at random"
+	}
+	return "always slow"
+}
+
+// slowOf returns which of the slowest workers are slower than their peers by more than chance; none if ranks are not known.
+func slowOf(t *training.Job) (out []*training.Worker) {
+	for i := range t.ByWorker[:min(len(t.ByWorker), len(t.Slowest))] {
+		w := &t.ByWorker[i]
+		if w.Rank == trace.None {
+			return nil
+		}
+		if w.Pattern != "" {
+			out = append(out, w)
+		}
+	}
+	if len(out) == 1 && out[0].GainNs == nil { // which only the first ones have
+		return nil
+	}
+	return out
 }
 
 func orZero(x *float64) float64 {

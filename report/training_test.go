@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"tracekit/document/field"
 	"tracekit/document/training"
 )
 
@@ -17,6 +19,41 @@ func TestWorkerOrStage(t *testing.T) {
 		doc := &training.Job{DPRanks: c.dp, Stages: 2, Slowdown: 1.3, MW: c.worker, MS: c.stage}
 		if said := strings.Contains(strings.Join(trainingFacts(doc), " "), "last stage"); said != c.says {
 			t.Errorf("%d data-parallel ranks: the last stage is said to be long: %v, want %v", c.dp, said, c.says)
+		}
+	}
+}
+
+// TestSlowWorkersAreNamed states that only workers that are slow are said to be, though the slowest of many are more.
+func TestSlowWorkersAreNamed(t *testing.T) {
+	share, gain := 0.97, int64(4e6)
+	worker := func(rank int, pattern string) training.Worker {
+		w := training.Worker{Rank: field.Rank(rank), Pattern: pattern}
+		if pattern != "" {
+			w.GainNs = &gain
+		}
+		return w
+	}
+	of := func(workers ...training.Worker) *training.Job {
+		doc := &training.Job{StepNs: 20e6, MendedNs: 15e6, Slowdown: 1.2, MW: &share, ByWorker: workers}
+		for _, w := range workers {
+			doc.Slowest = append(doc.Slowest, w.Rank)
+		}
+		return doc
+	}
+	for _, c := range []struct {
+		doc  *training.Job
+		want string
+	}{
+		{of(worker(1, training.SlowAlways), worker(96, ""), worker(113, "")), "Rank 1 is always slow. If it computed as long as its peers, " +
+			"a step would be 4.00 ms shorter (20.0 %). The slowest 3 workers are the reason for 97.0 % of the loss."},
+		{of(worker(1, training.SlowAlways), worker(9, training.SlowAtRandom), worker(113, "")), "Ranks 1, 9 are slow. If the slowest " +
+			"3 workers computed as long as their peers, a step would be 5.00 ms shorter (25.0 %). The slowest 3 workers are the reason for " +
+			"97.0 % of the loss."},
+		{of(worker(1, ""), worker(9, "")), "If ranks 1, 9 computed as long as their peers, a step would be 5.00 ms shorter (25.0 %). They " +
+			"are the reason for 97.0 % of the loss."},
+	} {
+		if got := replacing(c.doc); got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}
 }

@@ -26,6 +26,7 @@ const since2001 = 1e18
 func (a *assembler) clock(align Align) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	absolute := true
+	moved := int64(0) // files of the rank
 	for _, f := range a.files {
 		f.set.Shift = f.base // known only now: the file may say it behind the events
 		lo, hi, ok := nest.Extent(nested(f.tracks.list))
@@ -33,9 +34,10 @@ func (a *assembler) clock(align Align) {
 			continue
 		}
 		absolute = absolute && (f.based || lo > since2001)
-		if align == AlignStart {
-			f.set.Shift = -lo
+		if align == AlignStart && f.later == 0 {
+			moved = -lo - f.base
 		}
+		f.set.Shift += moved
 		first, last = min(first, nest.AddTime(lo, f.set.Shift)), max(last, nest.AddTime(hi, f.set.Shift))
 	}
 	a.defs.Clock = nest.Clock(first, last, absolute && align != AlignStart)

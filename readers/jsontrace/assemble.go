@@ -12,12 +12,13 @@ import (
 	"tracekit/trace"
 )
 
-// A place is where the events of a location are: a sub-track of a track of a file.
+// A place is where the events of a location are: a sub-track of a track of a file. They go on in the next one, of a later file.
 type place struct {
 	file  *file
 	track *track
 	sub   int
 	ids   *nest.IDs
+	next  *place
 }
 
 // An assembler makes one trace of files. See the package's documentation for the rules.
@@ -33,6 +34,7 @@ type assembler struct {
 	worldOf map[uint32]trace.LocationID // location of each world rank
 	world   trace.GroupID               // of all ranks
 	implied int                         // members of groups that are not listed
+	seats   seats                       // of the rank at hand
 	ledger  trace.Ledger
 }
 
@@ -45,6 +47,7 @@ func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) 
 	a.string("")
 	a.attributes()
 	orderFiles(files)
+	later(files)
 	var sets []*nest.Set
 	var tracks [][]*nest.Track
 	for _, f := range files {
@@ -125,7 +128,11 @@ func (a *assembler) attributes() {
 
 // file adds the definitions of a file but for its communicators.
 func (a *assembler) file(ctx context.Context, number int, f *file) error {
-	ids := &nest.IDs{}
+	ids := &nest.IDs{Counts: attrCorrelation, Base: uint64(f.later) << 40}
+	if f.later == 0 {
+		a.seats = newSeats()
+	}
+	a.seats.kinds = [3]int{}
 	for _, s := range f.names.list {
 		ids.Strings = append(ids.Strings, a.string(s))
 	}
@@ -161,7 +168,7 @@ func (a *assembler) file(ctx context.Context, number int, f *file) error {
 			if kind == 2 {
 				creator = f.ownerGroup(l.pid, processes)
 			}
-			if group = a.group(number, f, l.pid, kind, creator); kind == 1 {
+			if group = a.groupOf(number, f, l.pid, kind, creator); kind == 1 {
 				processes[l.pid] = group
 			}
 		}
@@ -308,7 +315,8 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *n
 	} else if a.defs.LocationGroups[group].Kind == 0 {
 		kind = trace.LocationUnknown
 	}
-	at := trace.Place{Location: trace.LocationID(len(a.places)), File: f.path, Offset: -1}
+	seat := f.seat(l, group)
+	at := trace.Place{Location: a.location(seat), File: f.path, Offset: -1}
 	in := "in " + f.trackName(l)
 	l.Find(&a.ledger, at, in)
 	a.ledger.AddN(trace.CodeUnsorted, l.Stream.Late(), at, in)
@@ -317,9 +325,16 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *n
 		if sub > 0 {
 			name = trace.OverlapName(f.trackName(l), sub)
 		}
+		seat.sub = sub
+		p := place{file: f, track: l, sub: sub, ids: ids}
+		if id := a.location(seat); int(id) < len(a.places) {
+			a.goOn(id, p, events)
+			continue
+		}
+		a.seats.locations[seat] = trace.LocationID(len(a.places))
 		a.defs.Locations = append(a.defs.Locations, trace.Location{Ref: uint64(len(a.places)),
 			Name: a.string(name), Kind: kind, Events: events, Group: group})
-		a.places = append(a.places, place{f, l, sub, ids})
+		a.places = append(a.places, p)
 	}
 	l.Survey = nil
 }

@@ -60,7 +60,8 @@
 // Files of PyTorch and dftracer are those of ranks. Before version 1.0.5, the first slice tells dftracer: its number, host and depth or
 // file. The rank is that of distributedInfo, of dftracer's PR record, or the number behind "rank" or "worker" in the file's name. In other
 // files processes are ranks if they communicate: the pid is the rank if all pids are small, else their order. All processes of a file of
-// PyTorch or rocprof are one rank.
+// PyTorch or rocprof are one rank. Files of PyTorch of one rank that follow each other in time, as of a profiler that writes one for each
+// step, are one recording: the n-th process or accelerator of a file is the n-th of the others, so that a job may be started again.
 //
 // The processes of a file of NCCL's profiler, which each process writes for itself, are those
 // of one host, and so of one clock. Times of several files are those of one clock if all have

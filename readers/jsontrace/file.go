@@ -54,6 +54,7 @@ type file struct {
 	bytes    int64     // of the text
 	idmap    *nest.IDs // made by assemble
 
+	later     int              // files of its rank before it, which it goes on with
 	first     trace.LocationID // of the locations that assemble makes of the file's tracks
 	locations int
 }

@@ -60,7 +60,7 @@ func (a *assembler) ranksOfTracks() bool {
 // job, its main thread as location of the rank.
 func (a *assembler) ranksOfFiles() bool {
 	for _, f := range a.files {
-		if !f.origin.hasRank && !(len(a.files) == 1 && f.origin.alone) {
+		if !f.origin.hasRank && !(len(a.files) == 1 && f.origin.alone) || f.later > 0 {
 			continue
 		}
 		l := a.mainThread(f)

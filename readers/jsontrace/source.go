@@ -261,12 +261,20 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 		if int(location) >= len(s.places) || s.places[location].file == nil {
 			return
 		}
-		p := s.places[location]
-		if p.file.own != nil {
+		if p := s.places[location]; p.file.own != nil {
 			p.file.pass(ctx, p.track, location, yield)
 			return
 		}
-		p.file.set.Deliver(ctx, &p.track.Track, p.sub, p.ids, location, yield)
+		more, first := true, uint64(0)
+		for p := &s.places[location]; p != nil && more; p = p.next {
+			p.file.set.Deliver(ctx, &p.track.Track, p.sub, p.ids, location, first, func(b *trace.Batch, err error) bool {
+				if b != nil {
+					first = b.First + uint64(b.Len())
+				}
+				more = yield(b, err) && err == nil
+				return more
+			})
+		}
 	}
 }
 

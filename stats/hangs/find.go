@@ -134,11 +134,29 @@ func find(dumps []*dump) *Result {
 			*ranks = append([]int{}, *ranks...)
 		}
 	}
-	out.Sentence = "All recorded operations have completed: the dumps show no hang."
+	out.Sentence = settled(dumps)
 	if len(out.Causes) > 0 {
 		out.Sentence = out.Causes[0].Sentence
 	}
 	return out
+}
+
+// settled says what dumps without a cause show: what could not be read may still wait.
+func settled(dumps []*dump) string {
+	operations, cut := 0, 0
+	for _, d := range dumps {
+		operations += len(d.entries)
+		if d.cut {
+			cut++
+		}
+	}
+	switch {
+	case operations == 0:
+		return "No operation could be read, so the dumps cannot show a hang."
+	case cut > 0:
+		return fmt.Sprintf("All operations that could be read have completed, but %d of %d dumps are damaged.", cut, len(dumps))
+	}
+	return "All recorded operations have completed: the dumps show no hang."
 }
 
 // members returns a group, which groups of other ranks may share its name with.

@@ -55,6 +55,36 @@ func TestFramesAreDropped(t *testing.T) {
 	}
 }
 
+// TestDamagedIsNotSound states that dumps that cannot be read, or not to their end, are not said to show no hang.
+func TestDamagedIsNotSound(t *testing.T) {
+	j := newJob(map[string][]int{"0": {0, 1}})
+	for r := range 2 {
+		for range 3 {
+			j.call(r, "0", "all_reduce", "completed", 1)
+		}
+	}
+	cut := func(data []byte, at int) *dump {
+		d, _, err := parse(data[:at])
+		if d == nil || (at < len(data)) != (err != nil) {
+			t.Fatal(d, err)
+		}
+		return d
+	}
+	whole := pickled(j.value(0))
+	for _, c := range []struct {
+		dumps []*dump
+		want  string
+	}{
+		{[]*dump{cut(whole, len(whole))}, "All recorded operations have completed: the dumps show no hang."},
+		{[]*dump{cut(whole, len(whole)-20)}, "All operations that could be read have completed, but 1 of 1 dumps are damaged."},
+		{[]*dump{{}, {cut: true}}, "No operation could be read, so the dumps cannot show a hang."},
+	} {
+		if got := find(c.dumps).Sentence; got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
 // TestNoDump states that who gives a folder of something else is told what a dump looks like, and what is wrong with a file that has the
 // name of one.
 func TestNoDump(t *testing.T) {

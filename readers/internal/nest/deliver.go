@@ -11,12 +11,15 @@ import (
 // batchEvents is how many events a batch holds, about.
 const batchEvents = 4096
 
-// IDs makes the numbers of a file those of the trace: each indexes one of these.
+// IDs makes the numbers of a file those of the trace: each indexes one of these. Base is added to the values of an attribute that count
+// anew in each file.
 type IDs struct {
 	Strings []trace.StringID
 	Regions []trace.RegionID
 	Comms   []trace.CommID
 	Metrics []trace.MetricID
+	Counts  trace.AttributeID
+	Base    uint64
 }
 
 func (m *IDs) region(id trace.RegionID) trace.RegionID { return m.Regions[id] }
@@ -26,6 +29,9 @@ func (m *IDs) comm(id uint32) trace.CommID { return m.Comms[id] }
 func (m *IDs) attribute(a attr) (trace.AttributeID, trace.ValueType, uint64) {
 	if a.typ == trace.TypeString {
 		a.value = uint64(m.Strings[a.value])
+	}
+	if m.Base != 0 && a.id == m.Counts {
+		a.value += m.Base
 	}
 	return a.id, a.typ, a.value
 }
@@ -49,8 +55,8 @@ func (s *Set) walk(ctx context.Context, l *Track, n *nester, full func() bool) e
 	return ctx.Err()
 }
 
-// Deliver iterates over the events of a sub-track, as those of a location.
-func (s *Set) Deliver(ctx context.Context, l *Track, sub int, ids *IDs, location trace.LocationID,
+// Deliver iterates over the events of a sub-track, as those of a location from number first on.
+func (s *Set) Deliver(ctx context.Context, l *Track, sub int, ids *IDs, location trace.LocationID, first uint64,
 	yield func(*trace.Batch, error) bool) {
 	n := newNester(s, l, ids)
 	var spare bool
@@ -58,7 +64,7 @@ func (s *Set) Deliver(ctx context.Context, l *Track, sub int, ids *IDs, location
 		n.batch = new(trace.Batch)
 	}
 	defer s.batches.Put(n.batch)
-	n.batch.Reset(location, 0)
+	n.batch.Reset(location, first)
 	more := true
 	full := func() bool {
 		if n.batch.Len() >= batchEvents {

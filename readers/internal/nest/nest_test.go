@@ -26,7 +26,7 @@ func delivered(t *testing.T, s *Set, l *Track) (lines []string) {
 	for sub, count := range l.Survey.Events {
 		var line []string
 		events := uint64(0)
-		s.Deliver(t.Context(), l, sub, ids, 0, func(b *trace.Batch, err error) bool {
+		s.Deliver(t.Context(), l, sub, ids, 0, 0, func(b *trace.Batch, err error) bool {
 			if err != nil {
 				t.Fatal(err)
 			}

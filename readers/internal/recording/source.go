@@ -149,7 +149,7 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 	return func(yield func(*trace.Batch, error) bool) {
 		if int(location) < len(s.places) {
 			p := s.places[location]
-			p.file.Set.Deliver(ctx, &p.track.Track, p.sub, p.ids, location, yield)
+			p.file.Set.Deliver(ctx, &p.track.Track, p.sub, p.ids, location, 0, yield)
 		}
 	}
 }
