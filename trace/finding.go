@@ -46,6 +46,7 @@ const (
 	CodeOverlap             Code = "overlap"
 	CodeDanglingFlow        Code = "dangling_flow"
 	CodeArgumentsLeftOut    Code = "arguments_left_out"
+	CodeUnrecordedTime      Code = "unrecorded_time"
 	CodeUnalignedClocks     Code = "unaligned_clocks"
 	CodeNotRepresentable    Code = "not_representable"
 	CodeRedundantRecord     Code = "redundant_record"
@@ -132,6 +133,8 @@ func Codes() []CodeInfo {
 		{CodeOverlap, SeverityInfo, "slices of one track overlap without nesting", ""},
 		{CodeDanglingFlow, SeverityInfo, "some arrows lack a start or an end", ""},
 		{CodeArgumentsLeftOut, SeverityInfo, "of event arguments, only those about communication and files are kept", ""},
+		{CodeUnrecordedTime, SeverityLoss, "no file records the time between two files of a rank; it is left out, and later times are earlier by it",
+			"record all steps that matter in one go."},
 		{CodeUnalignedClocks, SeverityError, "the files of the trace have no common time; results across files are doubtful",
 			"use --align start if all files begin at the same moment, or analyze each file alone."},
 		{CodeNotRepresentable, SeverityLoss, "the target format cannot hold some records",

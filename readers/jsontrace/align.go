@@ -1,7 +1,9 @@
 package jsontrace
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/trace"
@@ -22,6 +24,47 @@ const (
 // since2001 is the least time, in ns, that is taken to count from 1970.
 const since2001 = 1e18
 
+// leaveOut moves later files of ranks back to those before them, by the times in which no file of any rank records anything: if they are
+// longer than what is recorded before or after them, steps are missing, and devices would seem to idle there.
+func (a *assembler) leaveOut() {
+	if !slices.ContainsFunc(a.files, func(f *file) bool { return f.later > 0 }) {
+		return
+	}
+	type block struct {
+		files    []*file // that overlap
+		from, to int64
+	}
+	var blocks []block
+	for _, f := range a.files {
+		if lo, hi, ok := nest.Extent(nested(f.tracks.list)); ok {
+			blocks = append(blocks, block{[]*file{f}, nest.AddTime(lo, f.set.Shift), nest.AddTime(hi, f.set.Shift)})
+		}
+	}
+	slices.SortStableFunc(blocks, func(x, y block) int { return cmp.Compare(x.from, y.from) })
+	n := 0
+	for _, b := range blocks {
+		if last := &blocks[max(0, n-1)]; n > 0 && b.from <= last.to {
+			last.files, last.to = append(last.files, b.files...), max(last.to, b.to)
+			continue
+		}
+		blocks[n] = b
+		n++
+	}
+	left := int64(0)
+	for i, b := range blocks[:n] {
+		if i > 0 {
+			before := blocks[i-1]
+			if gap := nest.AddTime(b.from, -before.to); gap > min(b.to-b.from, before.to-before.from) {
+				left = nest.AddTime(left, gap)
+				a.ledger.Add(trace.CodeUnrecordedTime, trace.Place{Location: trace.None, File: b.files[0].path, Offset: -1}, "")
+			}
+		}
+		for _, f := range b.files {
+			f.set.Shift = nest.AddTime(f.set.Shift, -left)
+		}
+	}
+}
+
 // clock puts all files on one time axis and describes it.
 func (a *assembler) clock(align Align) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
@@ -29,7 +72,7 @@ func (a *assembler) clock(align Align) {
 	moved := int64(0) // files of the rank
 	for _, f := range a.files {
 		f.set.Shift = f.base // known only now: the file may say it behind the events
-		lo, hi, ok := nest.Extent(nested(f.tracks.list))
+		lo, _, ok := nest.Extent(nested(f.tracks.list))
 		if !ok {
 			continue
 		}
@@ -38,7 +81,12 @@ func (a *assembler) clock(align Align) {
 			moved = -lo - f.base
 		}
 		f.set.Shift += moved
-		first, last = min(first, nest.AddTime(lo, f.set.Shift)), max(last, nest.AddTime(hi, f.set.Shift))
+	}
+	a.leaveOut()
+	for _, f := range a.files {
+		if lo, hi, ok := nest.Extent(nested(f.tracks.list)); ok {
+			first, last = min(first, nest.AddTime(lo, f.set.Shift)), max(last, nest.AddTime(hi, f.set.Shift))
+		}
 	}
 	a.defs.Clock = nest.Clock(first, last, absolute && align != AlignStart)
 	if !absolute && align != AlignStart && len(a.files) > 1 {

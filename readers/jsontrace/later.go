@@ -15,7 +15,8 @@ import (
 func later(files []*file) {
 	for i := 0; i < len(files); {
 		n := i + 1
-		for n < len(files) && files[n].origin.hasRank && files[i].origin.hasRank && files[n].origin.rank == files[i].origin.rank {
+		for n < len(files) && files[n].origin.hasRank && files[i].origin.hasRank && files[n].origin.rank == files[i].origin.rank &&
+			files[n].origin.worldSize == files[i].origin.worldSize {
 			n++
 		}
 		if n > i+1 {
