@@ -19,7 +19,8 @@ func TestUnrecordedTime(t *testing.T) {
 		length int // ns
 		told   bool
 		files  bool // of one recording
-	}{{"goes on", 50, 2, 253_000, false, true}, {"an hour later", 3_600_000_000, 2, 206_000, true, true}, {"another job", 50, 4, 253_000, false, false}} {
+	}{{"goes on", 50, 2, 253_000, false, true}, {"an hour later", 3_600_000_000, 2, 206_000, true, true},
+		{"another job", 50, 4, 253_000, false, false}} {
 		dir := t.TempDir()
 		var names []string
 		for rank := range 2 {
@@ -42,7 +43,9 @@ func TestUnrecordedTime(t *testing.T) {
 		for _, f := range src.Findings() {
 			found[f.Code] = true
 		}
-		if d := src.Defs(); (len(d.Locations) == 2) != c.files || d.Clock.Length != uint64(c.length) || found[trace.CodeUnrecordedTime] != c.told || found[trace.CodeDuplicateDefinition] == c.files {
+		d := src.Defs()
+		if (len(d.Locations) == 2) != c.files || d.Clock.Length != uint64(c.length) ||
+			found[trace.CodeUnrecordedTime] != c.told || found[trace.CodeDuplicateDefinition] == c.files {
 			t.Errorf("%s: %d locations, %d ns, findings %v", c.name, len(d.Locations), d.Clock.Length, found)
 		}
 	}
