@@ -51,11 +51,13 @@ func follow(files []*file) {
 type seats struct {
 	groups    map[groupSeat]trace.LocationGroupID
 	locations map[seat]trace.LocationID
-	kinds     [3]int // of the file at hand: groups so far, by kind
+	ends      map[trace.LocationID]*place // the last place of those that go on
+	kinds     [3]int                      // of the file at hand: groups so far, by kind
 }
 
 func newSeats() seats {
-	return seats{groups: make(map[groupSeat]trace.LocationGroupID), locations: make(map[seat]trace.LocationID)}
+	return seats{groups: make(map[groupSeat]trace.LocationGroupID), locations: make(map[seat]trace.LocationID),
+		ends: make(map[trace.LocationID]*place)}
 }
 
 // A groupSeat is the n-th group of its kind: a job that is started again has other processes.
@@ -110,9 +112,9 @@ func (a *assembler) location(s seat) trace.LocationID {
 // goOn lets the events of a location go on in a later file.
 func (a *assembler) goOn(id trace.LocationID, p place, events uint64) {
 	a.defs.Locations[id].Events += events
-	last := &a.places[id]
-	for last.next != nil {
-		last = last.next
+	last := a.seats.ends[id]
+	if last == nil {
+		last = &a.places[id]
 	}
-	last.next = &p
+	last.next, a.seats.ends[id] = &p, &p
 }
