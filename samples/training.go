@@ -561,6 +561,7 @@ func (w *trainee) add(kind string, lane int, start, end int64, seq, chunk int) {
 // record adds the computations and messages of a worker.
 func (w *trainee) record() {
 	seqs := make(map[string]int)
+	w.ops = slices.Grow(w.ops, 3*len(w.order)) // each is computed, received, sent
 	for i, c := range w.order {
 		w.ops = append(w.ops, trainingOp{c.kind, laneCompute, w.ends[i] - w.took[i], w.ends[i], seqs[c.kind], c.batch, c.chunk, -1})
 		seqs[c.kind]++

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // LeastBudget is what DefaultBudget returns at least.
@@ -16,7 +17,9 @@ const LeastBudget = 192 << 20
 // how many: a quarter of what the process may use, but not less than LeastBudget. The
 // process may use the memory of the machine, and no more than its control groups and its
 // limit of address space allow.
-func DefaultBudget() int64 { return defaultBudget(os.DirFS("/"), addressSpace()) }
+func DefaultBudget() int64 { return ownBudget() }
+
+var ownBudget = sync.OnceValue(func() int64 { return defaultBudget(os.DirFS("/"), addressSpace()) })
 
 func defaultBudget(root fs.FS, limit int64) int64 {
 	limit = min(limit, physicalMemory(root), groupLimit(root))

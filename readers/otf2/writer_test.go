@@ -163,7 +163,7 @@ func TestForce(t *testing.T) {
 
 // TestManyLocations writes more locations than files can be open, in turns.
 func TestManyLocations(t *testing.T) {
-	const locations, rounds = 3000, 3
+	const locations, rounds = 1200, 3
 	dir := filepath.Join(t.TempDir(), "many")
 	w, err := Create(dir, trace.Info{}, smallTrace(locations), Options{})
 	if err != nil {
@@ -183,7 +183,7 @@ func TestManyLocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []trace.LocationID{0, 1500, locations - 1} {
+	for _, l := range []trace.LocationID{0, 600, locations - 1} {
 		for b, err := range s.Events(context.Background(), l) {
 			if err != nil || b.Len() != 4*rounds || b.Flow.Time[11] != 11 {
 				t.Errorf("location %d: %v %v", l, b.Flow, err)

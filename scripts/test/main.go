@@ -17,7 +17,7 @@ import (
 
 func main() {
 	c := exec.Command("go", slices.Concat([]string{"test"}, os.Args[1:], []string{"-json"})...)
-	c.Stdin, c.Stderr = os.Stdin, os.Stderr
+	c.Stdin, c.Stderr, c.Env = os.Stdin, os.Stderr, environment("/dev/shm")
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()
@@ -30,6 +30,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "go test:", err)
 		os.Exit(1)
 	}
+}
+
+// environment is that of tests: unless it says otherwise, temporary files lie in a file system in memory (what go builds stays on the
+// disk), and garbage is collected later, as small heaps are collected often.
+func environment(memory string) []string {
+	list := []string{"GOGC=400"}
+	if f, err := os.CreateTemp(memory, "test-"); err == nil && os.Getenv("TMPDIR") == "" {
+		f.Close()
+		os.Remove(f.Name())
+		list = append(list, "GOTMPDIR="+os.TempDir(), "TMPDIR="+memory)
+	}
+	return append(list, os.Environ()...)
 }
 
 // An event is a line of go test -json: see go doc test2json.

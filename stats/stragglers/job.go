@@ -98,22 +98,18 @@ func collect(ctx context.Context, src trace.Source, jobs int) (ops []op, unknown
 			c.kinds[i] = kind(k)
 		}
 	}
-	type part struct {
-		ops     []op
-		unknown int
-	}
-	parts, err := engine.Map(ctx, jobs, len(defs.Locations), func(ctx context.Context, l int) (p part, err error) {
-		p.ops, p.unknown, err = c.location(ctx, trace.LocationID(l))
-		return p, err
+	others := make([]int, len(defs.Locations))
+	parts, err := engine.Map(ctx, jobs, len(defs.Locations), func(ctx context.Context, l int) (ops []op, err error) {
+		ops, others[l], err = c.location(ctx, trace.LocationID(l))
+		return ops, err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, p := range parts {
-		ops = append(ops, p.ops...)
-		unknown += p.unknown
+	for _, n := range others {
+		unknown += n
 	}
-	return ops, unknown, nil
+	return slices.Concat(parts...), unknown, nil
 }
 
 type collector struct {
