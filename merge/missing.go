@@ -15,7 +15,11 @@ const listedRanges = 8
 // reportMissing names the ranks that the run has and the trace has not.
 func reportMissing(t *trace.Trace, ledger *trace.Ledger) {
 	n, ranks := listed(t.Missing())
-	ledger.AddN(trace.CodeMissingRank, n, trace.Nowhere(), ranks)
+	code := trace.CodeMissingRank
+	if t.Source.Info().EachWorker() {
+		code, ranks = trace.CodeWorkerRank, "without rows: "+ranks
+	}
+	ledger.AddN(code, n, trace.Nowhere(), ranks)
 }
 
 // reportEarly names the ranks of which nothing is recorded from some time on, and until when all are.

@@ -53,6 +53,7 @@ const (
 	CodeUnusedRecord        Code = "unused_record"
 	CodeApplications        Code = "several_applications"
 	CodeMissingRank         Code = "missing_rank"
+	CodeWorkerRank          Code = "worker_rank"
 	CodeEarlyEnd            Code = "early_end"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
@@ -144,6 +145,7 @@ func Codes() []CodeInfo {
 		{CodeApplications, SeverityInfo, "the trace holds several applications that exchange no messages; select one with --ranks", ""},
 		{CodeMissingRank, SeverityLoss, "ranks are missing in the trace; means leave them out",
 			"name the files of all ranks."},
+		{CodeWorkerRank, SeverityInfo, "one rank of each worker has rows; the others of a worker are taken to do the same", ""},
 		{CodeEarlyEnd, SeverityLoss, "the records of some ranks end early; means, efficiencies and causes leave them out",
 			"analyze the part that all ranks are in, with --to."},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location",

@@ -52,6 +52,10 @@ const PropertyFileClocks = "TRACEKIT::CLOCK_PER_FILE"
 // backwards is left as it is unless a correction is asked for. All writers keep it.
 const PropertyCorrected = "TRACEKIT::CLOCK_CORRECTED"
 
+// PropertyWorkers is the key in Info.Properties by which a trace says that it has each worker of a job ("true"): ranks that have no
+// events are further devices of these, not lost ones. All writers keep it.
+const PropertyWorkers = "TRACEKIT::EACH_WORKER"
+
 // Keys in Info.Properties of a trace from which repeating intervals were cut, and of one in which
 // they were made again: see package reduce/pattern. All writers keep them.
 const (
@@ -63,7 +67,7 @@ const (
 // OriginProperties returns the keys above: what writers keep that keep no other properties.
 func OriginProperties() []string {
 	return []string{PropertyReconstructed, PropertyRebuiltFrom, PropertyApproximate, PropertyReducedBy, PropertyCutShare, PropertySample,
-		PropertyCorrected,
+		PropertyCorrected, PropertyWorkers,
 		PropertyRepeats, PropertyCut, PropertyRegenerated}
 }
 
@@ -117,6 +121,9 @@ func (i Info) Reduced(by []string, cut float64) map[string]string {
 
 // Reconstructed reports whether the times were rebuilt from statistics.
 func (i Info) Reconstructed() bool { return i.Properties[PropertyReconstructed] == "true" }
+
+// EachWorker reports whether the trace has each worker of a job, by one of its ranks.
+func (i Info) EachWorker() bool { return i.Properties[PropertyWorkers] == "true" }
 
 // Approximations returns in what other respects a rebuilt trace is not the recorded one.
 func (i Info) Approximations() []string {

@@ -3,6 +3,7 @@ package spans
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,8 @@ type processKey struct {
 
 type process struct {
 	*recording.Process
+	place   [2]int64 // dp rank and stage
+	placed  bool     // both are known
 	tracks  map[trackKey]*recording.Track
 	devices map[int64]*recording.Device
 	regions map[string]region
@@ -72,6 +75,9 @@ func read(ctx context.Context, f *recording.File, o Options, starts map[int64]in
 	}
 	err = t.rows(ctx, nil, r.row, func(number int64, err error) { r.bad(number, err, codeOf(err)) })
 	f.Changed(changed())
+	if r.whole() {
+		f.Describe(trace.PropertyWorkers, []byte("true"))
+	}
 	f.Ledger.AddN(trace.CodeLimitExceeded, r.lost, f.Place(-1), "ranks or threads; spans of the last ones are left out")
 	return err
 }
@@ -155,6 +161,9 @@ func (r *reader) process(row *row) *process {
 		if k.byRank {
 			p = newProcess(r.f.NewProcess("worker", k.rank))
 			p.Rank, p.HasRank = uint32(k.rank), true
+			dp, hasDP := row.integer(fieldDP)
+			stage, hasStage := row.integer(fieldStage)
+			p.place, p.placed = [2]int64{dp, stage}, hasDP && hasStage
 		} else {
 			name := fmt.Sprintf("dp %d, stage %d", k.dp, k.stage)
 			if row.at[fieldTP] >= 0 {
@@ -167,6 +176,27 @@ func (r *reader) process(row *row) *process {
 		}
 	}
 	return p
+}
+
+// whole reports whether the ranks of the table are one at each dp rank and stage, and as far apart: those between are further devices of
+// the same workers.
+func (r *reader) whole() bool {
+	places, dps, stages := make(map[[2]int64]bool), make(map[int64]bool), make(map[int64]bool)
+	ranks := make([]int64, 0, len(r.processes))
+	for k, p := range r.processes {
+		if !p.placed || places[p.place] {
+			return false
+		}
+		places[p.place], dps[p.place[0]], stages[p.place[1]] = true, true, true
+		ranks = append(ranks, k.rank)
+	}
+	slices.Sort(ranks)
+	for i := range ranks {
+		if ranks[0] != 0 || ranks[i] != int64(i)*ranks[min(1, len(ranks)-1)] {
+			return false
+		}
+	}
+	return len(ranks) > 1 && len(places) == len(dps)*len(stages)
 }
 
 func newProcess(p *recording.Process) *process {

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/compress"
 	"github.com/google/go-cmp/cmp"
 
+	"tracekit/merge"
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/recording/recordingtest"
 	"tracekit/readers/internal/wire"
@@ -249,6 +250,38 @@ func TestNoRow(t *testing.T) {
 	if _, err := Open(t.Context(), []string{path}, Options{}); !errors.Is(err, trace.ErrNotATrace) ||
 		!strings.Contains(err.Error(), "compression BROTLI") {
 		t.Error(err)
+	}
+}
+
+// TestEachWorker states that ranks between those of a table that has each worker of a job are not missing: they are further devices of
+// the workers. Without a worker, or with ranks that are unequally far apart, they may be.
+func TestEachWorker(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows string
+		code trace.Code
+	}{
+		"each":      {"0,0,0 2,0,1 4,1,0 6,1,1", trace.CodeWorkerRank},
+		"one less":  {"0,0,0 2,0,1 6,1,1", trace.CodeMissingRank},
+		"twice":     {"0,0,0 2,0,0 4,1,0 6,1,1", trace.CodeMissingRank},
+		"unequal":   {"0,0,0 2,0,1 4,1,0 7,1,1", trace.CodeMissingRank},
+		"no places": {"0,, 2,, 4,, 6,,", trace.CodeMissingRank},
+	} {
+		text := "rank,dp_rank,stage,start,duration,name\n"
+		for _, r := range strings.Fields(c.rows) {
+			text += r + ",0,10,x\n"
+		}
+		s, err := openText(t, text, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		merged, err := merge.Merge(t.Context(), s, merge.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer merged.Release()
+		if f := merged.Findings; len(f) != 1 || f[0].Code != c.code {
+			t.Errorf("%s: findings %+v, want %s", name, f, c.code)
+		}
 	}
 }
 

@@ -15,15 +15,18 @@ import (
 func Trace(t *trace.Trace) document.TraceInfo {
 	about, x := t.Source.Info(), scope.NewAxis(t)
 	first, last := scope.Run(t)
-	missing := 0
+	processes, missing := len(t.World), 0
 	for _, m := range t.Missing() {
 		if m {
 			missing++
 		}
 	}
+	if about.EachWorker() {
+		processes, missing = processes-missing, 0
+	}
 	return document.TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
-		Processes: len(t.World), ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
+		Processes: processes, ProcessesMissing: missing, Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.Instant(first), EndNs: x.Instant(last), DurationNs: x.Ns(last - first),
 		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: document.RebuiltOf(about), Reduced: document.ReducedOf(about),
 	}
