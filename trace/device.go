@@ -62,7 +62,7 @@ func deviceWork(r *Region, name string) DeviceWork {
 			return DeviceCommunication
 		}
 	}
-	if r.Paradigm == ParadigmMPI {
+	if _, peer := PeerKernel(name); peer || r.Paradigm == ParadigmMPI {
 		return DeviceCommunication
 	}
 	if r.Role != RoleKernel {
@@ -73,6 +73,32 @@ func deviceWork(r *Region, name string) DeviceWork {
 		}
 	}
 	return DeviceCompute
+}
+
+// PeerKernel returns the collective operation of a kernel that reaches into the memory of other devices itself, without a library, by
+// its name; ok is false for other kernels. Such are those of vLLM and SGLang (cross_device_reduce), of TensorRT-LLM and FlashInfer (one
+// shot, two shot, fused, lamport), and of PyTorch's symmetric memory. Which devices take part its name does not tell.
+func PeerKernel(name string) (op CollectiveOp, ok bool) {
+	base := strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(name), "void "), "(anonymous namespace)", "")
+	if end := strings.IndexAny(base, "<("); end >= 0 {
+		base = base[:end]
+	}
+	base = strings.ReplaceAll(base[strings.LastIndexByte(base, ':')+1:], "_", "")
+	if strings.Contains(base, "crossdevicereduce") {
+		return CollAllreduce, true
+	}
+	for _, way := range []string{"oneshot", "twoshot", "multimem", "lamport", "fusion"} {
+		switch {
+		case !strings.Contains(base, way):
+		case strings.Contains(base, "allreduce"):
+			return CollAllreduce, true
+		case strings.Contains(base, "allgather"):
+			return CollAllgather, true
+		case strings.Contains(base, "reducescatter"):
+			return CollReduceScatterBlock, true
+		}
+	}
+	return 0, false
 }
 
 // DeviceWaits tells for each region whether it is a call of the host that does nothing but wait

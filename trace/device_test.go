@@ -85,3 +85,23 @@ func TestDeviceWorks(t *testing.T) {
 		}
 	}
 }
+
+// TestPeerKernels states which kernels communicate without a library, by the names that several programs give them.
+func TestPeerKernels(t *testing.T) {
+	const none = -1
+	for name, want := range map[string]int{
+		"void vllm::cross_device_reduce_1stage<__half, 4>(vllm::RankData*, vllm::RankSignals, int)":              int(trace.CollAllreduce),
+		"void tensorrt_llm::kernels::twoShotAllReduceKernel<__nv_bfloat16, 8, true>(AllReduceParams)":            int(trace.CollAllreduce),
+		"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(int)1, __half>(int)": int(trace.CollAllreduce),
+		"void (anonymous namespace)::multimem_all_gather_kernel<16>(char*, char*)":                               int(trace.CollAllgather),
+		"two_shot_all_reduce_kernel": int(trace.CollAllreduce),
+		"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<float>>>()": none,
+		"void block_all_reduce_sum<256, multimem>(float*)":                                                         none,
+		"gemm": none,
+	} {
+		got, ok := trace.PeerKernel(name)
+		if ok != (want != none) || ok && int(got) != want {
+			t.Errorf("%s: %v, %v", name, got, ok)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/trace"
@@ -41,6 +42,21 @@ func (o *origin) readDistributedInfo(value []byte) {
 		}
 		return true
 	})
+}
+
+// soleRanks returns the ranks that communicate if nothing says which do: those of the rank's groups, if these are the same, nil for all
+// ranks if no group is known. ok is false if groups differ.
+func (o *origin) soleRanks() (ranks []uint32, ok bool) {
+	for _, g := range o.groups {
+		switch {
+		case len(g) < 2 || o.hasRank && !slices.Contains(g, o.rank):
+		case ranks == nil:
+			ranks = g
+		case !slices.Equal(g, ranks):
+			return nil, false
+		}
+	}
+	return ranks, true
 }
 
 // rankFromName finds the rank in the name of a file: rank3, rank-3, rank[3], worker3.
@@ -112,7 +128,7 @@ func readKernelArgs(args []byte) (a kernelArgs) {
 }
 
 // kernelCall reads the communication of a kernel: from its arguments, or, in traces that
-// have none, from its name, on the group of all ranks.
+// have none, from its name, on the only group that there is.
 func (f *file) kernelCall(r *region, ev *event) nest.Call {
 	a := readKernelArgs(ev.args)
 	c := nest.Call{Operation: r.op, Peer: trace.RootNone}
@@ -136,6 +152,8 @@ func (f *file) kernelCall(r *region, ev *event) nest.Call {
 	}
 	if a.group != nil || a.ranks != nil {
 		c.Comm = f.comms.find(a.describe, a.group, a.ranks, a.start, a.stride, a.size)
+	} else {
+		c.Comm = f.comms.find(func() group { return group{sole: true} }, []byte("sole"))
 	}
 	return c
 }

@@ -185,6 +185,19 @@ func (a *assembler) groups(f *file) {
 			continue
 		}
 		g := &f.comms.list[i]
+		if g.sole {
+			ranks, sure := f.origin.soleRanks()
+			if !sure {
+				a.ledger.Add(trace.CodeBadDefinition, f.place(-1), "kernels communicate and do not name one of several groups")
+				f.idmap.Comms = append(f.idmap.Comms, trace.None)
+				continue
+			}
+			if ranks == nil {
+				f.idmap.Comms = append(f.idmap.Comms, 0)
+				continue
+			}
+			g.ranks = ranks
+		}
 		f.idmap.Comms = append(f.idmap.Comms, a.comm(g.name, cmp.Or(g.about, f.origin.about[g.name]), a.members(f, g)))
 	}
 }

@@ -98,6 +98,9 @@ func describe(k regionKey, name, cat string) region {
 	}
 	if r.gpu {
 		r.op = nest.KernelOperation(name)
+		if op, ok := trace.PeerKernel(name); ok {
+			r.op = nest.Collective(op)
+		}
 	}
 	if op, ok := strings.CutPrefix(name, "gloo:"); ok {
 		r.op = nest.OperationByName(op)

@@ -116,6 +116,10 @@ func complete(ranks []*ranked) error {
 	calls, computations := 0, 0
 	for _, r := range ranks {
 		calls, computations = calls+len(r.calls), computations+len(r.computations)
+		if r.nameless > 0 && len(r.calls) == 0 {
+			return &MissingError{fmt.Sprintf("collectives of rank %d do not say in which of several process groups they are; record them with "+
+				"a newer PyTorch", r.rank)}
+		}
 		if r.steps == 0 {
 			return &MissingError{fmt.Sprintf("rank %d has no annotation ProfilerStep# or step, no two calls of Optimizer.step, and its "+
 				"communication does not repeat; call step() of the profiler in each step", r.rank)}
@@ -349,7 +353,7 @@ func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
 				from := len(b.ops)
 				for ; next[i] < len(r.parts) && r.stepOf(r.parts[next[i]]) == step; next[i]++ {
 					if is {
-						b.step(r, r.parts[next[i]])
+						b.step(r, next[i])
 					}
 				}
 				slices.SortFunc(b.ops[from:], compareOps)
@@ -361,9 +365,14 @@ func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
 	}
 }
 
-// step makes the operations of a step of a rank.
-func (b *assembly) step(r *ranked, p part) {
+// step makes the operations of a step of a rank, the n-th of its parts. Its first computation may wait for calls of the step before.
+func (b *assembly) step(r *ranked, n int) {
+	p := r.parts[n]
 	at, computations, calls := b.at[r.rank], r.computations[p.computations[0]:p.computations[1]], r.calls[p.calls[0]:p.calls[1]]
+	around := calls
+	if n > 0 && r.parts[n-1].calls[0] < p.calls[0] {
+		around = r.calls[r.parts[n-1].calls[0]:p.calls[1]]
+	}
 	var seq [kinds]uint64
 	add := func(k kind, start, end int64, batch uint32, bytes uint64) {
 		b.ops = append(b.ops, op{step: computations[0].step, dp: uint32(b.column(at)), stage: uint32(at.stage), rank: r.rank, seq: seq[k],
@@ -371,8 +380,8 @@ func (b *assembly) step(r *ranked, p part) {
 		seq[k]++
 	}
 	b.windows = b.windows[:0]
-	for i := range calls {
-		c := &calls[i]
+	for i := range around {
+		c := &around[i]
 		window := [2]int64{c.start, c.end}
 		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
 			window[1] = max(c.start, min(c.end, b.met[c.instance()].latest))

@@ -55,6 +55,7 @@ type ranked struct {
 	marks        stepMark         // by which steps are known
 	steps        int
 	updates      []int64 // ends of the optimizer's annotations
+	nameless     int     // collectives whose members are not known
 	kernels      int     // that were read
 	unlinked     int     // kernels without a launch
 }
@@ -119,6 +120,7 @@ type reading struct {
 	work     []work
 	calls    []call
 	open     []int32 // calls of frames that are not left, the outermost first
+	nameless int
 	unlinked int
 	kernels  int
 	device   bool
@@ -211,6 +213,10 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 				stack.Enter(b.Flow.Region[i], f)
 			case trace.TableColl:
 				if f := stack.Top(); f != nil && b.Coll.Kind[row.First] == trace.KindCollectiveEnd {
+					if b.Coll.Comm[row.First] == trace.None {
+						r.nameless++
+						continue
+					}
 					r.calls = append(r.calls, call{comm: b.Coll.Comm[row.First], op: b.Coll.Op[row.First], peer: none,
 						bytes: max(b.Coll.Sent[row.First], b.Coll.Received[row.First])})
 					r.open = append(r.open, int32(len(r.calls)-1))
@@ -334,7 +340,8 @@ func at(list []stretch, t int64) *stretch {
 
 // sum makes computations and calls of what was read.
 func (r *reading) sum(rank uint32) *ranked {
-	out := &ranked{rank: rank, kernels: r.kernels, unlinked: r.unlinked, computations: r.scratch.computations[:0], calls: r.scratch.calls[:0],
+	out := &ranked{rank: rank, nameless: r.nameless, kernels: r.kernels, unlinked: r.unlinked,
+		computations: r.scratch.computations[:0], calls: r.scratch.calls[:0],
 		gaps: r.scratch.gaps[:0], parts: r.scratch.parts[:0]}
 	phases := r.joined(outermost(r.named))
 	for _, s := range phases {
@@ -565,7 +572,7 @@ type stepper struct {
 	out     *ranked
 	busy    int64      // until when the rank has computed
 	least   int64      // from when on its next computation may last
-	calling [][2]int64 // when calls of the step go on
+	calling [][2]int64 // when calls of the step go on, and those of the step before that end later than its computations
 }
 
 // step takes the work of a step, in order of its launch. What it computes first may last from least on.
@@ -585,7 +592,8 @@ func (s *stepper) step(of *stretch, least int64, list []work) {
 		}
 	}
 	s.least = max(s.busy, least)
-	s.busy, s.calling = max(s.busy, of.from), union(s.calling[:0], list)
+	s.calling = slices.DeleteFunc(s.calling, func(v [2]int64) bool { return v[1] <= s.busy })
+	s.busy, s.calling = max(s.busy, of.from), union(s.calling, list)
 	first := len(s.out.computations)
 	messages, seen := 0, 0 // sends and receives so far, and when the computation began
 	var members []work
@@ -659,7 +667,7 @@ func (s *stepper) gap(from, to int64) {
 	}
 }
 
-// union adds to an empty list when any of the calls of a step goes on.
+// union adds to a list when any of the calls of a step goes on.
 func union(out [][2]int64, list []work) [][2]int64 {
 	for _, w := range list {
 		if w.call >= 0 {
