@@ -190,48 +190,63 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 		if err != nil {
 			return err
 		}
-		attr := 0
-		for seq, row := range b.Events {
-			switch row.Table {
-			case trace.TableFlow:
-				i := row.First
-				if b.Flow.Kind[i] == trace.KindLeave {
-					for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
-						f := stack.Pop()
-						if n == 1 {
-							r.left(&f, r.open[f.calls:], b.Flow.Time[i], device)
-						}
-						r.open = r.open[:f.calls]
-					}
-					continue
-				}
-				for attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] < seq {
-					attr++
-				}
-				f := r.entered(b, i, attr, stack.Top(), device)
-				f.calls = len(r.open)
-				stack.Enter(b.Flow.Region[i], f)
-			case trace.TableColl:
-				if f := stack.Top(); f != nil && b.Coll.Kind[row.First] == trace.KindCollectiveEnd {
-					if b.Coll.Comm[row.First] == trace.None {
-						r.nameless++
-						continue
-					}
-					r.calls = append(r.calls, call{comm: b.Coll.Comm[row.First], op: b.Coll.Op[row.First], peer: none,
-						bytes: max(b.Coll.Sent[row.First], b.Coll.Received[row.First])})
-					r.open = append(r.open, int32(len(r.calls)-1))
-				}
-			case trace.TableP2P:
-				k := b.P2P.Kind[row.First]
-				sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
-				if f := stack.Top(); f != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
-					r.calls = append(r.calls, call{comm: b.P2P.Comm[row.First], peer: b.P2P.Peer[row.First], sends: sends, bytes: b.P2P.Bytes[row.First]})
-					r.open = append(r.open, int32(len(r.calls)-1))
-				}
+		attr, coll, message := 0, 0, 0
+		communicated := func(before uint64) {
+			for ; coll < len(b.Coll.Seq) && b.Coll.Seq[coll] < before; coll++ {
+				r.collective(b, coll, stack.Top())
+			}
+			for ; message < len(b.P2P.Seq) && b.P2P.Seq[message] < before; message++ {
+				r.message(b, message, stack.Top())
 			}
 		}
+		for i, seq := range b.Flow.Seq {
+			communicated(seq)
+			if b.Flow.Kind[i] == trace.KindLeave {
+				for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
+					f := stack.Pop()
+					if n == 1 {
+						r.left(&f, r.open[f.calls:], b.Flow.Time[i], device)
+					}
+					r.open = r.open[:f.calls]
+				}
+				continue
+			}
+			for attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] < seq {
+				attr++
+			}
+			f := r.entered(b, i, attr, stack.Top(), device)
+			f.calls = len(r.open)
+			stack.Enter(b.Flow.Region[i], f)
+		}
+		communicated(math.MaxUint64)
 	}
 	return nil
+}
+
+// collective takes a row of a collective within a frame.
+func (r *reading) collective(b *trace.Batch, i int, within *frame) {
+	switch {
+	case within == nil || b.Coll.Kind[i] != trace.KindCollectiveEnd:
+	case b.Coll.Comm[i] == trace.None:
+		r.nameless++
+	default:
+		r.called(call{comm: b.Coll.Comm[i], op: b.Coll.Op[i], peer: none, bytes: max(b.Coll.Sent[i], b.Coll.Received[i])})
+	}
+}
+
+// message takes a row of a message within a frame.
+func (r *reading) message(b *trace.Batch, i int, within *frame) {
+	k := b.P2P.Kind[i]
+	sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
+	if within != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
+		r.called(call{comm: b.P2P.Comm[i], peer: b.P2P.Peer[i], sends: sends, bytes: b.P2P.Bytes[i]})
+	}
+}
+
+// called adds a call of the innermost frame.
+func (r *reading) called(c call) {
+	r.calls = append(r.calls, c)
+	r.open = append(r.open, int32(len(r.calls)-1))
 }
 
 // unknown is the meaning of regions that are not defined.
