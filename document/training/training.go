@@ -23,6 +23,8 @@ type Job struct {
 	Slowest   []field.Rank `json:"slowest"`   // the workers of m_w
 	MendedNs  int64        `json:"mended_ns"` // step_ns if these compute as long as their peers
 	ByWorker  []Worker     `json:"by_worker"`
+	// by which a step is shorter if all workers with a pattern compute as long as their peers; nil: there are not several
+	TogetherNs *int64 `json:"together_gain_ns,omitempty"`
 	ByDP      []GroupSlow  `json:"by_dp_rank"`
 	ByTP      []GroupSlow  `json:"by_tp_rank,omitempty"`
 	ByStage   []GroupSlow  `json:"by_stage"`

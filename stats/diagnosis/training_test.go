@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/document/training"
 	"tracekit/stats/analysis"
 )
@@ -40,5 +42,41 @@ func TestSlowHostOfWorker(t *testing.T) {
 		if x.Advise(false); x.Headline != c.headline || !strings.Contains(x.Text, c.text) || !strings.Contains(x.Try, c.try) {
 			t.Errorf("%s: %s Try: %s", x.Headline, x.Text, x.Try)
 		}
+	}
+}
+
+// TestSlowTogether: two of four workers are slow. If one alone is mended the other keeps the step as long, so that they are one cause. That
+// the queues of their devices are empty, or that one of them loads data, is the same loss and no cause beside it.
+func TestSlowTogether(t *testing.T) {
+	none, both := int64(0), int64(60)
+	job := &training.Job{Steps: 10, DPRanks: 4, StepNs: 160, EqualNs: 130, TogetherNs: &both}
+	a := &analysis.Result{}
+	a.Training = job
+	a.Trace.DurationNs, a.DevicePath = 1600, &accelerator.Path{}
+	for rank := range field.Rank(4) {
+		w := training.Worker{Rank: rank, DP: int(rank)}
+		if rank > 1 {
+			w.Excess, w.GainNs, w.Pattern, w.Slow = 0.6, &none, training.SlowAlways, 10
+		}
+		job.ByWorker = append(job.ByWorker, w)
+		a.Devices = append(a.Devices, accelerator.Device{Rank: rank, Times: accelerator.Times{ComputeNs: 100}})
+	}
+	gain := int64(500)
+	beside := func(kind cause.Kind, key string, ranks ...uint32) cause.Cause {
+		return cause.Cause{Kind: kind, Ranks: ranks, GainNs: &gain, Evidence: map[string]float64{key: 700}}
+	}
+	a.Diagnosis = []cause.Cause{beside(cause.DeviceIdle, "host_bound_ns", 2, 3), beside(cause.DataLoading, "critical_path_ns", 3),
+		beside(cause.DeviceIdle, "host_bound_ns", 1)}
+	OfTraining(a)
+	if len(a.Diagnosis) != 2 || a.Diagnosis[0].Headline != "Ranks 2 and 3 are always slow" || *a.Diagnosis[0].GainNs != 600 ||
+		a.Diagnosis[1].Ranks[0] != 1 {
+		t.Errorf("%+v", a.Diagnosis)
+	}
+	for i := range job.ByWorker {
+		job.ByWorker[i] = training.Worker{Rank: field.Rank(i), Excess: 0.1, GainNs: &none, Pattern: training.SlowAtRandom, Slow: 2}
+	}
+	a.Diagnosis = []cause.Cause{beside(cause.DeviceIdle, "host_bound_ns")}
+	if OfTraining(a); len(a.Diagnosis) != 1 || a.Diagnosis[0].Headline != "A different rank is slow in each slow step" {
+		t.Errorf("%+v", a.Diagnosis)
 	}
 }

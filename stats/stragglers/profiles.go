@@ -371,8 +371,12 @@ func (b *assembly) step(r *ranked, p part) {
 		seq[k]++
 	}
 	b.windows = b.windows[:0]
-	for i := range calls {
-		c := &calls[i]
+	first := int(p.calls[0]) // of the step, or of those of the step before that still go on
+	for first > 0 && r.calls[first-1].step+1 == computations[0].step && r.calls[first-1].end > computations[0].from {
+		first--
+	}
+	for i := first; i < int(p.calls[1]); i++ {
+		c := &r.calls[i]
 		window := [2]int64{c.start, c.end}
 		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
 			window[1] = max(c.start, min(c.end, b.met[c.instance()].latest))
