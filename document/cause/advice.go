@@ -142,6 +142,8 @@ func (c *Cause) advice() string {
 		switch {
 		case has("host_bound_ns") && len(c.Ranks) > 0: // others launch in time
 			return lateHost
+		case has("longest_gap_ns"):
+			return "look for what the host did then: compilation, files, allocation, garbage collection."
 		case has("after_waits_ns"): // wrong if the host needs the result to know what to launch
 			return "launch the next work before waiting; wait less often (synchronize, .item())."
 		case has("host_bound_ns") && c.Evidence["mean_kernel_ns"] < shortKernel: // for many short kernels only

@@ -185,10 +185,6 @@ func (f *deviceFinder) loading() []cause.Cause {
 	} else {
 		c.Text += fmt.Sprintf(", mostly %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
 	}
-	if most := f.onPath("loading"); !f.sameHost() && most.MaxRank != trace.None && float64(most.MaxNs) >= culprit*float64(path) {
-		c.Ranks = []uint32{uint32(most.MaxRank)}
-		c.Text += fmt.Sprintf(" %s of it are rank %d's.", words.Time(most.MaxNs), most.MaxRank)
-	}
 	return f.cause(c, min(path, f.spare), "If input were always ready")
 }
 
@@ -368,7 +364,14 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	if row := f.onPath("host"); row != nil {
 		c.Text += fmt.Sprintf(" On the critical path hosts are mostly %s (%s).", within(row.Name), words.Time(row.TimeNs))
 	}
-	if waits := f.a.DevicePath.AfterWaits; nothing > 0 && len(waits) > 0 {
+	if pause, on := f.pause(); pause != nil {
+		c.Evidence["longest_gap_ns"] = float64(pause.HostBoundNs)
+		c.Text += fmt.Sprintf(" %s of it are one gap on %s, %s after the begin.", words.Time(pause.HostBoundNs), on,
+			words.Time(pause.StartNs-f.start))
+		if c.Ranks == nil {
+			c.Headline = f.verb("Hosts pause once: devices idle", "The host pauses once: the device idles")
+		}
+	} else if waits := f.a.DevicePath.AfterWaits; nothing > 0 && len(waits) > 0 {
 		if after := afterWaits(waits); 2*after >= path {
 			if c.Ranks == nil { // else other hosts wait as well, and are not slow
 				c.Headline = f.verb("Hosts wait for devices before they launch", "The host waits for the device before it launches")
@@ -391,6 +394,27 @@ func (f *deviceFinder) hosts() []cause.Cause {
 			words.Time(site.HostBoundNs/n))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
+}
+
+// pause returns the gap in which a device has nothing launched for so long that it is no rule: half of the time of that device, and far
+// longer than its other gaps. Of several devices it is the one of which that is longest; nil: there is none.
+func (f *deviceFinder) pause() (longest *accelerator.Gap, device string) {
+	const far, fewGaps = 5, 4 // times the mean of others; gaps
+	for i := range f.a.Devices {
+		d := &f.a.Devices[i]
+		gaps := uint64(0)
+		for _, x := range d.IdleBefore {
+			gaps += x.Count
+		}
+		for k := range d.Gaps {
+			g, all := &d.Gaps[k], d.IdleCauses.HostBoundNs
+			if gaps >= fewGaps && 2*g.HostBoundNs >= all && g.HostBoundNs > far*(all-g.HostBoundNs)/int64(gaps-1) &&
+				(longest == nil || g.HostBoundNs > longest.HostBoundNs) {
+				longest, device = g, d.Device
+			}
+		}
+	}
+	return longest, device
 }
 
 // within says in which function something passes.

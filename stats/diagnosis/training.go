@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/training"
@@ -41,7 +42,7 @@ func OfTraining(a *analysis.Result) {
 		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return effect(&found[0], &c) })
 	}
 	for i := range found { // that the host of a worker launches late is said once
-		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return starved(&found[i], &c) })
+		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return f.starved(&found[i], &c) })
 	}
 	a.Diagnosis = Join(found, rest)
 }
@@ -61,23 +62,25 @@ func effect(of, late *cause.Cause) bool {
 	return false
 }
 
-// starved reports whether a cause says that the host of a worker launches too slowly, which then is evidence of the cause that it does.
-func starved(of, idle *cause.Cause) bool {
-	_, late := of.Evidence["kernels_excess"]
-	ns, empty := idle.Evidence["host_bound_ns"]
-	path, loads := idle.Evidence["critical_path_ns"], idle.Kind == cause.DataLoading
-	switch {
-	case late && empty && len(idle.Ranks) == 0 && float64(gainOf(*of)) >= culprit*ns: // one device at a time has nothing to do
-		of.Evidence["host_bound_ns"] = ns
-	case !late || !empty && !loads || len(idle.Ranks) == 0 || slices.ContainsFunc(idle.Ranks, func(r uint32) bool {
-		_, found := slices.BinarySearch(of.Ranks, r)
-		return !found
-	}):
+// starved reports whether a cause says that the hosts of slow workers launch too slowly, or load data meanwhile, which then is evidence of
+// the cause that they do.
+func (f trainingFinder) starved(of, idle *cause.Cause) bool {
+	if _, late := of.Evidence["kernels_excess"]; !late {
 		return false
-	case loads:
+	}
+	theirs := func(r uint32) bool { _, found := slices.BinarySearch(of.Ranks, r); return found }
+	ns, empty := idle.Evidence["host_bound_ns"]
+	switch path := idle.Evidence["critical_path_ns"]; {
+	case idle.Kind == cause.DataLoading && 2*path >= float64(gainOf(*of)) && slices.ContainsFunc(f.a.DevicePath.Rows,
+		func(r accelerator.PathRow) bool {
+			return r.Kind == "loading" && float64(r.MaxNs) >= culprit*path && theirs(uint32(r.MaxRank))
+		}):
 		of.Evidence["loading_ns"] = path
-	default:
+	case empty && len(idle.Ranks) > 0 && !slices.ContainsFunc(idle.Ranks, func(r uint32) bool { return !theirs(r) }),
+		empty && len(idle.Ranks) == 0 && float64(gainOf(*of)) >= culprit*ns: // one device at a time has nothing to do
 		of.Evidence["host_bound_ns"] = ns
+	default:
+		return false
 	}
 	of.Text += " " + idle.Text
 	return true

@@ -52,7 +52,7 @@ func TestSlowTogether(t *testing.T) {
 	job := &training.Job{Steps: 10, DPRanks: 4, StepNs: 160, EqualNs: 130, TogetherNs: &both}
 	a := &analysis.Result{}
 	a.Training = job
-	a.Trace.DurationNs, a.DevicePath = 1600, &accelerator.Path{}
+	a.Trace.DurationNs, a.DevicePath = 1600, &accelerator.Path{Rows: []accelerator.PathRow{{Kind: "loading", MaxRank: 3, MaxNs: 700}}}
 	for rank := range field.Rank(4) {
 		w := training.Worker{Rank: rank, DP: int(rank)}
 		if rank > 1 {
