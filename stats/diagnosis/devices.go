@@ -256,7 +256,7 @@ func (f *deviceFinder) uneven() (out []cause.Cause) {
 	byRank := make(map[field.Rank][]*accelerator.Device)
 	for i := range f.a.Devices {
 		d := &f.a.Devices[i]
-		if d.Rank != trace.None || f.a.Trace.Processes < 2 {
+		if !d.Alone(f.a.Trace.Processes) {
 			byRank[d.Rank] = append(byRank[d.Rank], d)
 		}
 	}
