@@ -176,7 +176,7 @@ func (p *pages) next() (ok bool, err error) {
 	case err != nil:
 		return false, fmt.Errorf("a page of %d bytes: %w", size, err)
 	case p.kind != dataPage2 && int64(len(p.data)) != size:
-		return false, fmt.Errorf("a page of %d bytes has %d", size, len(p.data))
+		return false, fmt.Errorf("a page holds %d bytes where %d are announced", len(p.data), size)
 	case p.kind == dictionaryPage:
 		field = 7
 	}
