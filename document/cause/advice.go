@@ -39,6 +39,8 @@ func (c *Cause) advice() string {
 			return loadAhead
 		case has("slow_workers") && !has("kernels_excess"):
 			return "give these ranks less work; if the work is equal, check their devices and nodes."
+		case c.Evidence["late_hosts"] > 0 && c.Evidence["late_hosts"] < c.Evidence["slow_workers"]:
+			return "check devices and nodes of these ranks, and what their hosts do between launches."
 		case has("slow_step"):
 			return "look for what this rank did in that step: files, garbage collection, other programs."
 		case has("kernels_excess"):
@@ -92,6 +94,8 @@ func (c *Cause) advice() string {
 			return "send the data in smaller pieces, so that the next rank starts sooner."
 		case c.Kind == Inefficient && (!has("transfer_efficiency") || c.Operation == ""):
 			return ""
+		case has("incomplete_collectives"):
+			return "record all ranks."
 		case has("exposed_ns") && strings.HasPrefix(string(c.Operation), "Mem"):
 			switch name := string(c.Operation); {
 			case strings.Contains(name, "Pinned"):

@@ -537,15 +537,31 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Ranks = slices.Compact(c.Ranks)
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
-	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
-	computing, excess := f.computing(c.Ranks)
-	if excess > unlike-1 {
-		c.Evidence["compute_excess"] = excess
+	if ranks := f.processes(); 2*len(c.Ranks) > ranks && ranks > 2 {
+		c.Headline = "A different rank comes late to collectives each time"
+		c.Text = fmt.Sprintf("%s there for %s; %d of %d ranks cause %.0f %% of it.", f.who("wait", "waits"), f.of(wait), len(c.Ranks), ranks,
+			100*float64(c.WaitsCausedNs)/float64(caused))
+		c.Ranks = nil
+	} else {
+		computing, excess := f.computing(c.Ranks)
+		if excess > unlike-1 {
+			c.Evidence["compute_excess"] = excess
+		}
+		c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
+		c.Text = fmt.Sprintf("%s there for %s; %s %s %.0f %% of it and %s last %d times. %s", f.who("wait", "waits"), f.of(wait),
+			words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"),
+			last, computing)
 	}
-	c.Text = fmt.Sprintf("%s there for %s; %s %s %.0f %% of it and %s last %d times. %s", f.who("wait", "waits"), f.of(wait),
-		words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"), last,
-		computing)
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
+}
+
+// processes returns of how many ranks there are devices.
+func (f *deviceFinder) processes() int {
+	ranks := make(map[field.Rank]bool)
+	for i := range f.a.Devices {
+		ranks[f.a.Devices[i].Rank] = true
+	}
+	return len(ranks)
 }
 
 // computing says whether ranks come late because they compute longer than others, and by which share they do.
@@ -568,6 +584,16 @@ func (f *deviceFinder) computing(ranks []uint32) (text string, excess float64) {
 	return fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against), excess
 }
 
+// incomplete returns how many collectives of a device lack members, the most of any; 0 if most of them are complete.
+func (f *deviceFinder) incomplete() (most uint64) {
+	for i := range f.a.Devices {
+		if s := f.a.Devices[i].Straggler; s != nil && 2*s.NotAll > s.Count {
+			most = max(most, s.NotAll)
+		}
+	}
+	return most
+}
+
 // exposed judges what devices do beside computing while they compute nothing: of that, onPath on the critical path.
 func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPath int64) []cause.Cause {
 	row := f.onPath(kind)
@@ -580,6 +606,12 @@ func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPa
 	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
 		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs),
 		words.Plural(int(row.Count), "execution", "executions"))
+	if incomplete := f.incomplete(); kind == "communication" && incomplete > 0 {
+		c.Headline = "Communication, or waits for ranks that are not recorded"
+		c.Text += fmt.Sprintf(" A member of %s is not recorded: what of this is waiting for it is unknown.",
+			words.Plural(int(incomplete), "collective", "collectives"))
+		c.Evidence["incomplete_collectives"] = float64(incomplete)
+	}
 	return f.cause(c, min(onPath, ns), "If computing hid all of it")
 }
 

@@ -77,7 +77,8 @@ func (f trainingFinder) starved(of, idle *cause.Cause) bool {
 		}):
 		of.Evidence["loading_ns"] = path
 	case empty && len(idle.Ranks) > 0 && !slices.ContainsFunc(idle.Ranks, func(r uint32) bool { return !theirs(r) }),
-		empty && len(idle.Ranks) == 0 && float64(gainOf(*of)) >= culprit*ns: // one device at a time has nothing to do
+		// either one device at a time has nothing to do, or all wait on their hosts for the workers
+		empty && len(idle.Ranks) == 0 && float64(gainOf(*of)) >= culprit*min(ns, float64(gainOf(*idle))):
 		of.Evidence["host_bound_ns"] = ns
 	default:
 		return false
@@ -181,7 +182,8 @@ func (f trainingFinder) together() []cause.Cause {
 		}
 	}
 	c := cause.Cause{Ranks: []uint32{}, Evidence: map[string]float64{}}
-	patterns, hosts, least := make(map[string]bool), 0, excess
+	patterns, least := make(map[string]bool), excess
+	var hosts []uint32 // of workers whose kernels take no longer
 	for i := range f.t.ByWorker {
 		w := &f.t.ByWorker[i]
 		if w.Pattern == "" || 2*w.Excess < excess {
@@ -192,7 +194,7 @@ func (f trainingFinder) together() []cause.Cause {
 		}
 		c.Ranks, patterns[w.Pattern], least = append(c.Ranks, uint32(w.Rank)), true, min(least, w.Excess)
 		if kernels, ok := f.kernels(w); ok && kernels < w.Excess/2 {
-			hosts++
+			hosts = append(hosts, uint32(w.Rank))
 		}
 	}
 	if len(c.Ranks) < 2 {
@@ -213,9 +215,18 @@ func (f trainingFinder) together() []cause.Cause {
 	if least < 0.9*excess {
 		longer = words.Share(least) + " to " + longer
 	}
-	if c.Text = fmt.Sprintf("They compute %s longer than their peers in the mean.", longer); hosts == len(c.Ranks) {
-		c.Evidence["kernels_excess"] = 0
+	slices.Sort(hosts)
+	switch len(hosts) {
+	case 0:
+		c.Text = fmt.Sprintf("They compute %s longer than their peers in the mean.", longer)
+	case len(c.Ranks):
 		c.Text = fmt.Sprintf("They take %s longer than their peers in the mean, but their kernels do not: their hosts launch late.", longer)
+	default:
+		c.Text = fmt.Sprintf("They take %s longer than their peers in the mean. The kernels of %s do not: %s late.", longer, words.Ranks(hosts),
+			one(hosts, "its host launches", "their hosts launch"))
+	}
+	if len(hosts) > 0 {
+		c.Evidence["kernels_excess"], c.Evidence["late_hosts"] = 0, float64(len(hosts))
 	}
 	return f.cause(c, float64(*f.t.TogetherNs), "If they computed as long as the others")
 }
