@@ -69,11 +69,13 @@ func (o *Overview) title() *block {
 		if o.Analysis.Diagnosis != nil && o.Analysis.Efficiency != nil && s.ToNs-s.FromNs < t.DurationNs {
 			said += " Network and order of messages need the whole run."
 		}
+		if o.Analysis.Diagnosis != nil && len(s.Ranks) > 0 {
+			said = strings.Replace(said, "All figures are", "Figures are", 1) + " Causes and savings are of the run of all ranks."
+		}
 		b.add(o.wrapped(said, 0, 2)...)
 	}
-	if cut := t.Reduced; cut != nil && cut.LeftOut != nil {
-		b.add(o.warning(fmt.Sprintf("%s of the time was cut from this trace (%s): no efficiency, no causes.", words.Share(cut.CutShare),
-			strings.Join(cut.By, "; ")))...)
+	if line := cutLine(t.Reduced); line != "" {
+		b.add(o.warning(line)...)
 	}
 	for _, lines := range doubtLines(o.Analysis.Doubts) {
 		b.add(o.warning(lines[0])...)
@@ -87,6 +89,18 @@ func (o *Overview) title() *block {
 	b.items = append(b.items, o.losses()...)
 	b.least = len(b.items)
 	return b
+}
+
+// cutLine says that the trace is what is left of another one; "" if it is not.
+func cutLine(cut *document.Reduced) string {
+	if cut == nil {
+		return ""
+	}
+	so := "figures and causes are of what is left"
+	if cut.LeftOut != nil {
+		so = "no efficiency, no causes"
+	}
+	return fmt.Sprintf("%s of the time was cut from this trace (%s): %s.", words.Share(cut.CutShare), strings.Join(cut.By, "; "), so)
 }
 
 // noEvents says that there is nothing to analyze, and what was passed over.
@@ -118,13 +132,16 @@ func (o *Overview) warning(line string) []string {
 	return lines
 }
 
-// losses are the findings that change what can be concluded: contradictions, each, and what is lost, together.
+// losses are the findings that change what can be concluded: contradictions, each, and what is lost, together. Of contradictions those of
+// events come first: definitions that contradict each other change names, or what is left out.
 func (o *Overview) losses() (items [][]string) {
 	const errors = 2
 	var lost []document.Finding
 	var partial [][]string // ranks are
 	shown := 0
-	for _, f := range o.Analysis.Findings {
+	findings := slices.Clone(o.Analysis.Findings)
+	slices.SortStableFunc(findings, func(a, b document.Finding) int { return cmp.Compare(ofDefinitions(a), ofDefinitions(b)) })
+	for _, f := range findings {
 		switch {
 		case f.Severity == "error" && shown < errors:
 			lines := o.warning(words.Capital(f.Text) + ".")
@@ -150,6 +167,15 @@ func (o *Overview) losses() (items [][]string) {
 		}
 	}
 	return append(items, partial...)
+}
+
+// ofDefinitions is 1 for a finding about definitions, 0 for others.
+func ofDefinitions(f document.Finding) int {
+	switch trace.Code(f.Code) {
+	case trace.CodeDuplicateDefinition, trace.CodeBadDefinition:
+		return 1
+	}
+	return 0
 }
 
 // LossesOf says what findings that are more than information mean, with their counts; nothing if there are none.
@@ -417,6 +443,9 @@ func (r *Sections) nothing(startup bool) string {
 	what := "Nothing"
 	if startup {
 		what = "Nothing, startup aside"
+	}
+	if r.Analysis.Trace.Reduced != nil {
+		what += ", in what is left of the trace"
 	}
 	switch {
 	case len(r.Analysis.Devices) > 0:

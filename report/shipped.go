@@ -57,6 +57,9 @@ type ShippedTraining struct {
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
 		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a)}
+	if line := cutLine(a.Trace.Reduced); line != "" {
+		s.Doubts = append([]string{line}, s.Doubts...)
+	}
 	of := &Sections{Analysis: a}
 	for _, split := range []*Split{of.splitTime(true), of.splitDevices()} {
 		if split != nil {

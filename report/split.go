@@ -11,7 +11,6 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/words"
 	"tracekit/stats/numbers"
-	"tracekit/trace"
 )
 
 // A Split says how a time is spent, the largest part first.
@@ -149,7 +148,6 @@ func deviceSpans(a *document.Analysis) []int64 {
 	type process struct{ from, to int64 }
 	of := make(map[field.Rank]*process)
 	out := make([]int64, len(a.Devices))
-	alone := func(d *accelerator.Device) bool { return d.Rank == trace.None && a.Trace.Processes > 1 } // of a process without rank
 	for i := range a.Devices {
 		d := &a.Devices[i]
 		end := numbers.Plus(d.StartNs, d.SpanNs)
@@ -160,7 +158,7 @@ func deviceSpans(a *document.Analysis) []int64 {
 		}
 	}
 	for i := range a.Devices {
-		if d := &a.Devices[i]; alone(d) {
+		if d := &a.Devices[i]; d.Alone(a.Trace.Processes) {
 			out[i] = d.SpanNs
 		} else {
 			out[i] = of[d.Rank].to - of[d.Rank].from

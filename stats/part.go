@@ -2,9 +2,12 @@ package stats
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"tracekit/document/cause"
+	"tracekit/document/words"
 	"tracekit/stats/analysis"
 	"tracekit/stats/diagnosis"
 	"tracekit/trace"
@@ -38,5 +41,24 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 		return len(opts.Ranks) > 0 && len(c.Ranks) > 0 && !(forOthers && c.WaitsCausedNs > 0) && !slices.ContainsFunc(c.Ranks,
 			func(r uint32) bool { return slices.Contains(opts.Ranks, r) })
 	})
+	for i := range a.Diagnosis {
+		outside(&a.Diagnosis[i], opts.Ranks)
+	}
 	return nil
+}
+
+// outside says of a cause which of its ranks are not selected. The part has nothing of them but what others wait.
+func outside(c *cause.Cause, selected []uint32) {
+	others := slices.DeleteFunc(slices.Clone(c.Ranks), func(r uint32) bool { return len(selected) == 0 || slices.Contains(selected, r) })
+	if len(others) == 0 {
+		return
+	}
+	c.Evidence = maps.Clone(c.Evidence)
+	c.Evidence["ranks_not_selected"] = float64(len(others))
+	is := "is"
+	if len(others) > 1 {
+		is = "are"
+	}
+	c.Text = fmt.Sprintf("%s %s not selected, but selected ranks wait: this is of the run of all ranks. %s",
+		words.Capital(words.Ranks(others)), is, c.Text)
 }

@@ -2,6 +2,7 @@ package stats_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"tracekit/document/cause"
@@ -54,7 +55,7 @@ func TestPartIsDiagnosed(t *testing.T) {
 }
 
 // TestPartWaitsForOthers: ranks that are selected and wait for one that is not have its cause; what they wait is neither serialization nor
-// transfer of theirs.
+// transfer of theirs. It says that the rank is not selected.
 func TestPartWaitsForOthers(t *testing.T) {
 	src := statstest.Generated(t, samples.Options{Program: "halo", Ranks: 8, Iterations: 100, Threads: 1, Seed: 1,
 		Plant: samples.Plant{Imbalance: 5000}})
@@ -63,7 +64,8 @@ func TestPartWaitsForOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Diagnosis) == 0 || a.Diagnosis[0].Kind != cause.Imbalance || !slices.Equal(a.Diagnosis[0].Ranks, []uint32{7}) {
+	if len(a.Diagnosis) == 0 || a.Diagnosis[0].Kind != cause.Imbalance || !slices.Equal(a.Diagnosis[0].Ranks, []uint32{7}) ||
+		!strings.HasPrefix(a.Diagnosis[0].Text, "Rank 7 is not selected") || a.Diagnosis[0].Evidence["ranks_not_selected"] != 1 {
 		t.Errorf("causes are %+v", a.Diagnosis)
 	}
 	if e := a.Efficiency; e.UnselectedWaitNs == 0 || e.ParallelEfficiency == nil || e.SerializationEfficiency != nil ||

@@ -140,7 +140,7 @@ func Codes() []CodeInfo {
 			"use --align start if all files begin at the same moment, or analyze each file alone."},
 		{CodeNotRepresentable, SeverityLoss, "the target format cannot hold some records",
 			"convert to otf2, arrow or parquet."},
-		{CodeRedundantRecord, SeverityInfo, "some records repeat others that are more exact; the exact ones were used", ""},
+		{CodeRedundantRecord, SeverityInfo, "some records repeat others; the first, or the more exact ones, were used", ""},
 		{CodeUnusedRecord, SeverityLoss, "a record was not used because what it refers to is unknown", ""},
 		{CodeApplications, SeverityInfo, "the trace holds several applications that exchange no messages; select one with --ranks", ""},
 		{CodeMissingRank, SeverityLoss, "ranks are missing in the trace; means leave them out",

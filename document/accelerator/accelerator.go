@@ -1,6 +1,9 @@
 package accelerator
 
-import "tracekit/document/field"
+import (
+	"tracekit/document/field"
+	"tracekit/trace"
+)
 
 // A Device is what one accelerator does (DEFINITIONS 2.9): what its streams execute is computing
 // (kernels and the setting of memory), communication (kernels of NCCL and its like) or copying.
@@ -21,6 +24,9 @@ type Device struct {
 	Straggler   *Straggler   `json:"straggler,omitempty"`  // nil: it takes part in no collective
 	HostWaits   []HostWait   `json:"host_waits,omitempty"` // of its process
 }
+
+// Alone reports whether the device belongs to a process that is no rank: of several processes it is not known which devices share one.
+func (d *Device) Alone(processes int) bool { return d.Rank == trace.None && processes > 1 }
 
 // Times are times of merged intervals, so that what runs at the same time counts once.
 //

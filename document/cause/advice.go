@@ -14,6 +14,12 @@ const shortKernel = 20_000
 // fewNodes is the largest number of ranks whose nodes one looks at singly.
 const fewNodes = 3
 
+// What several causes advise.
+const (
+	lateHost  = "look at what the host does between launches: data loading, Python, other programs on its node."
+	loadAhead = "load in the background: more DataLoader workers, prefetching, pinned memory."
+)
+
 // Advise sets Try: what practitioners do against a cause of this kind, where its evidence says that it applies. A comment at a case
 // says when the advice would be wrong. Where ranks share cores, calls may be slow for that reason.
 func (c *Cause) Advise(shareCores bool) {
@@ -29,10 +35,16 @@ func (c *Cause) advice() string {
 		switch {
 		case has("dp_rank") && c.Evidence["step"] > 0:
 			return "look for what changed on this rank at that step: clock, temperature, other programs."
+		case has("loading_ns"):
+			return loadAhead
+		case has("slow_workers") && !has("kernels_excess"):
+			return "give these ranks less work; if the work is equal, check their devices and nodes."
+		case c.Evidence["late_hosts"] > 0 && c.Evidence["late_hosts"] < c.Evidence["slow_workers"]:
+			return "check devices and nodes of these ranks, and what their hosts do between launches."
 		case has("slow_step"):
 			return "look for what this rank did in that step: files, garbage collection, other programs."
 		case has("kernels_excess"):
-			return "look at what its host does between launches: data loading, Python, other programs on its node."
+			return lateHost
 		case has("dp_rank"):
 			return "give this rank less work; if the work is equal, check its device and its node."
 		case has("stage"):
@@ -82,6 +94,8 @@ func (c *Cause) advice() string {
 			return "send the data in smaller pieces, so that the next rank starts sooner."
 		case c.Kind == Inefficient && (!has("transfer_efficiency") || c.Operation == ""):
 			return ""
+		case has("incomplete_collectives"):
+			return "record all ranks."
 		case has("exposed_ns") && strings.HasPrefix(string(c.Operation), "Mem"):
 			switch name := string(c.Operation); {
 			case strings.Contains(name, "Pinned"):
@@ -127,9 +141,13 @@ func (c *Cause) advice() string {
 			return "parallelize this work, or use fewer threads and more processes."
 		}
 	case DataLoading: // wrong if the file system is the limit: then more workers wait with it
-		return "load in the background: more DataLoader workers, prefetching, pinned memory."
+		return loadAhead
 	case DeviceIdle:
 		switch {
+		case has("host_bound_ns") && len(c.Ranks) > 0: // others launch in time
+			return lateHost
+		case has("longest_gap_ns"):
+			return "look for what the host did then: compilation, files, allocation, garbage collection."
 		case has("after_waits_ns"): // wrong if the host needs the result to know what to launch
 			return "launch the next work before waiting; wait less often (synchronize, .item())."
 		case has("host_bound_ns") && c.Evidence["mean_kernel_ns"] < shortKernel: // for many short kernels only

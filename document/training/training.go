@@ -20,17 +20,19 @@ type Job struct {
 	MW       *float64 `json:"m_w"`      // share of the loss that ends when the slowest workers have equal durations; null: no loss
 	MS       *float64 `json:"m_s"`      // the same of the last stage
 
-	Slowest   []field.Rank `json:"slowest"`   // the workers of m_w
-	MendedNs  int64        `json:"mended_ns"` // step_ns if these compute as long as their peers
-	ByWorker  []Worker     `json:"by_worker"`
-	ByDP      []GroupSlow  `json:"by_dp_rank"`
-	ByTP      []GroupSlow  `json:"by_tp_rank,omitempty"`
-	ByStage   []GroupSlow  `json:"by_stage"`
-	ByType    []TypeSlow   `json:"by_type"`
-	ByStep    []StepSlow   `json:"by_step"` // in order of their numbers
-	Bubbles   []Bubble     `json:"bubbles"` // by stage
-	Sequences *Sequences   `json:"sequences,omitempty"`
-	Structure *Structure   `json:"structure,omitempty"` // nil: the trace lists steps and workers
+	Slowest  []field.Rank `json:"slowest"`   // the workers of m_w
+	MendedNs int64        `json:"mended_ns"` // step_ns if these compute as long as their peers
+	ByWorker []Worker     `json:"by_worker"`
+	// by which a step is shorter if all workers with a pattern compute as long as their peers; nil: there are not several
+	TogetherNs *int64      `json:"together_gain_ns,omitempty"`
+	ByDP       []GroupSlow `json:"by_dp_rank"`
+	ByTP       []GroupSlow `json:"by_tp_rank,omitempty"`
+	ByStage    []GroupSlow `json:"by_stage"`
+	ByType     []TypeSlow  `json:"by_type"`
+	ByStep     []StepSlow  `json:"by_step"` // in order of their numbers
+	Bubbles    []Bubble    `json:"bubbles"` // by stage
+	Sequences  *Sequences  `json:"sequences,omitempty"`
+	Structure  *Structure  `json:"structure,omitempty"` // nil: the trace lists steps and workers
 
 	// by which a step may seem longer or shorter because clocks of hosts were aligned; absent: they were not
 	ClockErrorNs     int64 `json:"clock_error_ns,omitempty"`

@@ -210,7 +210,7 @@ var indexes = sync.Pool{New: func() any { return new([]uint32) }}
 
 // decode returns the values of all pages of a column, and leaves the levels of a column of
 // lists in the pages.
-func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
+func decode[E any](p *pages, plain plain[E], encoding int, other plain[E]) ([]E, error) {
 	values := make([]E, 0, p.values)
 	var dictionary []E
 	scratch := indexes.Get().(*[]uint32)
@@ -233,8 +233,8 @@ func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 		switch {
 		case p.encoding == encodingPlain:
 			values, err = plain(values, data, n)
-		case p.encoding == encodingDelta && delta != nil:
-			values, err = delta(values, data, n)
+		case p.encoding == encoding && other != nil:
+			values, err = other(values, data, n)
 		case p.encoding == encodingDict && len(data) > 0:
 			if *scratch, err = runs(slices.Grow((*scratch)[:0], n), data[1:], uint(data[0]), n); err == nil {
 				values, err = pick(values, dictionary, *scratch)
@@ -246,6 +246,18 @@ func decode[E any](p *pages, plain, delta plain[E]) ([]E, error) {
 			return nil, err
 		}
 	}
+}
+
+// runBools decodes truth values in runs, behind their length.
+func runBools(out []bool, data []byte, n int) ([]bool, error) {
+	if len(data) < 4 {
+		return nil, errShort
+	}
+	values, err := runs(nil, data[4:], 1, n)
+	for _, v := range values {
+		out = append(out, v == 1)
+	}
+	return out, err
 }
 
 // pick appends elements of a dictionary.

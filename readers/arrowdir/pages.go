@@ -23,6 +23,7 @@ import (
 const (
 	dataPage       = 0
 	dictionaryPage = 2
+	dataPage2      = 3
 
 	encodingPlain     = 0
 	encodingPlainDict = 2 // an old name of encodingDict
@@ -163,26 +164,64 @@ func (p *pages) next() (ok bool, err error) {
 		return false, fmt.Errorf("a page of %d bytes, %d compressed, where %d and %d are left", size, packed, p.room, len(p.packed))
 	}
 	p.room -= size
-	if p.data, err = unpacked(p.codec, p.packed[:packed], size); err != nil || int64(len(p.data)) != size {
-		return false, fmt.Errorf("a page of %d bytes has %d: %v", size, len(p.data), err)
+	p.kind = int(h.numbers[[2]int{1}])
+	field, values, encoding := 5, 1, 2 // of the header, and in it
+	if p.kind == dataPage2 {
+		field, encoding = 8, 4
+		p.data, err = p.second(h.numbers, p.packed[:packed], size)
+	} else {
+		p.data, err = unpacked(p.codec, p.packed[:packed], size)
+	}
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("a page of %d bytes: %w", size, err)
+	case p.kind != dataPage2 && int64(len(p.data)) != size:
+		return false, fmt.Errorf("a page holds %d bytes where %d are announced", len(p.data), size)
+	case p.kind == dictionaryPage:
+		field = 7
 	}
 	p.packed = p.packed[packed:]
-	p.kind = int(h.numbers[[2]int{1}])
-	field := map[int]int{dataPage: 5, dictionaryPage: 7}[p.kind]
-	n := h.numbers[[2]int{field, 1}]
-	p.encoding = int(h.numbers[[2]int{field, 2}])
+	n := h.numbers[[2]int{field, values}]
+	p.encoding = int(h.numbers[[2]int{field, encoding}])
 	if p.encoding == encodingPlainDict {
 		p.encoding = map[int]int{dataPage: encodingDict, dictionaryPage: encodingPlain}[p.kind]
 	}
+	levels := p.kind == dataPage2 || h.numbers[[2]int{field, 3}] == encodingLevels && h.numbers[[2]int{field, 4}] == encodingLevels
 	switch {
-	case p.kind == dataPage && n >= 0 && n <= int64(p.values) &&
-		h.numbers[[2]int{field, 3}] == encodingLevels && h.numbers[[2]int{field, 4}] == encodingLevels:
+	case (p.kind == dataPage || p.kind == dataPage2) && n >= 0 && n <= int64(p.values) && levels:
 		p.values -= int(n)
+		p.kind = dataPage
 	case p.kind != dictionaryPage || n < 0 || n > size || p.encoding != encodingPlain:
 		return false, fmt.Errorf("a page of kind %d, encoding %d, with %d values of %d", p.kind, p.encoding, n, p.values)
 	}
 	p.n = int(n)
 	return true, nil
+}
+
+// second returns the content of a data page of Parquet's second version, as one of the first has it: there, levels have their length before
+// them, and are not compressed on their own.
+func (p *pages) second(numbers map[[2]int]int64, packed []byte, size int64) ([]byte, error) {
+	repeat, def := numbers[[2]int{8, 6}], numbers[[2]int{8, 5}]
+	most := min(size, int64(len(packed)))
+	if repeat < 0 || repeat > most || def < 0 || def > most-repeat {
+		return nil, fmt.Errorf("levels of %d and %d bytes", repeat, def)
+	}
+	out, rest, left := make([]byte, 0, size+8), packed[repeat+def:], size-repeat-def
+	for _, levels := range [][]byte{packed[:repeat], packed[repeat : repeat+def]} {
+		if len(levels) > 0 {
+			out = append(binary.LittleEndian.AppendUint32(out, uint32(len(levels))), levels...)
+		}
+	}
+	if is, said := numbers[[2]int{8, 7}]; left > 0 && (is == 1 || !said) {
+		var err error
+		if rest, err = unpacked(p.codec, rest, left); err != nil {
+			return nil, err
+		}
+	}
+	if int64(len(rest)) != left {
+		return nil, fmt.Errorf("%d bytes of values where %d are announced", len(rest), left)
+	}
+	return append(out, rest...), nil
 }
 
 // A thriftReader reads a structure in Thrift's compact protocol, to find its numbers and

@@ -536,7 +536,7 @@ func (f *parquetFile) column(group, i int, t arrow.DataType) (arrow.Array, error
 func (f *parquetFile) values(p *pages, t arrow.DataType) (arrow.Array, error) {
 	switch t.ID() {
 	case arrow.UINT8:
-		wide, err := decode(p, plain32, deltas)
+		wide, err := decode(p, plain32, encodingDelta, deltas)
 		values := make([]uint8, len(wide))
 		for i, v := range wide {
 			if values[i] = uint8(v); v > math.MaxUint8 {
@@ -545,18 +545,18 @@ func (f *parquetFile) values(p *pages, t arrow.DataType) (arrow.Array, error) {
 		}
 		return fixed(t, values), err
 	case arrow.UINT32:
-		values, err := decode(p, plain32, deltas)
+		values, err := decode(p, plain32, encodingDelta, deltas)
 		return fixed(t, values), err
 	case arrow.INT64, arrow.UINT64, arrow.FLOAT64:
-		values, err := decode(p, plain64, deltas)
+		values, err := decode(p, plain64, encodingDelta, deltas)
 		return fixed(t, values), err
 	case arrow.BOOL:
-		values, err := decode(p, plainBools, nil)
+		values, err := decode(p, plainBools, encodingLevels, runBools)
 		b := array.NewBooleanBuilder(memory.NewGoAllocator())
 		b.AppendValues(values, nil)
 		return b.NewArray(), err
 	}
-	values, err := decode(p, plainBytes, nil)
+	values, err := decode(p, plainBytes, 0, nil)
 	if err != nil {
 		return nil, err
 	}

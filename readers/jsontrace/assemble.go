@@ -25,6 +25,7 @@ type place struct {
 type assembler struct {
 	jobs    int
 	files   []*file
+	names   []string // of files, once they are needed
 	defs    *trace.Defs
 	strings map[string]trace.StringID
 	regions map[trace.Region]trace.RegionID
@@ -277,13 +278,25 @@ func (a *assembler) group(number int, f *file, pid ident, kind uint8, creator tr
 		if f.origin.hasRank {
 			name = fmt.Sprintf("rank %d: %s", f.origin.rank, name)
 		} else {
-			name = fmt.Sprintf("file %d: %s", number, name)
+			name = fmt.Sprintf("%s: %s", a.fileNames()[number], name)
 		}
 	}
 	id := trace.LocationGroupID(len(a.defs.LocationGroups))
 	a.defs.LocationGroups = append(a.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id),
 		Name: a.string(name), Kind: kind, Node: a.hosts.Node(a.defs, a.string, f.host()), Creator: creator})
 	return id
+}
+
+// fileNames returns names that tell the files apart.
+func (a *assembler) fileNames() []string {
+	if a.names == nil {
+		var paths []string
+		for _, f := range a.files {
+			paths = append(paths, f.path)
+		}
+		a.names = nest.FileNames(paths)
+	}
+	return a.names
 }
 
 // host names the host on which all processes of a file ran, "" if that cannot be told. A process

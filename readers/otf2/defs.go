@@ -41,10 +41,18 @@ type defReader struct {
 	findings *trace.Ledger
 	offset   int64 // of the current record
 
+	twice map[identifier][]byte // what is defined several times: the first definition, once the second pass has seen it
+
 	cart cartesian
 
 	instantNamed, hasInstants bool   // see instants.go: name and parameter are defined
 	instantString, instant    uint64 // their identifiers
+}
+
+// An identifier is that of a definition.
+type identifier struct {
+	space space
+	ref   uint64
 }
 
 // readDefinitions reads the global definition file.
@@ -105,7 +113,10 @@ func (d *defReader) register(rec rawRecord, r *record, err error) {
 		d.note(trace.CodeBadDefinition, layout.name+" defines the identifier that stands for none")
 	case layout.fields[0].self:
 		if _, fresh := d.ids[layout.fields[0].space].add(r.values[0]); !fresh {
-			d.note(trace.CodeDuplicateDefinition, fmt.Sprintf("%s %d", layout.name, r.values[0]))
+			if d.twice == nil {
+				d.twice = make(map[identifier][]byte)
+			}
+			d.twice[identifier{layout.fields[0].space, r.values[0]}] = nil
 		}
 	}
 }
@@ -165,13 +176,31 @@ func (d *defReader) build(rec rawRecord, r *record, err error) {
 	if err != nil || layout.name == "" || isInstantName(rec.id, r) {
 		return
 	}
-	if layout.fields[0].self && !d.isNew(layout.fields[0].space, r.values[0]) {
-		return
+	if layout.fields[0].self {
+		fresh := d.isNew(layout.fields[0].space, r.values[0])
+		d.compare(rec, identifier{layout.fields[0].space, r.values[0]}, fresh)
+		if !fresh {
+			return
+		}
 	}
 	if !d.buildMachine(rec.id, r) && !d.buildProgram(rec.id, r) && !d.buildInstant(rec.id, r) {
 		d.cart.note(rec.id, r)
 		d.defs.Opaque = append(d.defs.Opaque, trace.OpaqueDefinition{Format: Format, Kind: rec.id,
 			BigEndian: rec.bigEndian, Payload: bytes.Clone(rec.payload)})
+	}
+}
+
+// compare notes that an identifier is defined again: alike, which changes nothing, or as something else.
+func (d *defReader) compare(rec rawRecord, id identifier, first bool) {
+	as, twice := d.twice[id]
+	switch said := fmt.Sprintf("%s %d", definitionRecords()[rec.id].name, id.ref); {
+	case !twice:
+	case first:
+		d.twice[id] = append([]byte{rec.id}, rec.payload...)
+	case len(as) > 0 && as[0] == rec.id && bytes.Equal(as[1:], rec.payload):
+		d.note(trace.CodeRedundantRecord, said+", defined again")
+	default:
+		d.note(trace.CodeDuplicateDefinition, said)
 	}
 }
 

@@ -338,7 +338,7 @@ func (r *reading) enter(region trace.RegionID, t int64, id uint64) {
 		r.close(t, true)
 	}
 	v := visit{enter: t, around: r.within(0)}
-	if !r.c.is(r.c.runtime, region) {
+	if !r.c.is(r.c.runtime, region) && !r.c.is(r.c.steps, region) {
 		v.operator = region
 	}
 	if v.loader == trace.None && r.c.is(r.c.loads, region) {

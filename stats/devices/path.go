@@ -294,8 +294,11 @@ func (p *path) waited(call trace.RegionID) {
 	p.launching = 0
 }
 
-// chargeHost is charge for what a thread does.
+// chargeHost is charge for what a thread does. Of a step of training no function is recorded there.
 func (p *path) chargeHost(h *pathHost, a act, t *int64, to int64) {
+	if p.c.is(p.c.steps, a.region) {
+		a.region = trace.None
+	}
 	if a.loader == trace.None {
 		p.charge(h, pathKey{onHost, a.region}, t, to)
 		return

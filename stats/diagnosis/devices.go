@@ -24,10 +24,25 @@ func OfDevices(a *analysis.Result) []cause.Cause {
 	if f.run == 0 { // less than a nanosecond
 		return []cause.Cause{}
 	}
-	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), f.turns(), f.uneven(), f.loading(), f.hosts(), f.ending(),
-		f.gaps(), f.lateRanks(), f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
+	turns, uneven := f.turns(), f.uneven()
+	if len(turns) > 0 { // then less work for one device is more for another, and gains nothing
+		uneven = nil
+	}
+	hosts, late := f.hosts(), f.lateRanks()
+	if len(hosts) > 0 && len(late) > 0 && lateByHost(&hosts[0], &late[0]) {
+		late = nil
+	}
+	return Join(slices.Concat(f.late(), f.before(), f.startup(), f.unknown(), turns, uneven, f.loading(), hosts, f.ending(),
+		f.gaps(), late, f.exposed("communication", "Communication that computing does not hide", "communicate", "communicates",
 			f.communication-f.causes.CollectiveWaitNs, a.DevicePath.ExposedCommunicationNs),
 		f.exposed("memory", "Copies that computing does not hide", "copy", "copies", f.memory, a.DevicePath.ExposedMemoryNs)), nil)
+}
+
+// lateByHost reports whether a rank comes late to collectives since its host launches late, which then is evidence of that: its device has
+// nothing to do meanwhile, and computes no longer than others.
+func lateByHost(hosts, late *cause.Cause) bool {
+	_, computes := late.Evidence["compute_excess"]
+	return !computes && len(hosts.Ranks) > 0 && slices.Equal(hosts.Ranks, late.Ranks) && effect(hosts, late)
 }
 
 // A deviceFinder has what all devices do, in ns.
@@ -149,8 +164,8 @@ func (f *deviceFinder) startup() []cause.Cause {
 	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"critical_path_ns": float64(f.path["startup"])}}
 	c.Headline = "Device startup, mostly " + words.Brief(row.Name)
-	c.Text = fmt.Sprintf("%s of the critical path pass before the first work of %s; %s of it in %s.", words.Time(f.path["startup"]),
-		f.verb("the devices", "the device"), words.Time(row.TimeNs), words.Brief(row.Name))
+	c.Text = fmt.Sprintf("%s of the critical path pass before the first work of %s; %s of it %s.", words.Time(f.path["startup"]),
+		f.verb("the devices", "the device"), words.Time(row.TimeNs), within(row.Name))
 	return f.cause(c, min(f.path["startup"], f.spare), "If it took no time")
 }
 
@@ -207,20 +222,21 @@ func count(kernels []accelerator.Kernel) (n uint64) {
 	return n
 }
 
-// inTurn is the share of the time in which some device works from which on devices that work alone take turns.
+// inTurn is the share from which on devices that work alone take turns: of the time in which some device works, and of what all but the
+// busiest do.
 const inTurn = 0.5
 
 // turns judges that one device works while the others idle.
 func (f *deviceFinder) turns() []cause.Cause {
-	some, one, busiest := f.a.DevicePath.SomeWorkNs, f.a.DevicePath.OneWorksNs, int64(0)
+	some, one, busiest, all := f.a.DevicePath.SomeWorkNs, f.a.DevicePath.OneWorksNs, int64(0), int64(0)
 	kernels := int64(0) // of the path
 	for _, d := range f.a.Devices {
-		busiest = max(busiest, d.BusyNs)
+		busiest, all = max(busiest, d.BusyNs), all+d.BusyNs
 	}
 	for _, kind := range []string{"compute", "communication", "memory"} {
 		kernels += f.path[kind]
 	}
-	if len(f.a.Devices) < 2 || float64(one) < inTurn*float64(some) {
+	if len(f.a.Devices) < 2 || float64(one) < inTurn*float64(some) || float64(some-busiest) < inTurn*float64(all-busiest) {
 		return nil
 	}
 	c := cause.Cause{Kind: cause.Serialization,
@@ -240,7 +256,7 @@ func (f *deviceFinder) uneven() (out []cause.Cause) {
 	byRank := make(map[field.Rank][]*accelerator.Device)
 	for i := range f.a.Devices {
 		d := &f.a.Devices[i]
-		if d.Rank != trace.None || f.a.Trace.Processes < 2 {
+		if !d.Alone(f.a.Trace.Processes) {
 			byRank[d.Rank] = append(byRank[d.Rank], d)
 		}
 	}
@@ -332,9 +348,12 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	c.Headline = f.verb("Hosts launch too slowly: devices idle", "The host launches too slowly: the device idles")
 	if nothing > 0 {
 		who := f.who("have", "has")
-		if d := f.starved(nothing); d != nil {
-			if who = "Above all " + d.Device + " has"; !f.sameHost() {
-				c.Ranks = []uint32{uint32(d.Rank)}
+		if few := f.starved(nothing); few != nil {
+			if who = "Above all " + few[0].Device + " has"; len(few) > 1 {
+				who = fmt.Sprintf("Above all %d devices have", len(few))
+			}
+			if c.Ranks = f.ranks(few); c.Ranks != nil {
+				c.Headline = fmt.Sprintf(one(c.Ranks, "The host of %s launches too slowly", "The hosts of %s launch too slowly"), fewRanks(c.Ranks))
 			}
 		}
 		c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", who, f.of(nothing),
@@ -343,15 +362,20 @@ func (f *deviceFinder) hosts() []cause.Cause {
 		c.Text = fmt.Sprintf("%s of the critical path pass on hosts, until they launch the next work.", words.Time(path))
 	}
 	if row := f.onPath("host"); row != nil {
-		in := "in " + words.Brief(row.Name)
-		if row.Name == field.OutsideRegions {
-			in = "in no recorded function"
-		}
-		c.Text += fmt.Sprintf(" On the critical path hosts are mostly %s (%s).", in, words.Time(row.TimeNs))
+		c.Text += fmt.Sprintf(" On the critical path hosts are mostly %s (%s).", within(row.Name), words.Time(row.TimeNs))
 	}
-	if waits := f.a.DevicePath.AfterWaits; nothing > 0 && len(waits) > 0 {
+	if pause, on := f.pause(); pause != nil {
+		c.Evidence["longest_gap_ns"] = float64(pause.HostBoundNs)
+		c.Text += fmt.Sprintf(" %s of it are one gap on %s, %s after the begin.", words.Time(pause.HostBoundNs), on,
+			words.Time(pause.StartNs-f.start))
+		if c.Ranks == nil {
+			c.Headline = f.verb("Hosts pause once: devices idle", "The host pauses once: the device idles")
+		}
+	} else if waits := f.a.DevicePath.AfterWaits; nothing > 0 && len(waits) > 0 {
 		if after := afterWaits(waits); 2*after >= path {
-			c.Headline = f.verb("Hosts wait for devices before they launch", "The host waits for the device before it launches")
+			if c.Ranks == nil { // else other hosts wait as well, and are not slow
+				c.Headline = f.verb("Hosts wait for devices before they launch", "The host waits for the device before it launches")
+			}
 			c.Evidence["after_waits_ns"] = float64(after)
 			c.Text += fmt.Sprintf(" %s of it follow waits for a device, mostly %s (%s).", words.Time(after), words.Brief(waits[0].Call),
 				words.Plural(int(waits[0].Count), "time", "times"))
@@ -372,6 +396,35 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	return f.cause(c, min(path, rest), "If hosts took no time")
 }
 
+// pause returns the gap in which a device has nothing launched for so long that it is no rule: half of the time of that device, and far
+// longer than its other gaps. Of several devices it is the one of which that is longest; nil: there is none.
+func (f *deviceFinder) pause() (longest *accelerator.Gap, device string) {
+	const far, fewGaps = 5, 4 // times the mean of others; gaps
+	for i := range f.a.Devices {
+		d := &f.a.Devices[i]
+		gaps := uint64(0)
+		for _, x := range d.IdleBefore {
+			gaps += x.Count
+		}
+		for k := range d.Gaps {
+			g, all := &d.Gaps[k], d.IdleCauses.HostBoundNs
+			if gaps >= fewGaps && 2*g.HostBoundNs >= all && g.HostBoundNs > far*(all-g.HostBoundNs)/int64(gaps-1) &&
+				(longest == nil || g.HostBoundNs > longest.HostBoundNs) {
+				longest, device = g, d.Device
+			}
+		}
+	}
+	return longest, device
+}
+
+// within says in which function something passes.
+func within(name string) string {
+	if name == field.OutsideRegions {
+		return "in no recorded function"
+	}
+	return "in " + words.Brief(name)
+}
+
 // afterWaits sums what passes on hosts between waits for devices and the next launches.
 func afterWaits(waits []accelerator.HostWait) (ns int64) {
 	for _, w := range waits {
@@ -380,14 +433,37 @@ func afterWaits(waits []accelerator.HostWait) (ns int64) {
 	return ns
 }
 
-// starved returns the device that has most of the time with an empty launch queue, if there are several; nil: none has.
-func (f *deviceFinder) starved(nothing int64) *accelerator.Device {
+// starved returns the fewest devices that together have most of the time with an empty launch queue, at most half of all; nil: there are
+// none.
+func (f *deviceFinder) starved(nothing int64) (devices []*accelerator.Device) {
 	for i := range f.a.Devices {
-		if d := &f.a.Devices[i]; len(f.a.Devices) > 1 && float64(d.IdleCauses.HostBoundNs) >= culprit*float64(nothing) {
-			return d
+		devices = append(devices, &f.a.Devices[i])
+	}
+	slices.SortStableFunc(devices, func(a, b *accelerator.Device) int {
+		return cmp.Compare(b.IdleCauses.HostBoundNs, a.IdleCauses.HostBoundNs)
+	})
+	have := int64(0)
+	for i, d := range devices[:len(devices)/2] {
+		if have += d.IdleCauses.HostBoundNs; float64(have) >= culprit*float64(nothing) {
+			return devices[:i+1]
 		}
 	}
 	return nil
+}
+
+// ranks returns the ranks of devices, ascending; nil if there are no others.
+func (f *deviceFinder) ranks(devices []*accelerator.Device) (out []uint32) {
+	if f.sameHost() {
+		return nil
+	}
+	for _, d := range devices {
+		if d.Rank == trace.None {
+			return nil
+		}
+		out = append(out, uint32(d.Rank))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // sameHost reports whether all devices belong to one host.
@@ -405,8 +481,7 @@ func (f *deviceFinder) ending() []cause.Cause {
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"after_last_work_ns": float64(path)}}
 	c.Headline = f.verb("Hosts go on after their devices' last work", "The host goes on after the device's last work")
-	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it in %s.", words.Time(path), words.Time(row.TimeNs),
-		words.Brief(row.Name))
+	c.Text = fmt.Sprintf("%s of the critical path pass after it; %s of it %s.", words.Time(path), words.Time(row.TimeNs), within(row.Name))
 	return f.cause(c, min(path, f.spare), "If the run ended with that work")
 }
 
@@ -462,15 +537,35 @@ func (f *deviceFinder) lateRanks() []cause.Cause {
 	c.Ranks = slices.Compact(c.Ranks)
 	wait := f.causes.CollectiveWaitNs
 	c.Evidence = map[string]float64{"collective_wait_ns": float64(wait), "caused_ns": float64(caused), "comes_last": float64(last)}
-	c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
-	c.Text = fmt.Sprintf("%s there for %s; %s %s %.0f %% of it and %s last %d times. %s", f.who("wait", "waits"), f.of(wait),
-		words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"), last,
-		f.computing(c.Ranks))
+	if ranks := f.processes(); 2*len(c.Ranks) > ranks && ranks > 2 {
+		c.Headline = "A different rank comes late to collectives each time"
+		c.Text = fmt.Sprintf("%s there for %s; %d of %d ranks cause %.0f %% of it.", f.who("wait", "waits"), f.of(wait), len(c.Ranks), ranks,
+			100*float64(c.WaitsCausedNs)/float64(caused))
+		c.Ranks = nil
+	} else {
+		computing, excess := f.computing(c.Ranks)
+		if excess > unlike-1 {
+			c.Evidence["compute_excess"] = excess
+		}
+		c.Headline = fmt.Sprintf("%s %s late to collectives", words.Capital(fewRanks(c.Ranks)), one(c.Ranks, "comes", "come"))
+		c.Text = fmt.Sprintf("%s there for %s; %s %s %.0f %% of it and %s last %d times. %s", f.who("wait", "waits"), f.of(wait),
+			words.Ranks(c.Ranks), one(c.Ranks, "causes", "cause"), 100*float64(c.WaitsCausedNs)/float64(caused), one(c.Ranks, "comes", "come"),
+			last, computing)
+	}
 	return f.cause(c, wait/int64(len(f.a.Devices)), "If all ranks arrived at their mean time")
 }
 
-// computing says whether ranks come late because they compute longer than others.
-func (f *deviceFinder) computing(ranks []uint32) string {
+// processes returns of how many ranks there are devices.
+func (f *deviceFinder) processes() int {
+	ranks := make(map[field.Rank]bool)
+	for i := range f.a.Devices {
+		ranks[f.a.Devices[i].Rank] = true
+	}
+	return len(ranks)
+}
+
+// computing says whether ranks come late because they compute longer than others, and by which share they do.
+func (f *deviceFinder) computing(ranks []uint32) (text string, excess float64) {
 	var times [2][]int64
 	for i := range f.a.Devices {
 		d := &f.a.Devices[i]
@@ -482,10 +577,21 @@ func (f *deviceFinder) computing(ranks []uint32) string {
 	}
 	others, theirs := sum(times[0])/float64(max(1, len(times[0]))), sum(times[1])/float64(max(1, len(times[1])))
 	against := fmt.Sprintf("(%s, others %s)", words.Time(int64(theirs)), words.Time(int64(others)))
-	if theirs > unlike*others {
-		return fmt.Sprintf("%s longer than the others %s.", one(ranks, "It computes", "They compute"), against)
+	excess = theirs/max(1, others) - 1
+	if excess > unlike-1 {
+		return fmt.Sprintf("%s longer than the others %s.", one(ranks, "It computes", "They compute"), against), excess
 	}
-	return fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against)
+	return fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against), excess
+}
+
+// incomplete returns how many collectives of a device lack members, the most of any; 0 if most of them are complete.
+func (f *deviceFinder) incomplete() (most uint64) {
+	for i := range f.a.Devices {
+		if s := f.a.Devices[i].Straggler; s != nil && 2*s.NotAll > s.Count {
+			most = max(most, s.NotAll)
+		}
+	}
+	return most
 }
 
 // exposed judges what devices do beside computing while they compute nothing: of that, onPath on the critical path.
@@ -500,6 +606,12 @@ func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPa
 	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
 		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs),
 		words.Plural(int(row.Count), "execution", "executions"))
+	if incomplete := f.incomplete(); kind == "communication" && incomplete > 0 {
+		c.Headline = "Communication, or waits for ranks that are not recorded"
+		c.Text += fmt.Sprintf(" A member of %s is not recorded: what of this is waiting for it is unknown.",
+			words.Plural(int(incomplete), "collective", "collectives"))
+		c.Evidence["incomplete_collectives"] = float64(incomplete)
+	}
 	return f.cause(c, min(onPath, ns), "If computing hid all of it")
 }
 

@@ -214,6 +214,25 @@ location 1 stream process=1 kind=2
 	}
 }
 
+// TestPause: of five gaps one is 70 long since the host prints, the others are 1. That each follows a wait is not why.
+func TestPause(t *testing.T) {
+	text := oneDevice + "location 0 thread process=0 kind=1\n  0 Enter main"
+	device := "\nlocation 1 stream process=1 kind=2\n "
+	at := 0
+	for i := range 6 {
+		text += fmt.Sprintf(" ; %d Enter launch attr=0:4:%d ; %d Leave launch ; %d Enter cudaStreamSynchronize ; %d Leave cudaStreamSynchronize",
+			at, i+1, at, at, at+5)
+		device += fmt.Sprintf(" %d Enter k attr=0:4:%d ; %d Leave k ;", at, i+1, at+5)
+		if at += 6; i == 2 {
+			at += 69
+		}
+	}
+	found := diagnosis.OfDevices(ofDevices(t, text+" ; 110 Leave main"+strings.TrimSuffix(device, ";")+"\n"))
+	if len(found) == 0 || found[0].Headline != "The host pauses once: the device idles" || found[0].Evidence["longest_gap_ns"] != 70 {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestUneven states that one of two devices of a process computes longer, 90 and 30; in the second trace it does so by three kernels
 // beside one, of which the other could do one.
 func TestUneven(t *testing.T) {
@@ -244,6 +263,59 @@ location 2 stream process=2 kind=2
 		if len(found) == 0 || found[0].Kind != cause.Imbalance || found[0].Headline != c.headline || *found[0].GainNs != c.gain {
 			t.Errorf("want %s, %d: %+v", c.headline, c.gain, found)
 		}
+	}
+}
+
+// TestTurnsOnce: of two devices that take turns one has more work. That is no cause beside it: with equal work each, they would take as
+// long one after the other.
+func TestTurnsOnce(t *testing.T) {
+	found := diagnosis.OfDevices(ofDevices(t, oneDevice+"process 2 gpu2 kind=2 creator=0\n"+`
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 1 Enter cudaStreamSynchronize ; 70 Leave cudaStreamSynchronize
+  70 Enter launch attr=0:4:2 ; 70 Leave launch ; 71 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 70 Leave k
+location 2 stream process=2 kind=2
+  70 Enter k attr=0:4:2 ; 100 Leave k
+`))
+	if len(found) != 1 || found[0].Kind != cause.Serialization || *found[0].GainNs != 30 {
+		t.Errorf("want 30 of turns alone: %+v", found)
+	}
+}
+
+// TestLateByHost: rank 1 comes 40 late to an allreduce since its host launches late what it computes before. That is one cause.
+func TestLateByHost(t *testing.T) {
+	found := diagnosis.OfDevices(ofDevices(t, `
+process 0 host0
+process 1 gpu0 kind=2 creator=0
+process 2 host1
+process 3 gpu1 kind=2 creator=2
+attribute 0 correlation type=4
+region 0 launch paradigm=5
+region 1 nccl_allreduce canonical=MPI_Allreduce role=40 paradigm=4
+region 2 k role=40 paradigm=5
+location 0 thread0 process=0 kind=1
+  0 Enter launch attr=0:4:3 ; 1 Leave launch ; 1 Enter launch attr=0:4:1 ; 2 Leave launch ; 2 Enter launch attr=0:4:2 ; 3 Leave launch
+location 1 stream0 process=1 kind=2
+  0 Enter k attr=0:4:3 ; 10 Leave k ; 10 Enter k attr=0:4:1 ; 20 Leave k ; 20 Enter nccl_allreduce attr=0:4:2
+  20 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8 ; 70 Leave nccl_allreduce
+location 2 thread1 process=2 kind=1
+  0 Enter launch attr=0:4:3 ; 1 Leave launch ; 1 Enter op ; 50 Enter launch attr=0:4:1 ; 51 Leave launch ; 51 Enter launch attr=0:4:2
+  52 Leave launch ; 53 Leave op
+location 3 stream1 process=3 kind=2
+  0 Enter k attr=0:4:3 ; 10 Leave k ; 50 Enter k attr=0:4:1 ; 60 Leave k ; 60 Enter nccl_allreduce attr=0:4:2
+  60 MpiCollectiveBegin ; 70 MpiCollectiveEnd Allreduce comm=0 root=none sent=8 received=8 ; 70 Leave nccl_allreduce
+group 0 "MPI ranks" kind=4 paradigm=4 members=1,3
+group 1 world kind=5 paradigm=4 members=0,1
+comm 0 MPI_COMM_WORLD group=1
+`))
+	for _, c := range found {
+		if c.Kind == cause.Imbalance || c.Kind == cause.DeviceIdle && (c.Headline != "The host of rank 1 launches too slowly" || *c.GainNs < 38) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(found) == 0 || found[0].Kind != cause.DeviceIdle {
+		t.Errorf("%+v", found)
 	}
 }
 

@@ -174,6 +174,9 @@ func (c *candidate) ofCulprits() (headline, text string) {
 		if x.until > 0 {
 			text += fmt.Sprintf(", until %s", words.Time(x.until))
 		}
+		if x.times > 1 && x.first > 0 {
+			text += fmt.Sprintf("; the first ends at %s", words.Time(x.first))
+		}
 		text += ". "
 	}
 	return fmt.Sprintf("%s %s %s in %s", words.Capital(fewRanks(ranks)), one(ranks, "is", "are"), how, first.where), text + c.text

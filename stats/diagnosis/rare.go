@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"tracekit/stats/scope"
@@ -10,16 +9,17 @@ import (
 	"tracekit/trace"
 )
 
-// A rare says that culprits are late a few times, and as fast as others else.
+// A rare says that culprits are late at times, and as fast as others else.
 type rare struct {
 	times, of int // instances that are late, and all
 	changes   []whatif.Change
 	longest   int64 // ns
 	until     int64 // when that ends, ns since the begin of the run; only if something is called after it
+	first     int64 // likewise of the first that is late
 }
 
-// fewOf is how many instances there are for each one that is late, at least.
-const fewOf = 10
+// fewVisits is how many instances there are at least where some are told from the others.
+const fewVisits = 10
 
 // An instance is what passes at a place between two calls.
 type instance struct {
@@ -44,37 +44,45 @@ func (f *finder) instances(p *place, rank uint32) (visits []instance) {
 	return visits
 }
 
-// rarely reports whether few instances of a place, each longer than any of other ranks, hold most of what ranks take longer than others,
-// which take there ns each; nil if not.
+// rarely reports whether at most half of the instances of a place, each longer than any of other ranks, hold most of what ranks take longer
+// than others, which take there ns each; nil if not. All that are longer than any of others are late.
 func (f *finder) rarely(p *place, ranks, others []uint32, there float64) *rare {
 	var out rare
-	clock, least := &f.t.Defs.Clock, int64(math.MaxInt64)
+	clock, most := &f.t.Defs.Clock, int64(0) // of others
+	for _, r := range others {
+		for _, x := range f.instances(p, r) {
+			most = max(most, x.ticks)
+		}
+	}
 	for _, r := range ranks {
 		l, visits := f.t.World[r], f.instances(p, r)
-		if len(visits) < fewOf {
+		if len(visits) < fewVisits {
 			return nil
 		}
 		slices.SortStableFunc(visits, func(a, b instance) int { return cmp.Compare(b.ticks, a.ticks) })
 		usual := there / float64(len(visits))
 		longer, late := 0.0, 0
-		for longer < culprit*(float64(p.times[r])-there) && late < len(visits) {
+		for late < len(visits) && visits[late].ticks > most {
 			longer, late = longer+float64(clock.Nanoseconds(visits[late].ticks))-usual, late+1
 		}
-		if late == 0 || fewOf*late > len(visits) {
+		if late == 0 || 2*late > len(visits) || longer < culprit*(float64(p.times[r])-there) {
 			return nil
 		}
-		out.times, out.of, least = out.times+late, out.of+len(visits), min(least, visits[late-1].ticks)
+		out.times, out.of = out.times+late, out.of+len(visits)
 		out.changes = append(out.changes, whatif.Shorten(p.at(), visits[late-1].ticks, int64(usual*float64(clock.Resolution)/1e9), r))
-		if longest := clock.Nanoseconds(visits[0].ticks); longest > out.longest {
-			out.longest, out.until = longest, 0
-			if calls := f.t.Calls[l]; int(visits[0].until) < calls.Len() {
-				out.until = scope.NewAxis(f.t).Instant(calls.Ptr(int(visits[0].until)).Enter)
+		ends := func(x instance) int64 { // 0: nothing is called after it
+			if calls := f.t.Calls[l]; int(x.until) < calls.Len() {
+				return scope.NewAxis(f.t).Instant(calls.Ptr(int(x.until)).Enter)
 			}
+			return 0
 		}
-	}
-	for _, r := range others {
-		if slices.ContainsFunc(f.instances(p, r), func(x instance) bool { return x.ticks >= least }) {
-			return nil
+		if longest := clock.Nanoseconds(visits[0].ticks); longest > out.longest {
+			out.longest, out.until = longest, ends(visits[0])
+		}
+		for _, x := range visits[:late] {
+			if at := ends(x); at > 0 && (out.first == 0 || at < out.first) {
+				out.first = at
+			}
 		}
 	}
 	return &out

@@ -14,8 +14,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// TestLateOnce: a rank that is late in one of twenty rounds is not called slow, and nobody is told to move its work; one that is late in
-// each of them is.
+// TestLateOnce: a rank that is late in one of twenty rounds, or in every second one, is not called slow, and nobody is told to move its
+// work; one that is late in each of them is.
 func TestLateOnce(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -30,6 +30,8 @@ func TestLateOnce(t *testing.T) {
 			return 100
 		}, "Rank 1 is late once in work", "Most of that is 1 of 20 visits; the longest takes 2.00 µs, until 2.77 µs.",
 			"look for what rank 1 did then"},
+		{"half", func(k int) int { return 100 + 190*(k%2) }, "Rank 1 is late 10 times in work",
+			"Most of that is 10 of 20 visits; the longest takes 290 ns", "look for what rank 1 did then"},
 		{"always", func(int) int { return 195 }, "Rank 1 is slow in work", "It takes 3.90 µs", "move work from rank 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/training"
@@ -40,6 +41,9 @@ func OfTraining(a *analysis.Result) {
 	if float64(gain) >= mostOfLoss*f.loss()*float64(f.t.Steps) {
 		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return effect(&found[0], &c) })
 	}
+	for i := range found { // that the host of a worker launches late is said once
+		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return f.starved(&found[i], &c) })
+	}
 	a.Diagnosis = Join(found, rest)
 }
 
@@ -56,6 +60,31 @@ func effect(of, late *cause.Cause) bool {
 		}
 	}
 	return false
+}
+
+// starved reports whether a cause says that the hosts of slow workers launch too slowly, or load data meanwhile, which then is evidence of
+// the cause that they do.
+func (f trainingFinder) starved(of, idle *cause.Cause) bool {
+	if _, late := of.Evidence["kernels_excess"]; !late {
+		return false
+	}
+	theirs := func(r uint32) bool { _, found := slices.BinarySearch(of.Ranks, r); return found }
+	ns, empty := idle.Evidence["host_bound_ns"]
+	switch path := idle.Evidence["critical_path_ns"]; {
+	case idle.Kind == cause.DataLoading && 2*path >= float64(gainOf(*of)) && slices.ContainsFunc(f.a.DevicePath.Rows,
+		func(r accelerator.PathRow) bool {
+			return r.Kind == "loading" && float64(r.MaxNs) >= culprit*path && theirs(uint32(r.MaxRank))
+		}):
+		of.Evidence["loading_ns"] = path
+	case empty && len(idle.Ranks) > 0 && !slices.ContainsFunc(idle.Ranks, func(r uint32) bool { return !theirs(r) }),
+		// either one device at a time has nothing to do, or all wait on their hosts for the workers
+		empty && len(idle.Ranks) == 0 && float64(gainOf(*of)) >= culprit*min(ns, float64(gainOf(*idle))):
+		of.Evidence["host_bound_ns"] = ns
+	default:
+		return false
+	}
+	of.Text += " " + idle.Text
+	return true
 }
 
 // gained returns causes of which the one that says that the slowest worker comes late, by no known time, has what the replay of steps
@@ -88,8 +117,12 @@ type trainingFinder struct {
 // loss is what a step is longer by since workers are unequal, ns.
 func (f trainingFinder) loss() float64 { return float64(f.t.StepNs - f.t.EqualNs) }
 
-// workers returns the workers that are slow, each with what a step is longer by for its sake alone.
+// workers returns the workers that are slow, each with what a step is longer by for its sake alone; all of them as one cause where they
+// gain much more together.
 func (f trainingFinder) workers() (out []cause.Cause) {
+	if all := f.together(); all != nil {
+		return all
+	}
 	for i := range f.t.ByWorker {
 		w := &f.t.ByWorker[i]
 		if w.GainNs == nil || w.WithinClockError {
@@ -130,6 +163,72 @@ func (f trainingFinder) workers() (out []cause.Cause) {
 		out = append(out, f.cause(c, float64(*w.GainNs), "If it computed as long as they do")...)
 	}
 	return out
+}
+
+// together returns the slow workers as one cause if none of them has half of what mending all gains: the others still keep their steps
+// as long, or each is slow in other steps.
+func (f trainingFinder) together() []cause.Cause {
+	if f.t.TogetherNs == nil {
+		return nil
+	}
+	excess := 0.0 // the largest
+	for i := range f.t.ByWorker {
+		w := &f.t.ByWorker[i]
+		if w.GainNs != nil && (w.WithinClockError || 2**w.GainNs >= *f.t.TogetherNs) {
+			return nil
+		}
+		if w.Pattern != "" {
+			excess = max(excess, w.Excess)
+		}
+	}
+	c := cause.Cause{Ranks: []uint32{}, Evidence: map[string]float64{}}
+	patterns, least := make(map[string]bool), excess
+	var hosts []uint32 // of workers whose kernels take no longer
+	for i := range f.t.ByWorker {
+		w := &f.t.ByWorker[i]
+		if w.Pattern == "" || 2*w.Excess < excess {
+			continue
+		}
+		if w.Rank == trace.None {
+			return nil
+		}
+		c.Ranks, patterns[w.Pattern], least = append(c.Ranks, uint32(w.Rank)), true, min(least, w.Excess)
+		if kernels, ok := f.kernels(w); ok && kernels < w.Excess/2 {
+			hosts = append(hosts, uint32(w.Rank))
+		}
+	}
+	if len(c.Ranks) < 2 {
+		return nil
+	}
+	slices.Sort(c.Ranks)
+	c.Evidence["slow_workers"], c.Evidence["excess"] = float64(len(c.Ranks)), excess
+	c.Headline = words.Capital(fewRanks(c.Ranks)) + " are slow"
+	switch random := patterns[training.SlowAtRandom]; {
+	case len(patterns) == 1 && patterns[training.SlowAlways]:
+		c.Headline = words.Capital(fewRanks(c.Ranks)) + " are always slow"
+	case len(patterns) == 1 && random && 2*len(c.Ranks) > len(f.t.ByWorker):
+		c.Headline = "A different rank is slow in each slow step"
+	case len(patterns) == 1 && random:
+		c.Headline = words.Capital(fewRanks(c.Ranks)) + " are slow at random"
+	}
+	longer := words.Share(excess)
+	if least < 0.9*excess {
+		longer = words.Share(least) + " to " + longer
+	}
+	slices.Sort(hosts)
+	switch len(hosts) {
+	case 0:
+		c.Text = fmt.Sprintf("They compute %s longer than their peers in the mean.", longer)
+	case len(c.Ranks):
+		c.Text = fmt.Sprintf("They take %s longer than their peers in the mean, but their kernels do not: their hosts launch late.", longer)
+	default:
+		c.Text = fmt.Sprintf("They take %s longer than their peers in the mean. The kernels of %s do not: %s late.", longer, words.Ranks(hosts),
+			one(hosts, "its host launches", "their hosts launch"))
+	}
+	if len(hosts) > 0 {
+		c.Evidence["kernels_excess"], c.Evidence["late_hosts"] = 0, float64(len(hosts))
+	}
+	return f.cause(c, float64(*f.t.TogetherNs), "If they computed as long as the others")
 }
 
 // worstStep returns the step in which a worker is the slowest by most.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+	"tracekit/document/field"
 	"tracekit/document/training"
 	"tracekit/stats/analysis"
 )
@@ -40,5 +42,81 @@ func TestSlowHostOfWorker(t *testing.T) {
 		if x.Advise(false); x.Headline != c.headline || !strings.Contains(x.Text, c.text) || !strings.Contains(x.Try, c.try) {
 			t.Errorf("%s: %s Try: %s", x.Headline, x.Text, x.Try)
 		}
+	}
+}
+
+// TestSlowTogether: two of four workers are slow. If one alone is mended the other keeps the step as long, so that they are one cause. That
+// the queues of their devices are empty, or that one of them loads data, is the same loss and no cause beside it.
+func TestSlowTogether(t *testing.T) {
+	none, both := int64(0), int64(60)
+	job := &training.Job{Steps: 10, DPRanks: 4, StepNs: 160, EqualNs: 130, TogetherNs: &both}
+	a := &analysis.Result{}
+	a.Training = job
+	a.Trace.DurationNs, a.DevicePath = 1600, &accelerator.Path{Rows: []accelerator.PathRow{{Kind: "loading", MaxRank: 3, MaxNs: 700}}}
+	for rank := range field.Rank(4) {
+		w := training.Worker{Rank: rank, DP: int(rank)}
+		if rank > 1 {
+			w.Excess, w.GainNs, w.Pattern, w.Slow = 0.6, &none, training.SlowAlways, 10
+		}
+		job.ByWorker = append(job.ByWorker, w)
+		a.Devices = append(a.Devices, accelerator.Device{Rank: rank, Times: accelerator.Times{ComputeNs: 100}})
+	}
+	gain := int64(500)
+	beside := func(kind cause.Kind, key string, ranks ...uint32) cause.Cause {
+		return cause.Cause{Kind: kind, Ranks: ranks, GainNs: &gain, Evidence: map[string]float64{key: 700}}
+	}
+	a.Diagnosis = []cause.Cause{beside(cause.DeviceIdle, "host_bound_ns", 2, 3), beside(cause.DataLoading, "critical_path_ns", 3),
+		beside(cause.DeviceIdle, "host_bound_ns", 1)}
+	OfTraining(a)
+	if len(a.Diagnosis) != 2 || a.Diagnosis[0].Headline != "Ranks 2 and 3 are always slow" || *a.Diagnosis[0].GainNs != 600 ||
+		a.Diagnosis[1].Ranks[0] != 1 {
+		t.Errorf("%+v", a.Diagnosis)
+	}
+	a.Devices[3].ComputeNs, a.Diagnosis = 160, nil
+	if OfTraining(a); len(a.Diagnosis) != 1 || !strings.Contains(a.Diagnosis[0].Text, "The kernels of rank 2 do not") {
+		t.Errorf("%+v", a.Diagnosis)
+	}
+	a.Devices[3].ComputeNs = 100
+	for i := range job.ByWorker {
+		job.ByWorker[i] = training.Worker{Rank: field.Rank(i), Excess: 0.1, GainNs: &none, Pattern: training.SlowAtRandom, Slow: 2}
+	}
+	a.Diagnosis = []cause.Cause{beside(cause.DeviceIdle, "host_bound_ns")}
+	if OfTraining(a); len(a.Diagnosis) != 1 || a.Diagnosis[0].Headline != "A different rank is slow in each slow step" {
+		t.Errorf("%+v", a.Diagnosis)
+	}
+}
+
+// TestLateInTurn: four ranks make others wait equally. None is named, and nothing is said of what they compute.
+func TestLateInTurn(t *testing.T) {
+	a := &analysis.Result{}
+	a.Trace.DurationNs, a.Trace.Processes, a.DevicePath = 1000, 4, &accelerator.Path{}
+	for rank := range field.Rank(4) {
+		a.Devices = append(a.Devices, accelerator.Device{Rank: rank, Device: "gpu", Times: accelerator.Times{ComputeNs: 100, BusyNs: 900},
+			IdleCauses: accelerator.IdleCauses{CollectiveWaitNs: 100}, Straggler: &accelerator.Straggler{Count: 9, CausedNs: 100, ComesLast: 3}})
+	}
+	found := OfDevices(a)
+	if len(found) != 1 || found[0].Headline != "A different rank comes late to collectives each time" || len(found[0].Ranks) > 0 ||
+		strings.Contains(found[0].Text, "compute time") || *found[0].GainNs != 100 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestMissingMember: where a member of each collective is not recorded, communication may be waiting for it, which its cause says.
+func TestMissingMember(t *testing.T) {
+	a := &analysis.Result{}
+	a.Trace.DurationNs, a.Trace.Processes = 1000, 3
+	a.DevicePath = &accelerator.Path{ExposedCommunicationNs: 300,
+		Rows: []accelerator.PathRow{{Kind: "communication", Name: "ncclAllReduce", TimeNs: 300, Count: 3}}}
+	for rank := range field.Rank(2) {
+		a.Devices = append(a.Devices, accelerator.Device{Rank: rank, Device: "gpu", Times: accelerator.Times{ComputeNs: 600, BusyNs: 900,
+			ExposedCommunicationNs: 300}, Straggler: &accelerator.Straggler{Count: 3, NotAll: 3}})
+	}
+	found := OfDevices(a)
+	if len(found) != 1 || found[0].Headline != "Communication, or waits for ranks that are not recorded" ||
+		found[0].Evidence["incomplete_collectives"] != 3 {
+		t.Fatalf("%+v", found)
+	}
+	if found[0].Advise(false); found[0].Try != "record all ranks." {
+		t.Error(found[0].Try)
 	}
 }

@@ -353,7 +353,7 @@ func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
 				from := len(b.ops)
 				for ; next[i] < len(r.parts) && r.stepOf(r.parts[next[i]]) == step; next[i]++ {
 					if is {
-						b.step(r, next[i])
+						b.step(r, r.parts[next[i]])
 					}
 				}
 				slices.SortFunc(b.ops[from:], compareOps)
@@ -365,14 +365,9 @@ func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
 	}
 }
 
-// step makes the operations of a step of a rank, the n-th of its parts. Its first computation may wait for calls of the step before.
-func (b *assembly) step(r *ranked, n int) {
-	p := r.parts[n]
+// step makes the operations of a step of a rank. Its first computation may wait for calls of the step before.
+func (b *assembly) step(r *ranked, p part) {
 	at, computations, calls := b.at[r.rank], r.computations[p.computations[0]:p.computations[1]], r.calls[p.calls[0]:p.calls[1]]
-	around := calls
-	if n > 0 && r.parts[n-1].calls[0] < p.calls[0] {
-		around = r.calls[r.parts[n-1].calls[0]:p.calls[1]]
-	}
 	var seq [kinds]uint64
 	add := func(k kind, start, end int64, batch uint32, bytes uint64) {
 		b.ops = append(b.ops, op{step: computations[0].step, dp: uint32(b.column(at)), stage: uint32(at.stage), rank: r.rank, seq: seq[k],
@@ -380,8 +375,12 @@ func (b *assembly) step(r *ranked, n int) {
 		seq[k]++
 	}
 	b.windows = b.windows[:0]
-	for i := range around {
-		c := &around[i]
+	first := int(p.calls[0]) // of the step, or of those of the step before that still go on
+	for first > 0 && r.calls[first-1].step+1 == computations[0].step && r.calls[first-1].end > computations[0].from {
+		first--
+	}
+	for i := first; i < int(p.calls[1]); i++ {
+		c := &r.calls[i]
 		window := [2]int64{c.start, c.end}
 		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
 			window[1] = max(c.start, min(c.end, b.met[c.instance()].latest))

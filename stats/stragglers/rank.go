@@ -37,7 +37,7 @@ type call struct {
 // was computed although a communication went on.
 type computation struct {
 	from, to int64
-	least    int64 // the first of a step may last from there on: the rank has ended the step before
+	least    int64 // the first of a step may last from there on: the rank has ended its work of the step before
 	step     uint64
 	phase    phase
 	batch    uint32
@@ -394,11 +394,7 @@ func (r *reading) sum(rank uint32) *ranked {
 	for i := range steps {
 		first, _ := slices.BinarySearchFunc(r.work, steps[i].from, func(w work, t int64) int { return cmp.Compare(w.time, t) })
 		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
-		least := steps[i].from
-		if i > 0 && steps[i].step == steps[i-1].step+1 {
-			least = steps[i-1].to
-		}
-		s.step(&steps[i], least, r.work[first:max(first, last)])
+		s.step(&steps[i], i > 0 && steps[i].step == steps[i-1].step+1, r.work[first:max(first, last)])
 	}
 	clear(r.next)
 	out.part(r.next)
@@ -517,7 +513,7 @@ func (r *reading) between(ends []int64) (steps []stretch) {
 }
 
 // repeated returns the steps that communication repeats: the shortest sequence of calls that all calls are made of, behind those that
-// come before.
+// come before. Where backward passes are recorded a step has one that something else follows: calls within a pass are no steps.
 func (r *reading) repeated() (steps []stretch) {
 	type token struct {
 		comm  trace.CommID
@@ -525,32 +521,41 @@ func (r *reading) repeated() (steps []stretch) {
 		peer  uint32
 		bytes uint64
 		sends bool
+		turns bool // a backward pass has ended since the call before
 	}
 	var tokens []token
-	var places []int // in work
+	var after, turns []int // in work: what follows the call before; where something follows the backward pass, or else the same
+	next, turn, backwards := 0, -1, false
 	for i, w := range r.work {
-		if w.call >= 0 {
-			c := &r.calls[w.call]
-			tokens, places = append(tokens, token{c.comm, c.op, c.peer, c.bytes, c.sends}), append(places, i)
+		if w.call < 0 {
+			was := backwards
+			if backwards = w.phase == backward || w.phase == weights; was && !backwards {
+				turn = i
+			}
+			continue
 		}
+		c := &r.calls[w.call]
+		tokens = append(tokens, token{c.comm, c.op, c.peer, c.bytes, c.sends, turn >= 0})
+		if after = append(after, next); turn < 0 {
+			turn = next
+		}
+		turns, next, turn = append(turns, turn), i+1, -1
 	}
 	period := periodOf(tokens)
 	if period == 0 {
 		return nil
 	}
-	begin := func(k int) int64 { // of the work behind the call before
-		if k == 0 {
-			return r.work[0].time
-		}
-		return r.work[min(places[k-1]+1, len(r.work)-1)].time
+	first, begins := len(tokens)%period, after
+	once := func(t token) bool { return t.turns }
+	if n := slices.IndexFunc(tokens[first:], once); n >= 0 && n < period && !slices.ContainsFunc(tokens[first+n+1:first+period], once) {
+		first, begins = first+n, turns
 	}
-	first := len(tokens) % period
 	for k := first; k+period <= len(tokens); k += period {
 		end := r.work[len(r.work)-1].time + 1
 		if k+period < len(tokens) {
-			end = begin(k + period)
+			end = r.work[begins[k+period]].time
 		}
-		steps = append(steps, stretch{from: begin(k), to: end, step: uint64((k - first) / period)})
+		steps = append(steps, stretch{from: r.work[begins[k]].time, to: end, step: uint64((k - first) / period)})
 	}
 	return steps
 }
@@ -587,11 +592,12 @@ type stepper struct {
 	out     *ranked
 	busy    int64      // until when the rank has computed
 	least   int64      // from when on its next computation may last
-	calling [][2]int64 // when calls of the step go on, and those of the step before that end later than its computations
+	calling [][2]int64 // when calls of the step go on, or those of the step before still do
 }
 
-// step takes the work of a step, in order of its launch. What it computes first may last from least on.
-func (s *stepper) step(of *stretch, least int64, list []work) {
+// step takes the work of a step, in order of its launch. Where it follows the step before, what it computes first may last from the end of
+// that one's work on: what the host does then makes it late.
+func (s *stepper) step(of *stretch, follows bool, list []work) {
 	last, optimizing := -1, len(list)
 	for i, w := range list {
 		if w.call >= 0 {
@@ -606,9 +612,10 @@ func (s *stepper) step(of *stretch, least int64, list []work) {
 			optimizing = min(optimizing, i)
 		}
 	}
-	s.least = max(s.busy, least)
-	s.calling = slices.DeleteFunc(s.calling, func(v [2]int64) bool { return v[1] <= s.busy })
-	s.busy, s.calling = max(s.busy, of.from), union(s.calling, list)
+	if s.least = s.busy; !follows {
+		s.least = max(s.busy, of.from)
+	}
+	s.busy, s.calling = max(s.busy, of.from), union(s.lasting(max(s.busy, of.from)), list)
 	first := len(s.out.computations)
 	messages, seen := 0, 0 // sends and receives so far, and when the computation began
 	var members []work
@@ -680,6 +687,11 @@ func (s *stepper) gap(from, to int64) {
 	for from, to := range within(s.calling, from, to) {
 		s.out.gaps = append(s.out.gaps, [2]int64{from, to})
 	}
+}
+
+// lasting returns when calls of the step before go on behind a time.
+func (s *stepper) lasting(t int64) [][2]int64 {
+	return slices.DeleteFunc(s.calling, func(v [2]int64) bool { return v[1] <= t })
 }
 
 // union adds to a list when any of the calls of a step goes on.

@@ -50,11 +50,18 @@ func find(ctx context.Context, src trace.Source, jobs int) (*training.Job, *Pipe
 	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
 	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(order[:len(doc.Slowest)]))))
 	doc.MendedNs = r.whenMended(order[:len(doc.Slowest)])
-	for i, mended := 0, 0; i < len(order) && mended < mostMended; i++ {
+	var slow []int // in order
+	for i := range order {
 		if w := &doc.ByWorker[i]; w.Pattern != "" {
-			gain := doc.StepNs - r.whenMended(order[i:i+1])
-			w.GainNs, mended = &gain, mended+1
+			if slow = append(slow, order[i]); len(slow) <= mostMended {
+				gain := doc.StepNs - r.whenMended(order[i:i+1])
+				w.GainNs = &gain
+			}
 		}
+	}
+	if len(slow) > 1 {
+		gain := doc.StepNs - r.whenMended(slow)
+		doc.TogetherNs = &gain
 	}
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))
 	doc.Bubbles = b.rows(recorded)

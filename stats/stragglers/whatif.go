@@ -84,8 +84,8 @@ func (r *replayer) slowest(n int) []int {
 }
 
 // mended returns what nodes take if some workers compute as long as their peers: each operation the median of what it takes in the step on
-// other data-parallel ranks that are not mended themselves, or, without any, what equal ones take. A step's values are valid until the next
-// one.
+// other data-parallel ranks that are not mended themselves, or, if all are, on all; on the only one what equal ones take. A step's values
+// are valid until the next one.
 func (r *replayer) mended(workers []int) iter.Seq[[]float64] {
 	slow := make([]bool, len(r.ranks))
 	for _, w := range workers {
@@ -110,16 +110,19 @@ func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64) {
 	if !r.kind[at].computes() {
 		return
 	}
-	any := false
+	all := 0
 	for n := at; n < len(r.kind); n += len(r.template) {
-		if slow[r.by[n]] {
-			any = true
-		} else {
+		if all++; !slow[r.by[n]] {
 			theirs = append(theirs, took[n])
 		}
 	}
-	if !any {
+	if len(theirs) == all {
 		return
+	}
+	if len(theirs) == 0 && all > 1 {
+		for n := at; n < len(r.kind); n += len(r.template) {
+			theirs = append(theirs, took[n])
+		}
 	}
 	peers := r.equal[r.kind[at]]
 	if len(theirs) > 0 {

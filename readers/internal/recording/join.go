@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/trace"
@@ -12,6 +13,7 @@ import (
 // A joiner makes the definitions of one trace of files.
 type joiner struct {
 	files   []*File
+	names   []string // that tell files apart
 	defs    *trace.Defs
 	strings map[string]trace.StringID
 	regions map[trace.Region]trace.RegionID
@@ -39,6 +41,11 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 	j := &joiner{files: files, defs: &trace.Defs{}, strings: make(map[string]trace.StringID), regions: make(map[trace.Region]trace.RegionID),
 		metrics: make(map[trace.MetricMember]trace.MetricID),
 		comms:   make(map[string]trace.CommID), world: trace.None}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	j.names = nest.FileNames(paths)
 	j.string("")
 	j.attributes()
 	var sets []*nest.Set
@@ -204,6 +211,9 @@ func (j *joiner) group(f *File, p *Process, name string, kind uint8, creator tra
 		name = fmt.Sprintf("rank %d: %s", p.world, name)
 	case p.world == trace.None && len(f.processes) > 1:
 		name = fmt.Sprintf("process %d: %s", p.Pid, name)
+	}
+	if p.world == trace.None && len(j.files) > 1 {
+		name = fmt.Sprintf("%s: %s", j.names[slices.Index(j.files, f)], name)
 	}
 	id := trace.LocationGroupID(len(j.defs.LocationGroups))
 	j.defs.LocationGroups = append(j.defs.LocationGroups, trace.LocationGroup{Ref: uint64(id), Name: j.string(name), Kind: kind,

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/waitstate"
+	"tracekit/trace"
+)
+
+// TestPartIsNoWhole: a trace from which little time was cut says so, also where nothing is worth fixing, on text and page.
+func TestPartIsNoWhole(t *testing.T) {
+	a := &document.Analysis{Efficiency: &document.Efficiency{}, Diagnosis: []cause.Cause{}, WaitStates: &waitstate.States{}}
+	a.Trace.Reduced = &document.Reduced{By: []string{"sample P-0.9-WRITE"}, CutShare: 0.004}
+	a.Trace.Events = 1
+	var out strings.Builder
+	(&Overview{Sections: &Sections{W: &out, Width: 100, Top: 10, Analysis: a}}).Print()
+	const cut, nothing = "0.4 % of the time was cut", "Nothing, in what is left of the trace"
+	if s := Ship(a); !strings.Contains(strings.Join(s.Doubts, " "), cut) || !strings.HasPrefix(s.Nothing, nothing) {
+		t.Errorf("the page says %q and %q", s.Doubts, s.Nothing)
+	}
+	if !strings.Contains(out.String(), cut) || !strings.Contains(out.String(), nothing) {
+		t.Error(out.String())
+	}
+}
+
+// TestLossesByEffect: that times of events contradict each other stands before definitions that do.
+func TestLossesByEffect(t *testing.T) {
+	a := &document.Analysis{}
+	for _, code := range []trace.Code{trace.CodeDuplicateDefinition, trace.CodeBadDefinition, trace.CodeTimeDecreases,
+		trace.CodeClockViolation} {
+		a.Findings = append(a.Findings, document.Finding{Code: string(code), Severity: "error", Text: code.Text(), Count: 1})
+	}
+	o := &Overview{Sections: &Sections{Width: 100, Analysis: a}}
+	o.width = 100
+	items := o.losses()
+	if len(items) < 2 || !strings.Contains(items[0][0], "run backwards") || !strings.Contains(items[1][0], "end before they begin") {
+		t.Errorf("%q", items)
+	}
+}
