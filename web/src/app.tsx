@@ -193,7 +193,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     {doc.scaling && parts /* of several sizes, how the program scales comes first */}
     <Guard what="timeline"><section aria-label="Timeline">
       <div class="tools">
-        <h2>Timeline</h2>
+        <h2 class="unseen">Timeline</h2>
         {choices}
         <Find {...{ model, view, change, order, lit, length }} />
       </div>
