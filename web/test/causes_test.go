@@ -49,7 +49,7 @@ const chooseAll = `(async () => {
 		const e = document.querySelector(".dock .blamed")
 		c.Answered = e !== null
 		c.Pinned = e?.innerText ?? ""
-		const canvas = document.querySelector("canvas"), box = canvas.getBoundingClientRect()
+		const canvas = document.querySelector(".scroller canvas"), box = canvas.getBoundingClientRect()
 		canvas.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1, clientX: box.left + 138 + (box.width - 146) / 2, clientY: box.top + 37 }))
 		await pause(50)
 		c.Over = document.querySelector(".tooltip")?.innerText ?? ""
