@@ -126,6 +126,7 @@ func everyCause(t *testing.T, path string) {
 		return
 	}
 	b := browse(t, "file://"+filepath.Join(dir, "page.html"))
+	b.until(timelineHigh, "true")
 	var text string
 	b.run(chromedp.Evaluate(chooseAll, &text, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	var all []chosen
