@@ -27,7 +27,7 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
   if (r) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
   const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   return <header>
-    <div class="title"><h1>{name ?? title(doc)}</h1>{children}<Tiles of={size} />{!lost.length && !more(doc).doubts && <p class="sound">The trace is sound.</p>}</div>
+    <div class="title"><h1>{name ?? document.title}</h1>{children}<Tiles of={size} />{!lost.length && !more(doc).doubts && <p class="sound">The trace is sound.</p>}</div>
     {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
     {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
     {more(doc).doubts && <p class="warning">{more(doc).doubts!.join(' ')}</p>}
@@ -49,11 +49,4 @@ function Split({ title, about, parts }: NonNullable<More['splits']>[number]) {
       {seen.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
     <ul class="legend">{named.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
   </figure>
-}
-
-function title(doc: Document): string {
-  const parts = String(doc.trace?.path ?? 'Trace').split('/').filter(Boolean)
-  const last = parts.pop() ?? 'Trace', files = / and (\d+) more$/.exec(last)
-  if (files && parts.length) return `${parts.pop()}, ${Number(files[1]) + 1} files`
-  return last === 'traces.otf2' && parts.length ? parts.pop()! : last
 }
