@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -57,12 +56,7 @@ func (o *Overview) title() *block {
 	}
 	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs), o.soundness()},
 		func(s string) bool { return s == "" }), "   ")
-	name := path.Base(filepath.ToSlash(t.Path))
-	first, more, many := strings.Cut(name, " and ") // of several files
-	if many {
-		more = " and " + more
-	}
-	b.add(cut(cut(first, max(leastName, o.width-utf8.RuneCountInString(more+what)))+more+what, o.width))
+	b.add(cut(cut(words.TraceName(t.Path), max(leastName, o.width-utf8.RuneCountInString(what)))+what, o.width))
 	if s := o.Analysis.Selection; s != nil {
 		said := fmt.Sprintf("Selection: %s, from %s to %s. All figures are of this part.", cmp.Or(rankList(s.Ranks), "all ranks"),
 			words.Time(s.FromNs-t.StartNs), words.Time(s.ToNs-t.StartNs))

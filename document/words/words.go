@@ -11,11 +11,20 @@ import (
 	"tracekit/document/field"
 )
 
-// TraceName is a short name for a trace: the last part of its path that says something.
+// TraceName is a short name for a trace: the last part of its path that says something, of several files that of their directory.
 func TraceName(p string) string {
-	name := path.Base(filepath.ToSlash(p))
-	if dir := path.Dir(filepath.ToSlash(p)); name == "traces.otf2" && dir != "." && dir != "/" {
-		return path.Base(dir)
+	dir, name := path.Split(filepath.ToSlash(p))
+	if dir = path.Base(dir); dir == "." || dir == "/" {
+		return name
+	}
+	if name == "traces.otf2" {
+		return dir
+	}
+	if at := strings.LastIndex(name, " and "); at > 0 {
+		var others int
+		if _, err := fmt.Sscanf(name[at:], " and %d more", &others); err == nil {
+			return fmt.Sprintf("%s, %d files", dir, others+1)
+		}
 	}
 	return name
 }

@@ -164,7 +164,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     <button disabled={!view.pins.length} onClick={() => change({ pins: [] })}>Unpin rows</button>
     {model.head.critical_of > 0 && <label><input type="checkbox" checked={view.critical} onChange={e => change({ critical: e.currentTarget.checked })} /> Critical path</label>}
     <button title="Mark a time in the address" onClick={() => setView(old => ({ ...old, notes: [...old.notes, noteIn(old)] }))}>Add note</button>
-    <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.timeline canvas')!, document.title)}>PNG</button>
+    <button title="Save the timeline as it is seen" onClick={() => savePicture(document.querySelector<HTMLCanvasElement>('.scroller canvas')!, document.title)}>PNG</button>
     <button title="Save the timeline as it is seen, as a drawing" onClick={() => saveDrawing(drawn.current!(), document.title)}>SVG</button>
   </div>, [model, still, all, order, whole, length])
 
@@ -193,13 +193,13 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     {doc.scaling && parts /* of several sizes, how the program scales comes first */}
     <Guard what="timeline"><section aria-label="Timeline">
       <div class="tools">
-        <h2>Timeline</h2>
+        <h2 class="unseen">Timeline</h2>
         {choices}
         <Find {...{ model, view, change, order, lit, length }} />
       </div>
       {buttons}
       {runs.length > 1 && <RunLabel runs={runs} run={run} />}
-      {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} />}
+      {length > 0 && <Overview model={model} from={view.from} to={view.to} show={(from, to) => change({ from, to })} bounds={[0, length]} dark={dark} />}
       {length === 0 ? <p class="faint">There is nothing to draw: the trace has no two events at different times.</p> : <TimelineView model={model} view={view} change={change} coloring={coloring} order={order} arranged={all.length} pinned={pinned} part={runs.length > 1 ? 0.35 : 0.6} lit={lit} marked={culprits} phases={phases} shaded={shaded?.lanes ?? null} dark={dark} bounds={[0, length]} tell={tell} drawn={drawn} />}
       {length > 0 && !model.head.paths.length && <p class="faint">No region is entered in this trace: there is nothing to color.</p>}
       {legend}

@@ -56,7 +56,7 @@ export function CallTree(p: SectionProps) {
   const others = useMemo(() => p.other && !view.select && !(answer && view.path === answer.path) ? ofRows(p.other.model, same(model, view.path, p.other.model), metric, counted(p.other.model, metric), 0, p.other.model.head.length_ns).times : undefined, [model, p.other, view.path, view.select, metric, answer])
   const cells = useMemo(() => ({ region: (n: Node) => <span class="node" style={{ paddingLeft: `${indent(n.depth)}px` }} title={n.paths.map(q => model.names[q]).join(' › ')}>
     {n.children ? <button class="plain fold" aria-expanded={open(n)} aria-label={`What ${n.region} ${shape === 'callers' ? 'is called by' : 'calls'}`} onClick={e => { e.stopPropagation(); toggle(n) }} onKeyDown={e => e.stopPropagation()}>{open(n) ? '▾' : '▸'}</button> : folds && <span class="fold" />}
-    <span>{n.region} <span class="faint">{model.where(n.path)}</span></span></span> }), [model, nodes, byHand, folds, above])
+    <span>{n.region} {!n.region.endsWith(`@${model.where(n.path)}`) && <span class="faint">{model.where(n.path)}</span>}</span></span> }), [model, nodes, byHand, folds, above])
   const { other } = p
   const there = useMemo(() => other && shape !== 'callers' && !view.select ? inOther(model, other.model) : null, [model, other, shape, view.select])
   const compared = useMemo((): Column<Node>[] => there ? [{ name: `In ${other!.letter}`, title: 'inclusive time of the same path there', value: n => there[n.paths[0]], show: n => time(there[n.paths[0]]) },

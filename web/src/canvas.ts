@@ -132,6 +132,7 @@ export class Canvas {
       c.fillStyle = ink
       c.fillRect(0, top + 2, this.width, 1)
     }
+    this.density(c, s, scale) // before what is no picture: each picture takes what was drawn before it to its end
     c.setTransform(scale, 0, 0, scale, 0, 0)
     c.save()
     c.beginPath()
@@ -147,8 +148,6 @@ export class Canvas {
     if (s.select) this.selection(c, s)
     c.restore()
     if (s.select) this.measure(c, s, ink)
-    this.density(c, s, scale)
-    c.setTransform(scale, 0, 0, scale, 0, 0)
     this.axis(c, s, ink, faint)
     drawPhases(c, s.phases, t => this.x(s, t), [this.left, this.left + this.plot], [ruler, this.height], s.dark)
     this.notes(c, s)
@@ -251,21 +250,21 @@ export class Canvas {
     return best
   }
 
-  private about: { of: Messages; from: number; to: number; some: number[] } | null = null
+  private readonly about: ({ of: unknown; from: number; to: number; some: number[] } | undefined)[] = []
 
-  // around returns the messages of a stretch of time, and those before and after it by its length: moving asks for them in each frame.
-  private around(of: Messages, from: number, to: number): number[] {
-    const was = this.about, span = to - from
-    if (was?.of === of && was.from <= from && to <= was.to && was.to - was.from <= 4 * span) return was.some
-    const now = this.about = { of, from: from - span, to: to + span, some: [] as number[] }
-    for (let i = 0; i < of.sent.length; i++) if (Math.max(of.sent[i], of.done[i]) >= now.from && Math.min(of.sent[i], of.done[i]) <= now.to) now.some.push(i)
+  // around returns which of many things are in a stretch of time, and before and after it by its length: moving asks for them in each frame.
+  private around(k: number, of: ArrayLike<unknown>, s: Scene, begin: (i: number) => number, end: (i: number) => number): number[] {
+    const was = this.about[k], span = s.to - s.from
+    if (was?.of === of && was.from <= s.from && s.to <= was.to && was.to - was.from <= 4 * span) return was.some
+    const now = this.about[k] = { of, from: s.from - span, to: s.to + span, some: [] as number[] }
+    for (let i = 0; i < of.length; i++) if (end(i) >= now.from && begin(i) <= now.to) now.some.push(i)
     return now.some
   }
 
   private messages(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
     const m = finer(s)?.messages ?? s.timeline.messages, most = 1500
     const seen: number[] = []
-    for (const i of this.around(m, s.from, s.to)) {
+    for (const i of this.around(0, m.sent, s, i => Math.min(m.sent[i], m.done[i]), i => Math.max(m.sent[i], m.done[i]))) {
       if (Math.max(m.sent[i], m.done[i]) < s.from || Math.min(m.sent[i], m.done[i]) > s.to || y[m.from[i]] < 0 || y[m.to[i]] < 0) continue
       if (seen.push(i) > most) return // the strip above the bars shows how many there are
     }
@@ -300,8 +299,9 @@ export class Canvas {
   }
 
   private collectives(c: CanvasRenderingContext2D, s: Scene, y: Float64Array) {
-    const seen: Collective[] = []
-    for (const k of (finer(s) ?? s.timeline).collectives) {
+    const seen: Collective[] = [], { collectives } = finer(s) ?? s.timeline
+    for (const i of this.around(1, collectives, s, i => collectives[i].begin, i => collectives[i].end)) {
+      const k = collectives[i]
       if (k.end >= s.from && k.begin <= s.to && seen.push(k) > 150) return
     }
     c.fillStyle = s.dark ? '#ffcf5a' : '#8a4b00'
@@ -323,8 +323,9 @@ export class Canvas {
     // in time the outermost rows are joined.
     let column = NaN, low = 0, high = 0, last = -1
     const join = () => { if (low < high) c.fillRect(column - 1, low - 1, 2, high - low + 2) }
-    for (const p of s.timeline.critical) {
-      const at = y[p.row]
+    const { critical } = s.timeline
+    for (const i of this.around(2, critical, s, i => critical[i].from, i => critical[i].to)) {
+      const p = critical[i], at = y[p.row]
       if (p.to < s.from || p.from > s.to || at < 0) { last = -1; continue }
       const x0 = Math.round(this.x(s, p.from)), x1 = Math.round(this.x(s, p.to))
       if (x0 !== column) { join(); column = x0; low = high = last < 0 ? at : last }
@@ -367,8 +368,6 @@ export class Canvas {
   private axis(c: CanvasRenderingContext2D, s: Scene, ink: string, faint: string) {
     c.font = '11px system-ui, sans-serif'
     c.fillStyle = ink
-    c.strokeStyle = faint
-    c.lineWidth = 1
     c.textBaseline = 'middle'
     const marks = ticks(Math.max(s.from, 0), Math.min(s.to, s.timeline.head.length_ns), (Math.min(s.to, s.timeline.head.length_ns) - Math.max(s.from, 0)) / (s.to - s.from) * this.plot / (this.width < 600 ? 64 : 110))
     const step = marks.length > 1 ? marks[1] - marks[0] : s.to - s.from, base = baseOf(s.from, s.to)
@@ -380,10 +379,9 @@ export class Canvas {
     }
     for (const t of marks) {
       const x = this.x(s, t)
-      c.beginPath()
-      c.moveTo(x, ruler - 5)
-      c.lineTo(x, ruler)
-      c.stroke()
+      c.fillStyle = faint
+      c.fillRect(x - 0.5, ruler - 5, 1, 5)
+      c.fillStyle = ink
       c.textAlign = x > this.width - 60 ? 'right' : x < this.left + 30 ? 'left' : 'center'
       c.fillText(instant(t - base, step, s.to - base), x, 7)
     }

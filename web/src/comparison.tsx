@@ -11,13 +11,13 @@ import { count, share, time, unknown } from './units'
 
 const signed = (v: number | null) => v == null ? unknown : v >= 10 ? `×${(v + 1).toPrecision(3)}` : `${v > 0 ? '+' : v < 0 ? '−' : ''}${share(Math.abs(v))}`
 const what = (c: any) => c.kind === 'wait' ? 'waiting' : 'own time'
-const where = (c: any) => (at => at === unknown ? c.operation : `${c.operation || '(outside MPI)'} in ${at}`)(place(c))
+const where = (c: any) => (at => at === unknown ? c.operation || '(outside MPI)' : c.operation ? `${c.operation} in ${at}` : at)(place(c))
 
 // verdict says in a sentence how long both runs take.
 function verdict(c: any): string {
   const a = c.a.duration_ns, b = c.b.duration_ns, change = a > 0 ? b / a - 1 : null
   const text = change == null ? '' : Math.abs(change) < 0.0005 ? ', as long as A' : `, ${share(Math.abs(change))} ${change > 0 ? 'longer' : 'shorter'} than A`
-  return `${c.letter} takes ${time(b)}${text} (${time(a)}). ${c.significant ? `${c.significant === 1 ? '1 time of a place' : `${count(c.significant)} times of places`} changed by more than noise.` : 'No time of a place changed by more than noise.'}`
+  return `${c.letter} takes ${time(b)}${text} (${time(a)}); ${c.significant === 1 ? '1 change' : c.significant ? `${count(c.significant)} changes` : 'no change'} beyond noise.`
 }
 
 // WhatChanged stands before the diagnosis: the heaviest changes, which show themselves in the
@@ -27,13 +27,13 @@ export function WhatChanged({ doc, model, view, change }: SectionProps) {
   if (!c) return null
   const changes: any[] = c.changes.filter((x: any) => x.significant && x.kind !== 'run').slice(0, 3)
   return <section aria-label="What changed">
-    <div class="tools"><h2>What changed from A to {c.letter}</h2><span>{verdict(c)}</span></div>
+    <div class="tools"><h2>What changed</h2><span>{verdict(c)}</span></div>
     {!c.comparable.alike && <p class="warning">These are runs of different shape: {c.comparable.reasons.join('; ')}. Sums of different ranks are compared.</p>}
     <ol class="causes">{changes.map(x => {
       const activity = model.at(x).indexOf(1), path = activity < 0 ? -1 : model.head.activities[activity][0]
-      return <li><button aria-pressed={path >= 0 && view.path === path} onClick={() => change({ path: view.path === path ? -1 : path, place: -1, search: '' })}>
+      return <li><button aria-pressed={path >= 0 && view.path === path} title={`${time(x.a)} in A, ${time(x.b)} in ${c.letter}, summed over ranks`} onClick={() => change({ path: view.path === path ? -1 : path, place: -1, search: '' })}>
         <span class="gain">{x.change == null ? 'new' : signed(x.change)} <small>{`${x.b > x.a ? '+' : '−'}${time(Math.abs(x.b - x.a))}`}</small></span>
-        <span class="text"><b>{what(x)}</b> {where(x)}: {time(x.a)} in A, {time(x.b)} in {c.letter}, summed over ranks{x.ranks?.length ? `; on ${x.ranks.length === 1 ? 'rank' : 'ranks'} ${x.ranks.slice(0, 8).join(', ')}${x.ranks.length > 8 ? ' …' : ''}` : ''}</span>
+        <b>{what(x)}: {where(x)}</b> <span class="faint">{x.ranks?.length ? `${x.ranks.length === 1 ? 'rank' : 'ranks'} ${x.ranks.slice(0, 8).join(', ')}${x.ranks.length > 8 ? ' …' : ''} · ` : ''}{time(x.a)} → {time(x.b)}</span>
       </button></li>
     })}</ol>
   </section>

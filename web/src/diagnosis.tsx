@@ -36,7 +36,7 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
     {more(doc).nothing && <p>{more(doc).nothing}</p>}
     <ol class={all ? 'causes' : 'causes begun'}>{order.map(k => <Cause c={causes[k]} pressed={place === k} startup={startup.includes(k)} choose={() => views[k] ? change(views[k]!) : choose(place === k ? -1 : k)} />)}</ol>
     {shown && <div class="evidence" tabIndex={0} role="region" aria-label="Evidence">{/* as high as the longest, so that nothing moves under the pointer */}
-      {causes.map(c => <p class={c === shown ? '' : 'other'}>{c.try && <Fragment><span class="try">Try: {unbroken(c.try)}</span><br /></Fragment>}{unbroken(brief(c.text))} {unbroken(c.change)}</p>)}</div>}
+      {causes.map(c => <p class={c === shown ? '' : 'other'}>{c.try && <Fragment><span class="try">Try: {unbroken(c.try)}</span> </Fragment>}{unbroken(brief(c.text))} {unbroken(c.change)}</p>)}</div>}
   </section>
 }
 

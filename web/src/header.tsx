@@ -7,9 +7,11 @@ import { more, type More } from './more'
 import { term } from './terms'
 import { bytes, count, share, time, unbroken } from './units'
 
+type Tile = [name: string, value: string, term?: string]
+
 export function Header({ doc, length, name, children }: { doc: Document; length: number; name?: string; children?: ComponentChildren }) {
   const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
-  const tiles: [string, string, string?][] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', count(doc.trace?.processes)]]
+  const size: Tile[] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', count(doc.trace?.processes)]], tiles: Tile[] = []
   const devices: any[] = doc.devices ?? [], busy = (of: any[]) => share(length > 0 ? of.reduce((s, d) => s + d.busy_ns, 0) / of.length / length : null)
   if (devices.length > 2) tiles.push([`${count(devices.length)} devices busy, mean`, busy(devices), term('device')])
   else for (const d of devices) tiles.push([`${deviceName(d)} busy`, busy([d]), term('device')])
@@ -25,32 +27,26 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
   if (r) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
   const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   return <header>
-    <h1>{name ?? title(doc)}</h1>
-    {children}
+    <div class="title"><h1>{name ?? document.title}</h1>{children}<Tiles of={size} />{!lost.length && !more(doc).doubts && <p class="sound">The trace is sound.</p>}</div>
     {doc.trace?.rebuilt && <p class="warning">This trace was rebuilt from statistics{doc.trace.rebuilt.from && ` (${doc.trace.rebuilt.from})`}; single times are modelled, not recorded.</p>}
     {doc.selection && <p class="warning">The figures are of a part of the run, from {time(doc.selection.from_ns - doc.trace.start_ns)} to {time(doc.selection.to_ns - doc.trace.start_ns)}{doc.selection.ranks.length > 0 && `, of ${count(doc.selection.ranks.length)} ranks`}; timeline and call tree are of all of it.</p>}
     {more(doc).doubts && <p class="warning">{more(doc).doubts!.join(' ')}</p>}
-    {(lost.length > 0 || !more(doc).doubts) && <p class={lost.length ? 'warning' : 'sound'}>{lost.length ? `The trace is not whole: ${lost.map(f => f.text).slice(0, 3).join('; ')}${lost.length > 3 ? ' …' : ''}` : 'The trace is sound.'}</p>}
+    {lost.length > 0 && <p class="warning">The trace is not whole: {lost.map(f => f.text).slice(0, 3).join('; ')}{lost.length > 3 && ' …'}</p>}
     {more(doc).splits?.map(x => <Split {...x} />)}
-    <ul class="tiles">{tiles.map(([name, v, t]) => <li title={t}><b>{v}</b> {name}</li>)}</ul>
+    <Tiles of={tiles} />
     {sentences[0] && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </header>
 }
 
+function Tiles({ of }: { of: Tile[] }) { return <ul class="tiles">{of.map(([name, v, t]) => <li title={t}><b>{v}</b> {name}</li>)}</ul> }
+
 // Split shows how a time is spent: a bar, and what its colors are.
 function Split({ title, about, parts }: NonNullable<More['splits']>[number]) {
-  const seen = parts.filter(p => p.share >= 0.001)
+  const seen = parts.filter(p => p.share >= 0.001), named = seen.filter(p => p.share >= 0.005 || p.kind === 'work')
   return <figure class="split">
     <figcaption><b>{title}</b> <span class="faint">{about}</span></figcaption>
     <div class="stack-bar" role="img" aria-label={seen.map(p => `${p.label} ${share(p.share)}`).join(', ')}>
       {seen.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
-    <ul class="legend">{seen.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
+    <ul class="legend">{named.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
   </figure>
-}
-
-function title(doc: Document): string {
-  const parts = String(doc.trace?.path ?? 'Trace').split('/').filter(Boolean)
-  const last = parts.pop() ?? 'Trace', files = / and (\d+) more$/.exec(last)
-  if (files && parts.length) return `${parts.pop()}, ${Number(files[1]) + 1} files`
-  return last === 'traces.otf2' && parts.length ? parts.pop()! : last
 }

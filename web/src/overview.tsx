@@ -2,11 +2,12 @@
 
 import { h } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useDrawing } from './drawing'
 import { listen } from './listen'
 import type { Model } from './model'
 import { share, time } from './units'
 
-interface Props { model: Model; from: number; to: number; show: (from: number, to: number) => void; bounds: [number, number] }
+interface Props { model: Model; from: number; to: number; show: (from: number, to: number) => void; bounds: [number, number]; dark: boolean }
 
 const bins = 400, height = 34
 
@@ -15,8 +16,8 @@ const edge = 6
 
 // Overview shows which share of rows waits when, or of devices idles; the window is moved, and its ends, by dragging, and a drag
 // beside it draws another.
-export function Overview({ model, from, to, show, bounds: [first, last] }: Props) {
-  const element = useRef<HTMLDivElement>(null)
+export function Overview({ model, from, to, show, bounds: [first, last], dark }: Props) {
+  const element = useRef<HTMLDivElement>(null), mark = useRef<HTMLCanvasElement>(null)
   const { what, shares } = useMemo(() => model.lost(first, last, bins), [model, first, last])
   const latest = useRef({ from, to, show, first, last })
   latest.current = { from, to, show, first, last }
@@ -52,16 +53,26 @@ export function Overview({ model, from, to, show, bounds: [first, last] }: Props
     }
     return listen(e, { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up })
   }, [])
-  const most = shares.reduce((m, v) => Math.max(m, v), 0), mean = shares.reduce((s, v) => s + v, 0) / bins, at = (t: number) => 100 * (t - first) / (last - first)
+  const most = shares.reduce((m, v) => Math.max(m, v), 0), mean = shares.reduce((s, v) => s + v, 0) / bins
   const curve = useMemo(() => <svg viewBox={`0 0 ${bins} 1`} preserveAspectRatio="none" role="img" aria-label={`${what} over the run of ${time(last - first)}: mean ${share(mean)}, at most ${share(most)}, at ${time(first + (shares.indexOf(most) + 0.5) / bins * (last - first))}`} height={height}>
     <path d={`M0 1${Array.from(shares, (v, k) => `V${(1 - v).toFixed(3)}H${k + 1}`).join('')}V1Z`} />
   </svg>, [shares])
-  const begin = Math.max(at(from), 0), end = Math.min(at(to), 100)
+  // The window is drawn: to move an element takes the browser several times as long, on a page with many.
+  useDrawing(mark, () => {
+    const e = mark.current!, c = e.getContext('2d')!, width = e.clientWidth, [a, b] = [from, to].map(t => Math.min(Math.max((t - first) / (last - first), 0), 1) * width), w = Math.max(b - a, 3)
+    if (e.width !== width) e.width = width
+    c.clearRect(0, 0, width, height)
+    c.strokeStyle = dark ? '#7db8f7' : '#0b5cad'
+    c.fillStyle = c.strokeStyle + '24'
+    c.lineWidth = 2
+    c.fillRect(a, 0, w, height)
+    c.strokeRect(a + 1, 1, w - 2, height - 2)
+  })
   return <div class="overview">
     <span class="faint" title={`${what}: mean ${share(mean)}, at most ${share(most)} at a time`}>{what}</span>
     <div ref={element} class={what === 'In calls' ? 'strip doing' : 'strip'}>
       {curve}
-      <div class="window" style={{ translate: `${begin}cqw`, width: `max(${(end - begin).toFixed(6)}%, 3px)` }} />
+      <canvas ref={mark} class="window" height={height} />
     </div>
   </div>
 }

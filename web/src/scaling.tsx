@@ -47,9 +47,9 @@ export function Scaling({ doc }: SectionProps) {
       {sizes.some(z => z.speedup != null) && <Chart title="Speedup by processes" lines={[line('speedup', 'measured'), ideal]} low={0} show={v => v.toFixed(2)} />}
     </div>
     <Table caption="Efficiencies and scalabilities; speedup and scalabilities refer to the smallest size" columns={columns} rows={rows.filter(r => sizes.some(z => r.of(z) != null))} />
-    {s.at > 0 && <Table caption={`Where the time goes with ${count(s.at)} processes: time of a process in the mean, without what is called`} columns={models} rows={s.models ?? []} />}
-    {s.overhead?.lines.length > 0 && <Described doc={doc} table="scaling_shares" sort="" extra={overheads} />}
-    {s.overhead?.lines.length > 0 && <Described doc={doc} table="scaling_overhead" sort="" rows={s.overhead.lines.flatMap((l: any) => l.sizes.filter(Boolean).map((z: any) => ({ ...l, ...z })))} />}
+    {s.at > 0 && <Table first={10} caption={`Where the time goes with ${count(s.at)} processes: time of a process in the mean, without what is called`} columns={models} rows={s.models ?? []} />}
+    {s.overhead?.lines.length > 0 && <Described doc={doc} first={10} table="scaling_shares" sort="" extra={overheads} />}
+    {s.overhead?.lines.length > 0 && <Described doc={doc} first={10} table="scaling_overhead" sort="" rows={s.overhead.lines.flatMap((l: any) => l.sizes.filter(Boolean).map((z: any) => ({ ...l, ...z })))} />}
   </Fragment>
 }
 

@@ -6,7 +6,7 @@ import { textOn } from './canvas'
 import type { Document } from './data'
 import { Described, shown, Tables } from './described'
 import type { Model } from './model'
-import { more, type Worker } from './more'
+import { more, type Pipeline, type Worker } from './more'
 import type { SectionProps } from './sections'
 import { count, share, time } from './units'
 import type { View } from './view'
@@ -39,11 +39,11 @@ export const placeOf = (w: Worker) => `rank ${w.rank} (dp ${w.dp_rank}${w.tp_ran
 const groupOf = (w: Worker) => w.tp_rank === undefined ? `${w.dp_rank}` : `${w.dp_rank}, ${w.tp_rank}`
 
 export function Training(p: SectionProps) {
-  const { doc, view, change } = p, { training } = more(doc), steps: any[] = doc.training.by_step
+  const { doc, view, change } = p, { training, pipeline } = more(doc), steps: any[] = doc.training.by_step
   return <Fragment>
     {training!.facts.map(f => <p class="selected">{f}</p>)}
     <Steps {...p} />
-    <div class="pair even"><Workers {...p} /><Pipelines {...p} /></div>
+    <div class={wide(pipeline!) ? '' : 'pair even'}><Workers {...p} /><Pipelines {...p} /></div>
     <Tables doc={doc} tab="training" uses={{
       training_workers: { chosen: w => isDP(doc, view, w), choose: w => change(workerView(doc, p.model, w)) },
       training_steps: { chosen: s => steps.indexOf(s) === view.step, choose: s => change(stepView(doc, steps.indexOf(s))) },
@@ -114,6 +114,13 @@ function Workers({ doc, model, view, change }: SectionProps) {
   </figure>
 }
 
+// narrow is how many computations a stage may have for the map of workers to stand beside the pipeline, digit which share of its width
+// a number needs for each digit where it does not.
+const narrow = 24, digit = 0.008
+
+// wide reports whether a pipeline takes all of the page's width.
+const wide = ({ computations, stages }: Pipeline) => computations.length > narrow * stages
+
 // Pipelines shows the stages of a data-parallel rank in a step, one below the other, and what each computes of which micro-batch.
 function Pipelines({ doc, model, view, change, coloring }: SectionProps) {
   const { training, pipeline } = more(doc), { stages, computations, types, steps } = pipeline!, { workers } = training!, dp = dpOf(doc, view)
@@ -140,7 +147,7 @@ function Pipelines({ doc, model, view, change, coloring }: SectionProps) {
       {Array.from({ length: stages }, (_, s) => {
         const w = workers[pipeline!.workers[dp * stages + s]]
         return <div class="lane"><span class={w.evidence ? 'slow' : ''} title={w.evidence}>{w.stage} · rank {w.rank}</span><div>{boxes.filter(b => b.stage === s).map(b =>
-          <i class={batch >= 0 && b.batch !== batch ? 'other' : ''} style={{ left: `${100 * b.from / length}%`, width: `${100 * b.length / length}%`, ...looks[b.type] }}
+          <i class={batch >= 0 && b.batch !== batch ? 'other' : ''} style={{ left: `${100 * b.from / length}%`, width: `${100 * b.length / length}%`, ...looks[b.type], ...b.length < (wide(pipeline!) ? 1 : 2) * digit * `${b.batch}`.length * length && { fontSize: 0 } }}
             title={`${types[b.type]} of micro-batch ${b.batch}${b.chunk >= 0 ? `, chunk ${b.chunk}` : ''} on ${placeOf(w)}: ${time(b.length)}, after ${time(b.from)}`} onClick={() => change({ batch: batch === b.batch ? -1 : b.batch })}>{b.batch}</i>)}</div></div>
       })}</div>}
     <ul class="legend">{types.map((t, k) => computations.some(c => c.type === k) && <li><span><span class="swatch" style={{ background: looks[k].background }} />{t}</span></li>)}{step && <li class="faint">{time(length)} from left to right; numbers: micro-batches</li>}</ul>

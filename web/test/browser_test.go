@@ -128,11 +128,14 @@ func (b *browser) until(expression, want string) {
 	b.t.Errorf("%s is %q, want %q", expression, got, want)
 }
 
+// timelineHigh says that of a page of 1,280 pixels the timeline begins at 220 at most.
+const timelineHigh = `document.querySelector("section[aria-label=Timeline]").getBoundingClientRect().top + scrollY <= 220`
+
 // at returns the point of the timeline at a share of its plot and of its rows.
 func (b *browser) at(x, y float64) (px, py float64) {
 	b.t.Helper()
 	var box struct{ X, Y, Width, Height float64 }
-	b.run(chromedp.ScrollIntoView("canvas"), chromedp.Evaluate(`document.querySelector("canvas").getBoundingClientRect().toJSON()`, &box))
+	b.run(chromedp.ScrollIntoView(".scroller canvas"), chromedp.Evaluate(`document.querySelector(".scroller canvas").getBoundingClientRect().toJSON()`, &box))
 	const gutter, ruler, margin = 138, 26, 8 // of web/src/canvas.ts
 	return box.X + gutter + x*(box.Width-gutter-margin), box.Y + ruler + y*(box.Height-ruler)
 }
@@ -160,7 +163,7 @@ func TestPageInBrowser(t *testing.T) {
 	succeed(t, dir, "report", "two.json", "-o", "two.html")
 	b := browse(t, "file://"+filepath.Join(dir, "two.html"))
 
-	b.until(`document.querySelector("canvas").ariaLabel.startsWith("Timeline of 2 rows")`, "true")
+	b.until(`document.querySelector(".scroller canvas").ariaLabel.startsWith("Timeline of 2 rows")`, "true")
 	for _, c := range []struct {
 		x, y float64
 		want string
@@ -182,7 +185,7 @@ func TestPageInBrowser(t *testing.T) {
 	b.until(firstTexts, "beta,gamma")
 
 	// Keys alone: read call after call, row after row.
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("l"))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("l"))
 	b.until(`document.querySelector("[role=status] .tooltip b").innerText`, "alpha")
 	b.run(chromedp.KeyEvent("l"))
 	b.until(`document.querySelector("[role=status] .tooltip b").innerText`, "beta")
@@ -191,7 +194,7 @@ func TestPageInBrowser(t *testing.T) {
 	b.until(`document.querySelector("tr.chosen td").innerText.trim()`, "gamma")
 
 	// Keys alone: clear, zoom in on the middle twice, choose the next tab.
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(kb.Escape))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent(kb.Escape))
 	b.until(firstTexts, "gamma,alpha,beta")
 	b.run(chromedp.KeyEvent("ww"))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("from") > 2.5e7`, "true")
@@ -215,6 +218,7 @@ func TestPageShowsTheCause(t *testing.T) {
 		!strings.Contains(got, "interior") || !strings.Contains(got, "Rank 7") {
 		t.Errorf("the first cause is %q", got)
 	}
+	b.until(timelineHigh, "true")
 	b.run(chromedp.Click(".causes li button"))
 	b.until(`document.querySelector(".causes button").getAttribute("aria-pressed")`, "true")
 
@@ -235,9 +239,9 @@ func TestPrintIsLight(t *testing.T) {
 	b := newBrowser(t)
 	b.run(chromedp.Navigate("file://"+filepath.Join(dir, "halo.html")),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
-	b.until(`document.querySelector("canvas") != null`, "true")
+	b.until(`document.querySelector(".scroller canvas") != null`, "true")
 	// The brightest of what is drawn where names stand, left of the bars.
-	const ink = `(c => Math.max(...c.getContext("2d").getImageData(0, 30, 130, 60).data.filter((v, i, all) => i % 4 == 0 && all[i + 3] == 255)))(document.querySelector("canvas"))`
+	const ink = `(c => Math.max(...c.getContext("2d").getImageData(0, 30, 130, 60).data.filter((v, i, all) => i % 4 == 0 && all[i + 3] == 255)))(document.querySelector(".scroller canvas"))`
 	b.until(ink+` > 180`, "true")
 	b.run(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil))
 	b.until(ink+` < 100`, "true")
@@ -269,7 +273,7 @@ func TestViewInBrowser(t *testing.T) {
 	if got := shown(true); !strings.Contains(got, "steps of") {
 		t.Errorf("all of the run is shown as %q", got)
 	}
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(strings.Repeat("w", 24)))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent(strings.Repeat("w", 24)))
 	if got := shown(false); strings.Contains(got, "steps of") || !strings.Contains(got, "rank 0") {
 		t.Errorf("a call is shown as %q", got)
 	}
@@ -281,14 +285,14 @@ func TestMovedIsDrawn(t *testing.T) {
 	address := "file://" + filepath.Join(dir, "halo.html")
 	b := newBrowser(t)
 	b.run(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address+"#from=20000&to=40000"))
-	b.until(`document.querySelector("canvas") != null`, "true")
-	const picture = `(() => { const c = document.querySelector("canvas"); return [...c.getContext("2d").getImageData(0, 0, c.width, c.height).data.filter((_, i) => i % 7 == 0)].join() })()`
+	b.until(`document.querySelector(".scroller canvas") != null`, "true")
+	const picture = `(() => { const c = document.querySelector(".scroller canvas"); return [...c.getContext("2d").getImageData(0, 0, c.width, c.height).data.filter((_, i) => i % 7 == 0)].join() })()`
 	for _, px := range []int{9, 250, -400} {
-		b.run(chromedp.Evaluate(fmt.Sprintf(`document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", { deltaX: %d, cancelable: true }))`, px), nil))
+		b.run(chromedp.Evaluate(fmt.Sprintf(`document.querySelector(".scroller canvas").dispatchEvent(new WheelEvent("wheel", { deltaX: %d, cancelable: true }))`, px), nil))
 		time.Sleep(400 * time.Millisecond) // drawn, and in the address
 		moved := b.eval(picture)
 		b.run(chromedp.Reload())
-		b.until(`document.querySelector("canvas") != null`, "true")
+		b.until(`document.querySelector(".scroller canvas") != null`, "true")
 		time.Sleep(200 * time.Millisecond)
 		if opened := b.eval(picture); different(moved, opened) > 0.001 {
 			t.Errorf("moved by %d px: %.4f of the picture is not what is drawn there", px, different(moved, opened))

@@ -49,7 +49,7 @@ const chooseAll = `(async () => {
 		const e = document.querySelector(".dock .blamed")
 		c.Answered = e !== null
 		c.Pinned = e?.innerText ?? ""
-		const canvas = document.querySelector("canvas"), box = canvas.getBoundingClientRect()
+		const canvas = document.querySelector(".scroller canvas"), box = canvas.getBoundingClientRect()
 		canvas.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1, clientX: box.left + 138 + (box.width - 146) / 2, clientY: box.top + 37 }))
 		await pause(50)
 		c.Over = document.querySelector(".tooltip")?.innerText ?? ""
@@ -126,6 +126,7 @@ func everyCause(t *testing.T, path string) {
 		return
 	}
 	b := browse(t, "file://"+filepath.Join(dir, "page.html"))
+	b.until(timelineHigh, "true")
 	var text string
 	b.run(chromedp.Evaluate(chooseAll, &text, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	var all []chosen

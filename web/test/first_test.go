@@ -15,5 +15,5 @@ func TestFirstViewIsOfWork(t *testing.T) {
 	succeed(t, dir, "report", "trace.json", "-o", "trace.html")
 	b := browse(t, "file://"+filepath.Join(dir, "trace.html"))
 	b.until(`[...document.querySelectorAll(".keys button")].find(e => e.innerText === "Whole run").disabled`, "false")
-	b.until(`parseFloat(document.querySelector(".overview .window").style.translate) > 90`, "true")
+	b.until(`(c => c.getContext("2d").getImageData(0, 17, c.width, 1).data.findIndex((v, i) => i % 4 === 3 && v > 0) / 4 / c.width > 0.9)(document.querySelector(".overview canvas"))`, "true")
 }

@@ -40,7 +40,7 @@ func TestPartThatFails(t *testing.T) {
 	b := browse(t, "file://"+name)
 	b.tab("tab=profile")
 	b.until(`/part cannot be shown/.test(document.querySelector("#panel [role=alert]")?.innerText)`, "true")
-	b.until(`document.querySelectorAll("canvas").length > 0`, "true")
+	b.until(`document.querySelectorAll(".scroller canvas").length > 0`, "true")
 	b.tab("tab=waits")
 	b.until(`document.querySelector("#panel caption")?.innerText`, "Wait states")
 }

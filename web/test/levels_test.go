@@ -38,19 +38,19 @@ func TestLevels(t *testing.T) {
 		}
 	}
 	b.level(0.5, 0)
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("j"))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("j"))
 	b.until(`["exchange", "interior", "norm"].includes(document.querySelector(".tooltip b")?.innerText)`, "true")
 	b.run(chromedp.KeyEvent(" "))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("path") > 0`, "true")
 	b.run(chromedp.KeyEvent(kb.Escape))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("path")`, "null")
-	height := b.eval(`document.querySelector("canvas").clientHeight`)
+	height := b.eval(`document.querySelector(".scroller canvas").clientHeight`)
 	b.drag(-0.05, 0.01, -0.05, 0.01) // without moving
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("open")`, "[1,2,3]")
-	b.until(`document.querySelector("canvas").clientHeight < `+height, "true")
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("o"))
+	b.until(`document.querySelector(".scroller canvas").clientHeight < `+height, "true")
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("o"))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("open")`, "[1,2,3,0]")
-	b.until(`document.querySelector("canvas").clientHeight`, height)
+	b.until(`document.querySelector(".scroller canvas").clientHeight`, height)
 }
 
 // TestFold: a folded group is one row with the mean of its rows; one of them is opened by a key or a click on its name, and the
@@ -60,23 +60,23 @@ func TestFold(t *testing.T) {
 	b.until(rowsDrawn, "12")
 	b.until(`[...document.querySelector("[aria-label='Rows grouped']").options].map(o => o.value).join()`, ",node,process")
 	b.run(chromedp.Evaluate(`(s => { s.value = "process"; s.dispatchEvent(new Event("change", { bubbles: true })) })(document.querySelector("[aria-label='Rows grouped']"))`, nil))
-	b.until(`document.querySelector("canvas").ariaLabel.includes("grouped by process, 0 groups folded")`, "true")
-	open := b.eval(`document.querySelector("canvas").clientHeight`)
+	b.until(`document.querySelector(".scroller canvas").ariaLabel.includes("grouped by process, 0 groups folded")`, "true")
+	open := b.eval(`document.querySelector(".scroller canvas").clientHeight`)
 	b.run(chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "Fold groups").click()`, nil))
-	b.until(`document.querySelector("canvas").clientHeight`, "118") // 26 of the ruler and 4 groups of 23
+	b.until(`document.querySelector(".scroller canvas").clientHeight`, "118") // 26 of the ruler and 4 groups of 23
 	const closed = `new URLSearchParams(location.hash.slice(1)).get("closed")`
 	b.until(closed, `["rank 0","rank 1","rank 2","rank 3"]`)
-	const ink = `[...document.querySelector("canvas").getContext("2d").getImageData(400, 38, 1, 1).data].join()`
+	const ink = `[...document.querySelector(".scroller canvas").getContext("2d").getImageData(400, 38, 1, 1).data].join()`
 	if mean := b.eval(ink); mean == "0,0,0,0" {
 		t.Error("a folded group shows nothing")
 	}
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("f"))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("f"))
 	b.until(closed, `["rank 1","rank 2","rank 3"]`)
 	x, y := b.at(-0.05, 0)
 	b.run(b.mouse(pointer.MousePressed, x, y+10), b.mouse(pointer.MouseReleased, x, y+10))
 	b.until(closed, `["rank 1","rank 2","rank 3","rank 0"]`)
 	b.run(chromedp.Evaluate(`[...document.querySelectorAll("button")].find(e => e.innerText == "Fold groups").click()`, nil))
-	b.until(`document.querySelector("canvas").clientHeight`, open)
+	b.until(`document.querySelector(".scroller canvas").clientHeight`, open)
 }
 
 // TestRowsByTouch: a finger that moves over the names chooses rows, two that come apart there show fewer.

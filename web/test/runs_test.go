@@ -23,12 +23,13 @@ func TestTwoRunsInBrowser(t *testing.T) {
 			t.Errorf("the first change is %q, it has not %q", first, want)
 		}
 	}
+	b.until(timelineHigh, "true")
 	b.run(chromedp.Click("[aria-label='What changed'] li button"))
 	b.until(`document.querySelector("[aria-label='What changed'] button").getAttribute("aria-pressed")`, "true")
-	b.until(`document.querySelectorAll("canvas").length`, "2")
+	b.until(`document.querySelectorAll(".scroller canvas").length`, "2")
 
 	// Moving one of the timelines moves both.
-	shown := `[...document.querySelectorAll("canvas")].map(c => c.ariaLabel.match(/from (.*?)\./)[1]).join(" and ")`
+	shown := `[...document.querySelectorAll(".scroller canvas")].map(c => c.ariaLabel.match(/from (.*?)\./)[1]).join(" and ")`
 	b.until(`(s => s.split(" and ").every((x, i, all) => x === all[0]))(`+shown+`)`, "true")
 	b.run(chromedp.Focus(".companion canvas"), chromedp.KeyEvent("ww"))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("from") > 1000`, "true")
@@ -68,7 +69,7 @@ func TestFoldersInBrowser(t *testing.T) {
 	job := "generate training --dp 2 --pp 2 --micro-batches 4 --iterations 12 --profiles --slow-worker 3=%s -o %s"
 	dir := made(t, fmt.Sprintf(job, "1.1", "a"), fmt.Sprintf(job, "1.5", "b"), "report a b -o ab.html")
 	b := browse(t, "file://"+filepath.Join(dir, "ab.html"))
-	b.until(`document.querySelector("h1").innerText + ", " + document.querySelectorAll("canvas").length`, "2 runs, 2")
+	b.until(`document.querySelector("h1").innerText + ", " + document.querySelectorAll(".scroller canvas").length`, "2 runs, 2")
 	b.until(`[...document.querySelectorAll("header [role=radiogroup] label")].map(e => e.innerText.includes("rank0.pt.trace.json and 3 more")).join()`, "true,true")
 	b.until(`/waiting|own time/.test(document.querySelector("[aria-label='What changed'] li").innerText)`, "true")
 	b.until(`/ in [(-]/.test(document.querySelector("[aria-label='What changed']").innerText)`, "false") // no place is without a name
@@ -88,7 +89,7 @@ func TestRebuiltInBrowser(t *testing.T) {
 	b.run(chromedp.Evaluate(`location.hash = "run=1&tab=compare"`, nil))
 	b.until(`document.querySelector("header").innerText.includes("rebuilt from statistics")`, "true")
 	b.until(`document.querySelector("#panel p").innerText.includes("a.tkf, rebuilt")`, "true")
-	b.until(`document.querySelectorAll("canvas").length`, "2")
+	b.until(`document.querySelectorAll(".scroller canvas").length`, "2")
 }
 
 // TestScalingInBrowser: of runs of three sizes, the page has what scaling says.
@@ -100,7 +101,7 @@ func TestScalingInBrowser(t *testing.T) {
 	dir := made(t, append(commands, "report r2 r4 r8 -o sizes.html")...)
 	b := browse(t, "file://"+filepath.Join(dir, "sizes.html"))
 	b.until(`document.querySelector("[role=tab][aria-selected=true]").id`, "tab-scaling")
-	b.until(`document.querySelector("#panel").getBoundingClientRect().top < document.querySelector("canvas").getBoundingClientRect().top`,
+	b.until(`document.querySelector("#panel").getBoundingClientRect().top < document.querySelector(".scroller canvas").getBoundingClientRect().top`,
 		"true")
 	b.until(`document.querySelector("#panel p").innerText`, "3 runs of 3 sizes: weak scaling (found from the work that they do).")
 	b.until(`document.querySelectorAll("#panel svg[role=img]").length`, "2")
@@ -117,7 +118,7 @@ func TestViewOfTwoRuns(t *testing.T) {
 	dir := made(t, "generate halo --ranks 16 --iterations 30 -o a", "generate halo --ranks 16 --iterations 30 --late-sender 9000 -o b")
 	address := serve(t, filepath.Join(dir, "a"), filepath.Join(dir, "b"))
 	b := browse(t, address)
-	b.until(`document.querySelectorAll("canvas").length`, "2")
+	b.until(`document.querySelectorAll(".scroller canvas").length`, "2")
 	for _, path := range []string{"", "1/"} {
 		b.run(chromedp.Evaluate(`fetch("`+path+
 			`tile?from=0&to=100000&steps=100").then(async r => { document.title = r.status + " " + ((await r.arrayBuffer()).byteLength > 100) })`,

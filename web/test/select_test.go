@@ -33,7 +33,7 @@ func TestSelectionRestrictsParts(t *testing.T) {
 		b := browse(t, "file://"+filepath.Join(dir, tab+".html"))
 		b.run(chromedp.Evaluate(`location.hash = "tab=`+tab+`&from=25000000&to=`+end+`"`, nil))
 		b.until(`document.querySelector("[role=tab][aria-selected=true]")?.id`, "tab-"+tab)
-		b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(kb.Enter))
+		b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent(kb.Enter))
 		b.until(`document.querySelector("#panel .selected") != null`, "true")
 		return b
 	}
@@ -54,7 +54,7 @@ func TestSelectedThreads(t *testing.T) {
 	b.run(chromedp.Evaluate(`location.hash = "tab=threads"`, nil))
 	b.until(`document.querySelector("#panel caption")?.innerText`, "Threads")
 	whole := b.eval(columns)
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.Enter))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.Enter))
 	b.until(`document.querySelector("#panel caption")?.innerText.startsWith("Threads in the selected time")`, "true")
 	b.until(columns, whole)
 }

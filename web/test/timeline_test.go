@@ -19,7 +19,7 @@ func reported(t *testing.T, program string) *browser {
 }
 
 const (
-	rowsDrawn   = `document.querySelector("canvas").ariaLabel.match(/of (\d+) rows/)[1]`
+	rowsDrawn   = `document.querySelector(".scroller canvas").ariaLabel.match(/of (\d+) rows/)[1]`
 	visitsFound = `document.querySelector(".visits").innerText`
 	hovered     = `document.querySelector(".tooltip")?.innerText ?? ""`
 )
@@ -52,7 +52,7 @@ func TestRowsAreChosen(t *testing.T) {
 		t.Errorf("the first row that was chosen is %q", got)
 	}
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("band")`, "[16,32]")
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("W"))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("W"))
 	b.until(rowsDrawn, "9")
 	b.run(chromedp.KeyEvent(strings.Repeat(kb.ArrowDown, 40)))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("band")`, "[55,64]")
@@ -77,7 +77,7 @@ func TestWaitTellsItsCause(t *testing.T) {
 	}
 	look()
 	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000&open=[]"`, nil))
-	b.until(`document.querySelector("canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
+	b.until(`document.querySelector(".scroller canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
 	look()
 	said := func(title, text string) {
 		t.Helper()
@@ -98,7 +98,7 @@ func TestWaitTellsItsCause(t *testing.T) {
 func TestFindGoesThere(t *testing.T) {
 	b := reported(t, "halo --ranks 2 --iterations 50")
 	b.run(chromedp.Evaluate(`location.hash = "from=0&to=20000"`, nil))
-	b.until(`document.querySelector("canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
+	b.until(`document.querySelector(".scroller canvas").ariaLabel.includes("from 0 ns to 20000 ns")`, "true")
 	b.run(chromedp.SendKeys("input[type=search]", "Finalize\r"))
 	b.until(`new URLSearchParams(location.hash.slice(1)).get("from") > 100000`, "true")
 	if got := b.hover(0.99, 0.25); !strings.Contains(got, "MPI_Finalize") {
@@ -130,7 +130,7 @@ const viewFrom = `Number(new URLSearchParams(location.hash.slice(1)).get("from")
 // TestBackUndoesAZoom: each zoom is an entry of the history.
 func TestBackUndoesAZoom(t *testing.T) {
 	b := reported(t, "halo --ranks 4 --iterations 50")
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("ww"))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("ww"))
 	b.until(viewFrom+" > 100", "true")
 	first := b.eval(viewFrom)
 	b.run(chromedp.KeyEvent("ww"))
@@ -146,7 +146,7 @@ func TestWheel(t *testing.T) {
 	b := reported(t, "halo --ranks 64 --iterations 50")
 	wheel := func(ctrl string) string {
 		t.Helper()
-		return b.eval(`document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", { deltaY: -300, ctrlKey: ` + ctrl +
+		return b.eval(`document.querySelector(".scroller canvas").dispatchEvent(new WheelEvent("wheel", { deltaY: -300, ctrlKey: ` + ctrl +
 			`, bubbles: true, cancelable: true, clientX: 700, clientY: 500 }))`)
 	}
 	if got := wheel("false"); got != "true" {
@@ -190,7 +190,7 @@ func TestMessageIsPicked(t *testing.T) {
 				t.Errorf("a message is told as %q", text)
 			}
 			b.drag(x, y, x, y)
-			b.until(`document.querySelector("canvas").ariaLabel.startsWith("Timeline of 2 rows, 2 pinned,")`, "true")
+			b.until(`document.querySelector(".scroller canvas").ariaLabel.startsWith("Timeline of 2 rows, 2 pinned,")`, "true")
 			return
 		}
 	}
@@ -212,7 +212,7 @@ func TestFindListsAndCounts(t *testing.T) {
 // TestNotesTravel: a note is kept in the address, and the picture that is seen is saved.
 func TestNotesTravel(t *testing.T) {
 	b := reported(t, "halo --ranks 2 --iterations 5")
-	b.run(chromedp.Focus("canvas", chromedp.ByQuery), chromedp.KeyEvent("n"), chromedp.WaitVisible(".notes input", chromedp.ByQuery),
+	b.run(chromedp.Focus(".scroller canvas", chromedp.ByQuery), chromedp.KeyEvent("n"), chromedp.WaitVisible(".notes input", chromedp.ByQuery),
 		chromedp.SendKeys(".notes input", "look here", chromedp.ByQuery))
 	b.until(`JSON.parse(new URLSearchParams(location.hash.slice(1)).get("notes") ?? "[]")[0]?.text`, "look here")
 	b.run(chromedp.Evaluate(`window.kept = location.hash; location.hash = "notes=[]"`, nil))
@@ -227,7 +227,7 @@ func TestNotesTravel(t *testing.T) {
 // TestNothingMoves: what is under the pointer stays there while a time is selected and a call is chosen.
 func TestNothingMoves(t *testing.T) {
 	b := reported(t, "halo --ranks 4 --iterations 20")
-	const top = `document.querySelector("canvas").getBoundingClientRect().top`
+	const top = `document.querySelector(".scroller canvas").getBoundingClientRect().top`
 	b.at(0.5, 0.5) // scrolls there
 	was := b.eval(top)
 	x0, y := b.at(0.3, 0.5)
@@ -265,6 +265,6 @@ func TestPointingDrawsNothing(t *testing.T) {
 	if got := b.eval("window.drawn"); got != "0" {
 		t.Errorf("%s pictures were put", got)
 	}
-	b.run(chromedp.Focus("canvas"), chromedp.KeyEvent("w"))
+	b.run(chromedp.Focus(".scroller canvas"), chromedp.KeyEvent("w"))
 	b.until("window.drawn > 0", "true")
 }

@@ -80,7 +80,7 @@ func trains(t *testing.T, path string) {
 	from := func(s int) string { return fmt.Sprintf("%.0f", max(0, of.By_step[s].From_ns-doc.Trace.Start_ns)) }
 	const shown = `(k => new URLSearchParams(location.hash.slice(1)).get(k) ?? "0")`
 	b.until(shown+`("from") === "`+from(at)+`" && `+shown+`("to") === "`+fmt.Sprintf("%.0f", s.To_ns-doc.Trace.Start_ns)+`"`, "true")
-	b.run(chromedp.Evaluate(`(b => document.querySelector("canvas").dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1, clientX: b.left + 300, clientY: b.top + 37 })))(document.querySelector("canvas").getBoundingClientRect())`, nil))
+	b.run(chromedp.Evaluate(`(b => document.querySelector(".scroller canvas").dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1, clientX: b.left + 300, clientY: b.top + 37 })))(document.querySelector(".scroller canvas").getBoundingClientRect())`, nil))
 	b.until(fmt.Sprintf(`/rank %d\b/.test(document.querySelector(".tooltip").innerText)`, worst.Rank), "true")
 
 	// Where the worker is a cause, it is the one that is chosen, and the evidence is its own, also after another cause was chosen.

@@ -12,7 +12,7 @@ import (
 // TestWithoutWorker: a browser that gives the page no further thread, or one that fails, shows the same timeline and call paths.
 func TestWithoutWorker(t *testing.T) {
 	dir := made(t, "generate halo --ranks 8 --iterations 20 --imbalance 20000 -o halo", "report halo -o halo.html")
-	const shown = `document.querySelector("canvas").toDataURL() + document.querySelector("[role=tabpanel]").innerText`
+	const shown = `document.querySelector(".scroller canvas").toDataURL() + document.querySelector("[role=tabpanel]").innerText`
 	var want string
 	for _, worker := range []string{"window.Worker", "undefined", "class { constructor() { throw 'none' } }",
 		"class { postMessage() { setTimeout(() => this.onerror()) } terminate() {} }",
