@@ -79,7 +79,8 @@ func TestReconstructedIsKept(t *testing.T) {
 		if want {
 			text += "#TRACEKIT::RECONSTRUCTED:true\n#TRACEKIT::RECONSTRUCTED_FROM:x.tkf: 18 terms\n#TRACEKIT::APPROXIMATE:sizes; " +
 				"tags\n#TRACEKIT::REDUCED_BY:short calls\n#TRACEKIT::CUT_SHARE:0.25\n#TRACEKIT::SAMPLE:random 1 of " +
-				"2\n#TRACEKIT::CLOCK_CORRECTED:true\n#TRACEKIT::EACH_WORKER:true\n#TRACEKIT::REPEATS:aa==\n#TRACEKIT::CUT:bb==\n#TRACEKIT::REGENERATED:cc==\n"
+				"2\n#TRACEKIT::CLOCK_CORRECTED:true\n#TRACEKIT::EACH_WORKER:true\n" +
+				"#TRACEKIT::REPEATS:aa==\n#TRACEKIT::CUT:bb==\n#TRACEKIT::REGENERATED:cc==\n"
 		}
 		src := open(t, []byte(text+"2:0:1:1:1:1:50000003:31\n2:0:1:1:1:2:50000003:0\n"), "", Options{})
 		for _, plain := range []bool{false, true} {
