@@ -39,6 +39,8 @@ func TestByNature(t *testing.T) {
 		{"x.pcf", "VALUES\n1 x\n", false, "labels"},
 		{"x.pcf", "VALUES\n1 x", false, ""},
 		{"x.pcf", "VALUES\n1 \x00\n", false, ""},
+		{"rank0.csv", "ranj,start,name\n0,1,x\n", false, "table"},
+		{"rank0.csv", "rank,start,name\n0,\x00,x\n", false, ""},
 		{"traces/0.evt", "anything", false, ""},
 		{"x.tkf", "anything", false, ""},
 		{"x.tkf", "anything", true, "mended"},

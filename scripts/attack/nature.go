@@ -43,12 +43,13 @@ func byNature(name string, data []byte, mended bool) string {
 }
 
 // isTable reports whether a file is a table of spans as a profiler writes it: of Parquet or Arrow IPC, whose pages have no checksum, or of
-// CSV, lines of text. It may have taken the place of another table.
+// CSV, lines of text whose first names the columns as it likes. It may have taken the place of another table.
 func isTable(name string, data []byte) bool {
 	switch filepath.Ext(name) {
 	case ".parquet", ".arrow", ".csv":
+		header, _, _ := bytes.Cut(data, []byte("\n"))
 		return bytes.HasPrefix(data, []byte("PAR1")) && bytes.HasSuffix(data, []byte("PAR1")) || bytes.HasPrefix(data, []byte("ARROW1")) ||
-			bytes.HasPrefix(bytes.ToLower(data[:min(len(data), 5)]), []byte("rank,")) && !bytes.Contains(data, []byte{0})
+			bytes.Contains(header, []byte(",")) && !bytes.Contains(data, []byte{0})
 	}
 	return false
 }
