@@ -29,7 +29,7 @@ func TestDevicesOfFiles(t *testing.T) {
 	for _, g := range s.Defs().LocationGroups {
 		names = append(names, s.Defs().String(g.Name))
 	}
-	if want := []string{"serve.json: device 0", "train.json: device 0"}; !slices.Equal(names, want) {
+	if want := []string{"serve: device 0", "train: device 0"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }

@@ -399,7 +399,7 @@ func (f *deviceFinder) hosts() []cause.Cause {
 // pause returns the gap in which a device has nothing launched for so long that it is no rule: half of the time of that device, and far
 // longer than its other gaps. Of several devices it is the one of which that is longest; nil: there is none.
 func (f *deviceFinder) pause() (longest *accelerator.Gap, device string) {
-	const far, fewGaps = 5, 4 // times the mean of others; gaps
+	const far, fewGaps = 5, 10 // times the mean of others; gaps
 	for i := range f.a.Devices {
 		d := &f.a.Devices[i]
 		gaps := uint64(0)

@@ -214,12 +214,12 @@ location 1 stream process=1 kind=2
 	}
 }
 
-// TestPause: of five gaps one is 70 long since the host prints, the others are 1. That each follows a wait is not why.
+// TestPause: of eleven gaps one is 70 long since the host prints, the others are 1. That each follows a wait is not why.
 func TestPause(t *testing.T) {
 	text := oneDevice + "location 0 thread process=0 kind=1\n  0 Enter main"
 	device := "\nlocation 1 stream process=1 kind=2\n "
 	at := 0
-	for i := range 6 {
+	for i := range 12 {
 		text += fmt.Sprintf(" ; %d Enter launch attr=0:4:%d ; %d Leave launch ; %d Enter cudaStreamSynchronize ; %d Leave cudaStreamSynchronize",
 			at, i+1, at, at, at+5)
 		device += fmt.Sprintf(" %d Enter k attr=0:4:%d ; %d Leave k ;", at, i+1, at+5)
@@ -227,7 +227,7 @@ func TestPause(t *testing.T) {
 			at += 69
 		}
 	}
-	found := diagnosis.OfDevices(ofDevices(t, text+" ; 110 Leave main"+strings.TrimSuffix(device, ";")+"\n"))
+	found := diagnosis.OfDevices(ofDevices(t, text+" ; 150 Leave main"+strings.TrimSuffix(device, ";")+"\n"))
 	if len(found) == 0 || found[0].Headline != "The host pauses once: the device idles" || found[0].Evidence["longest_gap_ns"] != 70 {
 		t.Errorf("%+v", found)
 	}

@@ -120,11 +120,14 @@ func scatters(op trace.CollectiveOp) bool {
 	return op == trace.CollReduceScatter || op == trace.CollReduceScatterBlock
 }
 
+// rare is how many reductions within backward passes there are for each within a forward pass where the latter say nothing.
+const rare = 8
+
 // roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, gradients over all
 // workers. passes tells that the backward pass is told apart from the forward one.
 func (g *processGroup) roleByUse(passes bool) string {
 	switch {
-	case passes && g.forwardReduce+g.forwardScatter > 0:
+	case passes && rare*(g.forwardReduce+g.forwardScatter) > g.backward: // fewer are of a step that is not recorded whole
 		return training.RoleTensor
 	case g.exchange > 0:
 		return training.RoleExpert

@@ -394,7 +394,11 @@ func (r *reading) sum(rank uint32) *ranked {
 	for i := range steps {
 		first, _ := slices.BinarySearchFunc(r.work, steps[i].from, func(w work, t int64) int { return cmp.Compare(w.time, t) })
 		last, _ := slices.BinarySearchFunc(r.work, steps[i].to, func(w work, t int64) int { return cmp.Compare(w.time, t) })
-		s.step(&steps[i], i > 0 && steps[i].step == steps[i-1].step+1, r.work[first:max(first, last)])
+		follows := i > 0 && steps[i].step == steps[i-1].step+1
+		if !follows { // it begins when the device has done what was launched before
+			s.after(r.work[:first], steps[i].to)
+		}
+		s.step(&steps[i], follows, r.work[first:max(first, last)])
 	}
 	clear(r.next)
 	out.part(r.next)
@@ -686,6 +690,15 @@ func (s *stepper) finish(c *computation, members []work, launched int64) {
 func (s *stepper) gap(from, to int64) {
 	for from, to := range within(s.calling, from, to) {
 		s.out.gaps = append(s.out.gaps, [2]int64{from, to})
+	}
+}
+
+// after notes that the rank computes until all of a list is done, which was launched before a step that has ended at a time.
+func (s *stepper) after(list []work, ended int64) {
+	for _, w := range list {
+		if w.call < 0 && w.end < ended {
+			s.busy = max(s.busy, w.end)
+		}
 	}
 }
 
