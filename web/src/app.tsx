@@ -13,6 +13,7 @@ import { Find } from './find'
 import { Guard } from './guard'
 import { Legend } from './legend'
 import { Lines } from './lines'
+import { listen } from './listen'
 import { more } from './more'
 import { Diagnosis } from './diagnosis'
 import { Dock, type Chosen } from './dock'
@@ -59,11 +60,7 @@ function Page({ runs, comparisons, scaling }: { runs: Run[]; comparisons: (Docum
   const models = useMemo(() => runs.map(r => new Model(r.timeline, r.address)), [runs])
   const asked = (address: string) => Math.min(fromHash(new URL(address).hash, initial([0, 1]), 1).run, runs.length - 1)
   const [run, setRun] = useState(() => asked(location.href))
-  useEffect(() => {
-    const back = (e: HashChangeEvent) => setRun(asked(e.newURL)) // the page may have written its own since
-    addEventListener('hashchange', back)
-    return () => removeEventListener('hashchange', back)
-  }, [])
+  useEffect(() => listen(window, { hashchange: e => setRun(asked(e.newURL)) }), []) // the page may have written its own since
   const doc = useMemo(() => ({ ...runs[run].doc, comparison: comparisonOf(comparisons, run), scaling }), [runs, run])
   return <App key={run} doc={doc} runs={runs} models={models} run={run} />
 }
@@ -87,11 +84,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
     }, 250)
     return () => clearTimeout(id)
   }, [view])
-  useEffect(() => {
-    const back = (e: HashChangeEvent) => setView(fromHash(new URL(e.newURL).hash, begin, furthest))
-    addEventListener('hashchange', back)
-    return () => removeEventListener('hashchange', back)
-  }, [])
+  useEffect(() => listen(window, { hashchange: e => setView(fromHash(new URL(e.newURL).hash, begin, furthest)) }), [])
 
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const all = useMemo(() => arranged(model, view, shaded !== null), [model, view.sort, view.only, view.group, shaded !== null])

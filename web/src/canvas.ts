@@ -436,9 +436,10 @@ export class Canvas {
     }
     const above = pinnedEnd(s.strips), every = p.levels ? p.levels : Math.max(1, Math.ceil(12 / p.each))
     c.textBaseline = 'middle'
-    for (let k = first - first % every; k < end; k += every) {
+    for (let k = first - first % every, last = -Infinity; k < end; k += every) {
       const row = p.rows[p.levels ? 0 : k], middle = Math.max(top + k * p.each, p.levels ? above : -1e9) + p.each / 2, y = p.pinned ? middle : Math.max(middle, above + 6), marked = s.marked.includes(row)
-      if (!p.pinned && middle < above) continue
+      if (!p.pinned && middle < above || y < last + 11) continue // the first may stand lower than its row
+      last = y
       c.fillStyle = marked ? s.dark ? '#ffbf80' : '#8a3b00' : ink
       c.font = marked || p.pinned ? 'bold 12px system-ui, sans-serif' : '11px system-ui, sans-serif'
       c.textAlign = 'right'

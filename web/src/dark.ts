@@ -1,6 +1,7 @@
 // Whether the page is dark. What is printed never is.
 
 import { useEffect, useState } from 'preact/hooks'
+import { listen } from './listen'
 
 const wanted = matchMedia('(prefers-color-scheme: dark)')
 
@@ -12,15 +13,9 @@ export function useDark(): boolean {
   useEffect(() => {
     const set = () => setDark(wanted.matches && !printing)
     const before = () => { printing = true; set() }, after = () => { printing = false; set() }
-    wanted.addEventListener('change', set)
-    addEventListener('beforeprint', before)
-    addEventListener('afterprint', after)
+    const stops = [listen(wanted, { change: set }), listen(window, { beforeprint: before, afterprint: after })]
     set() // it may have changed since
-    return () => {
-      wanted.removeEventListener('change', set)
-      removeEventListener('beforeprint', before)
-      removeEventListener('afterprint', after)
-    }
+    return () => stops.forEach(stop => stop())
   }, [])
   return dark
 }

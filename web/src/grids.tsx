@@ -5,7 +5,7 @@ import { HeatMap } from './heatmap'
 import type { Model } from './model'
 import { more, type Grid } from './more'
 import { RankBars, type SectionProps } from './sections'
-import { bytes, time } from './units'
+import { bytes, together, time } from './units'
 
 // Ranks shows a time of every row: as bars, at places in a topology, or by call path (wanted activities alone).
 export function Ranks(p: SectionProps & { times: Float64Array; wanted: Uint8Array; counted: (m: Model) => Uint8Array; title: string; others?: Float64Array }) {
@@ -48,13 +48,7 @@ const writtenAcross = 8
 function GridPicture({ grid, times, title, write }: { grid: Grid; times: Map<number, number>; title: string; write: (v: number) => string }) {
   const { sizes, at } = grid, most = Math.max(...times.values(), 0) || 1
   const across = sizes[sizes.length - 1], down = sizes.length > 1 ? sizes[sizes.length - 2] : 1
-  const planes = new Map<string, number[][]>()
-  for (const place of at) {
-    const key = place.slice(1, Math.max(sizes.length - 1, 1)).join(', ')
-    const plane = planes.get(key)
-    if (plane) plane.push(place)
-    else planes.set(key, [place])
-  }
+  const planes = together(at, place => place.slice(1, Math.max(sizes.length - 1, 1)).join(', '))
   const shown = [...planes].slice(0, 64)
   return <figure class="grids">
     <figcaption>{title.replace(/, by row$/, ', by rank')} at its place in {grid.name}. <span class="scale"><i class="low" /> 0 <i class="high" /> {write(most)}</span>{planes.size > shown.length && ` The first ${shown.length} of ${planes.size} planes.`}</figcaption>

@@ -2,7 +2,7 @@
 
 import { h, Fragment, type ComponentChildren } from 'preact'
 import type { Look } from './model'
-import { count, share } from './units'
+import { count, together, share } from './units'
 
 // shown is how many looks of a class are shown, classesShown how many classes.
 const shown = 3, classesShown = 10
@@ -12,10 +12,8 @@ const least = 0.0005
 
 // Legend shows class after class, with its share of the time that is recorded, and in each what takes most. Find shows one alone.
 export function Legend({ looks, search, find, children }: { looks: Look[]; search: string; find?: (name: string) => void; children: ComponentChildren }) {
-  const classes = new Map<string, Look[]>()
-  for (const l of looks) classes.set(l.of, [...classes.get(l.of) ?? [], l])
   const sum = (all: Look[]) => all.reduce((s, l) => s + l.share, 0)
-  const order = [...classes].map(([name, all]) => ({ name, all, share: sum(all) })).sort((a, b) => b.share - a.share).filter(c => c.share >= least).slice(0, classesShown)
+  const order = [...together(looks, l => l.of)].map(([name, all]) => ({ name, all, share: sum(all) })).sort((a, b) => b.share - a.share).filter(c => c.share >= least).slice(0, classesShown)
   return <ul class="legend">{order.map(c => <li>
     <span class="faint">{c.all.length > 1 || c.all[0].name !== c.name ? c.name : ''} {share(c.share)}</span>
     {c.all.slice(0, shown).map(l => {

@@ -2,7 +2,7 @@
 
 import { indexAt, type Header, type Timeline } from './data'
 import { depths } from './levels'
-import { file } from './units'
+import { file, together } from './units'
 
 export type ColorBy = 'region' | 'class' | 'wait' | `counter:${string}`
 
@@ -210,14 +210,8 @@ export class Model {
 
   // devices returns the rows of each device.
   devices(): Map<string, number[]> {
-    const out = new Map<string, number[]>()
-    this.head.rows.forEach(({ rank, device }, r) => {
-      if (!device) return
-      const key = `${rank} ${device}`, of = out.get(key)
-      if (of) of.push(r)
-      else out.set(key, [r])
-    })
-    return out
+    const { rows } = this.head
+    return together(rows.flatMap(({ device }, r) => device ? [r] : []), r => `${rows[r].rank} ${rows[r].device}`)
   }
 
   // busyTimes returns when rows do something, in order of time; they may overlap.

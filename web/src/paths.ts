@@ -1,6 +1,7 @@
 // Call paths as trees: from the outermost call inwards, and from each region to its callers.
 
 import type { Model } from './model'
+import { together } from './units'
 
 // A Node is a call path, or several of which each calls the next alone: they are one row. Path is the innermost, or of a caller the
 // path with most of it.
@@ -32,8 +33,7 @@ export function timesOf(model: Model, sums: Float64Array, wanted: Uint8Array, co
 export function tree(model: Model, { own, metric: ownMetric }: Times): Node[] {
   const { paths } = model.head, all = own.slice(), metric = ownMetric.slice(), total = own.reduce((s, t) => s + t, 0)
   for (let p = paths.length - 1; p >= 0; p--) if (paths[p][0] >= 0) { all[paths[p][0]] += all[p]; metric[paths[p][0]] += metric[p] }
-  const children = new Map<number, number[]>()
-  paths.forEach(([parent], p) => { if (all[p] > 0 || metric[p] > 0) { const c = children.get(parent); if (c) c.push(p); else children.set(parent, [p]) } })
+  const children = together(paths.flatMap((_, p) => all[p] > 0 || metric[p] > 0 ? [p] : []), p => paths[p][0])
   const out: Node[] = []
   const visit = (parent: number, depth: number) => {
     for (const p of (children.get(parent) ?? []).sort((a, b) => all[b] - all[a] || a - b)) {

@@ -2,6 +2,7 @@
 
 import { deviceName } from './described'
 import type { Model } from './model'
+import { together } from './units'
 import type { View } from './view'
 
 // What rows are of: those of a process itself, its further threads, streams of devices.
@@ -40,10 +41,7 @@ export function arranged(model: Model, view: View, all: boolean): number[] {
   const called = model.called()
   const order = sorted(model, view.sort).filter(r => all || called[r]), some = order.filter(r => !view.only || kindOf(model, r) === view.only), wanted = some.length ? some : order
   const { group } = view
-  if (!group) return wanted
-  const groups = new Map<string, number[]>()
-  for (const r of wanted) { const g = groupOf(model, group, r), of = groups.get(g); if (of) of.push(r); else groups.set(g, [r]) }
-  return [...groups.values()].flat()
+  return group ? [...together(wanted, r => groupOf(model, group, r)).values()].flat() : wanted
 }
 
 function sorted(model: Model, sort: View['sort']): number[] {

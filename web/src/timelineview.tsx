@@ -43,11 +43,7 @@ const least = 240
 // useRoom returns how high a timeline may be, px.
 function useRoom(part: number): number {
   const [room, setRoom] = useState(innerHeight * part)
-  useEffect(() => {
-    const set = () => setRoom(innerHeight * part)
-    addEventListener('resize', set)
-    return () => removeEventListener('resize', set)
-  }, [part])
+  useEffect(() => listen(window, { resize: () => setRoom(innerHeight * part) }), [part])
   return Math.max(Math.round(room), least)
 }
 

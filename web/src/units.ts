@@ -75,3 +75,10 @@ export function grain(length: number): number {
 
 // file shows the last part of a path; the whole stands in titles.
 export function file(path: string): string { return path.slice(path.lastIndexOf('/') + 1) || path }
+
+// together groups what has the same key, in the order in which keys come.
+export function together<K, T>(all: Iterable<T>, key: (x: T) => K): Map<K, T[]> {
+  const out = new Map<K, T[]>()
+  for (const x of all) { const k = key(x), of = out.get(k); if (of) of.push(x); else out.set(k, [x]) }
+  return out
+}
