@@ -193,13 +193,17 @@ func (d *defReader) build(rec rawRecord, r *record, err error) {
 // compare notes that an identifier is defined again: alike, which changes nothing, or as something else.
 func (d *defReader) compare(rec rawRecord, id identifier, first bool) {
 	as, twice := d.twice[id]
-	switch said := fmt.Sprintf("%s %d", definitionRecords()[rec.id].name, id.ref); {
-	case !twice:
-	case first:
+	if !twice {
+		return
+	}
+	if first {
 		d.twice[id] = append([]byte{rec.id}, rec.payload...)
-	case len(as) > 0 && as[0] == rec.id && bytes.Equal(as[1:], rec.payload):
+		return
+	}
+	said := fmt.Sprintf("%s %d", definitionRecords()[rec.id].name, id.ref)
+	if len(as) > 0 && as[0] == rec.id && bytes.Equal(as[1:], rec.payload) {
 		d.note(trace.CodeRedundantRecord, said+", defined again")
-	default:
+	} else {
 		d.note(trace.CodeDuplicateDefinition, said)
 	}
 }

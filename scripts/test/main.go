@@ -35,13 +35,17 @@ func main() {
 // environment is that of tests: unless it says otherwise, temporary files lie in a file system in memory (what go builds stays on the
 // disk), and garbage is collected later, as small heaps are collected often.
 func environment(memory string) []string {
-	list := []string{"GOGC=400"}
-	if f, err := os.CreateTemp(memory, "test-"); err == nil && os.Getenv("TMPDIR") == "" {
-		f.Close()
-		os.Remove(f.Name())
-		list = append(list, "GOTMPDIR="+os.TempDir(), "TMPDIR="+memory)
+	list := append([]string{"GOGC=400"}, os.Environ()...)
+	if os.Getenv("TMPDIR") != "" {
+		return list
 	}
-	return append(list, os.Environ()...)
+	f, err := os.CreateTemp(memory, "test-")
+	if err != nil { // there is no such file system
+		return list
+	}
+	f.Close()
+	os.Remove(f.Name())
+	return append([]string{"GOTMPDIR=" + os.TempDir(), "TMPDIR=" + memory}, list...)
 }
 
 // An event is a line of go test -json: see go doc test2json.

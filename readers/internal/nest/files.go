@@ -12,7 +12,7 @@ const longName = 24
 // FileNames returns short names that tell files apart: without folders and endings, of long ones the end; of equal ones all but the first
 // have a number.
 func FileNames(paths []string) []string {
-	out, taken := make([]string, len(paths)), make(map[string]bool)
+	out, taken, number := make([]string, len(paths)), make(map[string]bool), make(map[string]int) // the latest of a name
 	for i, p := range paths {
 		base := filepath.Base(p)
 		if stem, _, _ := strings.Cut(base, "."); stem != "" {
@@ -22,8 +22,9 @@ func FileNames(paths []string) []string {
 			base = "…" + string(r[len(r)-longName+1:])
 		}
 		name := base
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s (%d)", base, n)
+		for taken[name] {
+			number[base]++
+			name = fmt.Sprintf("%s (%d)", base, number[base]+1)
 		}
 		out[i], taken[name] = name, true
 	}
