@@ -3,12 +3,13 @@ package stragglers
 import (
 	"math"
 	"slices"
+
 	"tracekit/document/training"
 )
 
 // A bubbles holds the time in which nothing runs, by stage: sums over steps and data-parallel ranks.
 type bubbles struct {
-	*replayer
+	*run
 	total   []float64
 	ideal   []float64 // of one step
 	warm    []float64
@@ -25,13 +26,13 @@ type interval struct {
 
 // newBubbles replays all steps, as recorded and once with equal durations, and finds when nothing runs.
 func newBubbles(r *replayer) *bubbles {
-	b := &bubbles{replayer: r, total: make([]float64, r.stages), ideal: make([]float64, r.stages), warm: make([]float64, r.stages),
+	b := &bubbles{run: r.newRun(), total: make([]float64, r.stages), ideal: make([]float64, r.stages), warm: make([]float64, r.stages),
 		cool: make([]float64, r.stages), nodes: make([][]int, len(r.ranks))}
 	for n, w := range r.by {
 		b.nodes[w] = append(b.nodes[w], n)
 	}
 	for s := range r.steps {
-		length := r.replay(r.took[s])
+		length := b.replay(r.took[s])
 		for w := range b.nodes {
 			idle, _, _ := b.idle(w, r.took[s], length)
 			b.total[w%r.stages] += idle
@@ -41,7 +42,7 @@ func newBubbles(r *replayer) *bubbles {
 	for n, k := range r.kind {
 		equal[n] = r.equal[k]
 	}
-	length := r.replay(equal)
+	length := b.replay(equal)
 	for w := range b.nodes {
 		idle, warm, cool := b.idle(w, equal, length)
 		s := w % r.stages

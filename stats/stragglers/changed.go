@@ -19,18 +19,20 @@ func (m *Model) Changed(c Change) trace.Source {
 		text: make(map[string]trace.StringID)}
 	at := 0.0
 	n := len(r.kind)
-	for _, took := range r.taken(keep) {
+	x, kept := r.newRun(), r.kept(keep)
+	for step := range r.took {
+		took := x.taken(step, kept)
 		start, end := make([]int64, n), make([]int64, n)
-		length := r.replay(took)
+		length := x.replay(took)
 		for i := range n {
 			begin := 0.0
 			for _, k := range r.follows[i] {
-				begin = max(begin, r.ends[k])
+				begin = max(begin, x.ends[k])
 			}
 			if r.kind[i].computes() { // which may have waited for those that it computes with
-				begin = r.ends[i] - took[i]
+				begin = x.ends[i] - took[i]
 			}
-			start[i], end[i] = int64(math.Round(at+begin)), int64(math.Round(at+r.ends[i]))
+			start[i], end[i] = int64(math.Round(at+begin)), int64(math.Round(at+x.ends[i]))
 			end[i] = max(start[i], end[i])
 		}
 		s.start, s.end = append(s.start, start), append(s.end, end)

@@ -110,7 +110,7 @@ func (b *assembly) ways(ranks []*ranked) error {
 
 // chunked gives the last n operations, the computations of a step, their chunks. It adds the messages of the step: a receive and a send of
 // each computation, which take no time at the ends of the model, where there are none.
-func (b *assembly) chunked(at coordinate, n int, calls []call, seq *[kinds]uint64) {
+func (b *maker) chunked(at coordinate, n int, calls []call, seq *[kinds]uint64) {
 	base := len(b.ops) - n
 	var messages [kinds][]*call
 	for i := range calls {

@@ -58,7 +58,7 @@ func (m *Model) Sized() (without []string, err error) {
 
 func (m *Model) curve(to float64, c Change, grows func(r *replayer, step, n int) float64) (lines []Line, replays int) {
 	r, keep := m.changed(c)
-	s := &stretcher{replayer: r, keep: keep, grows: grows, growth: make([]float64, len(r.kind)), messages: make([]float64, len(r.kind))}
+	s := &stretcher{run: r.newRun(), kept: r.kept(keep), grows: grows, growth: make([]float64, len(r.kind)), messages: make([]float64, len(r.kind))}
 	first := s.at(0)
 	if to <= 0 {
 		to = 1
@@ -90,8 +90,8 @@ func (l Line) at(x float64) float64 { return l.Base + l.Slope*x }
 //	grows says how much longer a communication is for each unit of x
 //	growth[n] is how much longer the longest path to the end of node n is, messages[n] how many messages and collectives it has
 type stretcher struct {
-	*replayer
-	keep             func(n int) bool
+	*run
+	kept             []bool
 	grows            func(r *replayer, step, n int) float64
 	growth, messages []float64
 	replays          int
@@ -100,7 +100,8 @@ type stretcher struct {
 // at returns the line of the longest paths at an x.
 func (s *stretcher) at(x float64) (l Line) {
 	s.replays++
-	for step, took := range s.taken(s.keep) {
+	for step := range s.took {
+		took := s.taken(step, s.kept)
 		length, growth, messages := 0.0, 0.0, 0.0
 		for _, unit := range s.units {
 			latest, most, count := 0.0, 0.0, 0.0

@@ -3,7 +3,9 @@ package stragglers
 import (
 	"math"
 	"slices"
+
 	"tracekit/document/training"
+	"tracekit/stats/numbers"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -94,18 +96,18 @@ func (r *replayer) judge(workers []training.Worker) {
 func spread(all [][]float64) float64 {
 	var away []float64
 	for _, v := range all {
-		m := median(slices.Clone(v))
+		m := numbers.Median(slices.Clone(v))
 		for _, x := range v {
 			away = append(away, math.Abs(x-m))
 		}
 	}
 	const normal = 1.4826 // standard deviations of a normal distribution per median deviation
-	return normal * median(away)
+	return normal * numbers.Median(away)
 }
 
 func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float64) {
 	w.Excess = mean(v)
-	middle := median(slices.Clone(v))
+	middle := numbers.Median(slices.Clone(v))
 	random := 0
 	for _, x := range v {
 		if x-middle > far {
@@ -114,7 +116,7 @@ func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float6
 	}
 	found := func(pattern string, odds float64) { w.Pattern, w.Odds = pattern, &odds }
 	if at, odds := change(v); odds*workers < sure {
-		before, after := median(slices.Clone(v[:at])), median(slices.Clone(v[at:]))
+		before, after := numbers.Median(slices.Clone(v[:at])), numbers.Median(slices.Clone(v[at:]))
 		if step := int64(r.steps[at]); math.Abs(after-before) >= large && max(before, after) >= large {
 			w.Step, w.Before, w.After = &step, &before, &after
 			if w.Slow = at; after > before {

@@ -242,7 +242,7 @@ func newJob(ops []op, unknown int, tick float64) (*job, error) {
 	like := usual(steps)
 	j.learn(like, tick)
 	for _, ops := range steps {
-		j.step(ops, tick)
+		j.add(j.step(ops, tick))
 	}
 	if len(j.steps) == 0 {
 		return nil, &MissingError{"data-parallel ranks do not do the same in any step" + unlike(like)}
@@ -379,31 +379,49 @@ func (j *job) learn(ops []op, tick float64) {
 	}
 }
 
-// step adds a step, whose operations are in order of dp, stage, kind and seq.
-func (j *job) step(ops []op, tick float64) {
-	first := begin(ops)
-	at := func(t int64) float64 { return float64(t-first) * tick }
+// A recordedStep is one whose operations are those of the template.
+type recordedStep struct {
+	number            uint64
+	begins            int64
+	start, end, bytes []float64 // by node
+	ranks             []uint32  // by worker
+}
+
+// step returns a step, whose operations are in order of dp, stage, kind and seq; nil if they are not those of the template.
+func (j *job) step(ops []op, tick float64) *recordedStep {
 	if len(ops) != j.dps*len(j.template) {
-		j.leftOut++
-		return
+		return nil
 	}
-	start, end, bytes := make([]float64, len(ops)), make([]float64, len(ops)), make([]float64, len(ops))
+	n := len(ops)
+	s := &recordedStep{ops[0].step, begin(ops), make([]float64, n), make([]float64, n), make([]float64, n), slices.Clone(j.ranks)}
+	at := func(t int64) float64 { return float64(t-s.begins) * tick }
 	for i := range ops {
 		o, n := &ops[i], &j.template[i%len(j.template)]
 		if o.dp != j.dpNumbers[i/len(j.template)] || o.stage != j.stageNumber[n.stage] || o.kind != n.kind || o.seq != n.seq {
-			j.leftOut++
-			return
+			return nil
 		}
-		start[i], end[i], bytes[i] = at(o.start), at(o.end), -1
+		s.start[i], s.end[i], s.bytes[i] = at(o.start), at(o.end), -1
 		if o.sized {
-			bytes[i] = float64(o.bytes)
+			s.bytes[i] = float64(o.bytes)
 		}
-		if w := &j.ranks[i/len(j.template)*j.stages+n.stage]; *w == none {
+		if w := &s.ranks[i/len(j.template)*j.stages+n.stage]; *w == none {
 			*w = o.rank
 		}
 	}
-	j.steps = append(j.steps, ops[0].step)
-	j.start, j.end, j.bytes, j.begins = append(j.start, start), append(j.end, end), append(j.bytes, bytes), append(j.begins, first)
+	return s
+}
+
+// add adds a step, nil for one that is left out.
+func (j *job) add(s *recordedStep) {
+	if s == nil {
+		j.leftOut++
+		return
+	}
+	if len(j.steps) == 0 {
+		j.ranks = s.ranks
+	}
+	j.steps, j.begins = append(j.steps, s.number), append(j.begins, s.begins)
+	j.start, j.end, j.bytes = append(j.start, s.start), append(j.end, s.end), append(j.bytes, s.bytes)
 }
 
 // worker returns the worker of a node.

@@ -47,7 +47,7 @@ func TestCircle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = newReplayer(j)
+	_, err = newReplayer(j, 1)
 	if missing := new(MissingError); !errors.As(err, &missing) {
 		t.Error(err)
 	}

@@ -50,7 +50,7 @@ func (r *replayer) newPair() *pair {
 	if err != nil {
 		return nil
 	}
-	p.replayer = *framed(&j, g)
+	p.replayer = *framed(&j, g, r.jobs)
 	return p
 }
 
@@ -59,16 +59,15 @@ func (r *replayer) lengthsOf(g group) []float64 {
 	if g.by != byDP || r.pair == nil {
 		return r.lengths(func(n int) bool { return r.numberOf(g.by, int(r.by[n])) == g.number })
 	}
-	n, took := len(r.template), make([]float64, len(r.pair.kind))
-	for i, k := range r.pair.kind {
-		took[i] = r.equal[k]
-	}
-	out := make([]float64, len(r.took))
-	for s := range out {
-		for lane, row := range r.pair.rows[g.number] {
-			copy(took[lane*n:(lane+1)*n], r.took[s][row*n:])
+	n, out := len(r.template), make([]float64, len(r.took))
+	r.pair.each(func(x *run, s int) {
+		for i, k := range x.kind {
+			x.own[i] = r.equal[k]
 		}
-		out[s] = r.pair.replay(took)
-	}
+		for lane, row := range r.pair.rows[g.number] {
+			copy(x.own[lane*n:(lane+1)*n], r.took[s][row*n:])
+		}
+		out[s] = x.replay(x.own)
+	})
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -69,7 +68,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	}
 	about, marks := notes(ranks, groups, g, world), ranks[0].marks
 	b.order(ranks)
-	j, err := b.job(1e9 / float64(d.Clock.Resolution))
+	j, err := b.job(ctx, jobs, 1e9/float64(d.Clock.Resolution))
 	switch {
 	case errors.Is(err, ErrNoJob):
 		return nil, &MissingError{"data-parallel ranks do not do the same in any step"}
@@ -181,7 +180,7 @@ type instance struct {
 //	met says when the members of each collective begin and leave it
 //	both tells that two stages send each other messages of both ways
 //	coupled[w] leads to the first worker with which worker w computes together: none begins before all others of them can
-//	ranks are those in the grid, in order of their workers; ops the operations of one step
+//	ranks are those in the grid, in order of their workers; numbers those of the steps
 type assembly struct {
 	*grid
 	groups  []processGroup
@@ -190,6 +189,12 @@ type assembly struct {
 	chunks  int // of the model, that a stage has
 	both    bool
 	ranks   []*ranked
+	numbers []uint64
+}
+
+// A maker makes the operations of a step at a time: all of a long job are much more than what they are made of.
+type maker struct {
+	*assembly
 	ops     []op
 	windows [][2]int64 // of the calls of a step of a rank: while they keep computations waiting
 }
@@ -331,42 +336,41 @@ var phaseKinds = [...]kind{unnamed: forwardCompute, forward: forwardCompute, bac
 func (b *assembly) order(ranks []*ranked) {
 	b.ranks = slices.DeleteFunc(ranks, func(r *ranked) bool { _, ok := b.at[r.rank]; return !ok })
 	slices.SortFunc(b.ranks, func(x, y *ranked) int { return cmp.Compare(b.worker(b.at[x.rank]), b.worker(b.at[y.rank])) })
-}
-
-// steps returns the operations of the steps for which a function holds, in the order of compareOps. Those of a step are valid until the
-// next one: all of a long job are much more than what they are made of.
-func (b *assembly) steps(wanted func(step uint64) bool) iter.Seq[[]op] {
-	var numbers []uint64
 	for _, r := range b.ranks {
 		for _, p := range r.parts {
-			numbers = append(numbers, r.stepOf(p))
+			b.numbers = append(b.numbers, r.stepOf(p))
 		}
-		slices.Sort(numbers)
-		numbers = slices.Compact(numbers)
+		slices.Sort(b.numbers)
+		b.numbers = slices.Compact(b.numbers)
 	}
-	return func(yield func([]op) bool) {
-		next := make([]int, len(b.ranks)) // in parts
-		for _, step := range numbers {
-			is := wanted(step)
-			b.ops = b.ops[:0]
-			for i, r := range b.ranks {
-				from := len(b.ops)
-				for ; next[i] < len(r.parts) && r.stepOf(r.parts[next[i]]) == step; next[i]++ {
-					if is {
-						b.step(r, r.parts[next[i]])
-					}
-				}
-				slices.SortFunc(b.ops[from:], compareOps)
-			}
-			if is && !yield(b.ops) {
-				return
-			}
+}
+
+// each visits the operations of steps, several steps at a time: the i-th of a list of numbers, whose operations are in the order of
+// compareOps and valid during the visit.
+func (b *assembly) each(ctx context.Context, jobs int, numbers []uint64, visit func(i int, ops []op)) error {
+	_, err := engine.Fold(ctx, jobs, len(numbers), func() *maker { return &maker{assembly: b} }, func(m *maker, i int) error {
+		visit(i, m.operations(numbers[i]))
+		return nil
+	}, func(m, _ *maker) *maker { return m })
+	return err
+}
+
+// operations returns those of a step, valid until the next.
+func (b *maker) operations(step uint64) []op {
+	b.ops = b.ops[:0]
+	for _, r := range b.ranks {
+		from := len(b.ops)
+		at, _ := slices.BinarySearchFunc(r.parts, step, func(p part, step uint64) int { return cmp.Compare(r.stepOf(p), step) })
+		for ; at < len(r.parts) && r.stepOf(r.parts[at]) == step; at++ {
+			b.step(r, r.parts[at])
 		}
+		slices.SortFunc(b.ops[from:], compareOps)
 	}
+	return b.ops
 }
 
 // step makes the operations of a step of a rank. Its first computation may wait for calls of the step before.
-func (b *assembly) step(r *ranked, p part) {
+func (b *maker) step(r *ranked, p part) {
 	at, computations, calls := b.at[r.rank], r.computations[p.computations[0]:p.computations[1]], r.calls[p.calls[0]:p.calls[1]]
 	var seq [kinds]uint64
 	add := func(k kind, start, end int64, batch uint32, bytes uint64) {
@@ -458,13 +462,11 @@ func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// majority returns the steps that are most alike in what their workers do, and how many others there are.
-func (b *assembly) majority() (kept map[uint64]bool, leftOut int) {
-	sums, counts := make(map[uint64]uint64), make(map[uint64]int) // by step; by sum
-	var best uint64
-	h := fnv.New64a()
-	for ops := range b.steps(func(uint64) bool { return true }) {
-		h.Reset()
+// majority returns the numbers of the steps that are most alike in what their workers do.
+func (b *assembly) majority(ctx context.Context, jobs int) (kept []uint64, err error) {
+	sums, counts := make([]uint64, len(b.numbers)), make(map[uint64]int) // by step; by sum
+	if err := b.each(ctx, jobs, b.numbers, func(i int, ops []op) {
+		h := fnv.New64a()
 		var raw [12]byte
 		for i := range ops {
 			binary.LittleEndian.PutUint32(raw[:], ops[i].dp)
@@ -472,37 +474,48 @@ func (b *assembly) majority() (kept map[uint64]bool, leftOut int) {
 			binary.LittleEndian.PutUint32(raw[8:], uint32(ops[i].kind))
 			h.Write(raw[:])
 		}
-		sum := h.Sum64()
-		sums[ops[0].step] = sum
+		sums[i] = h.Sum64()
+	}); err != nil {
+		return nil, err
+	}
+	var best uint64
+	for _, sum := range sums {
 		counts[sum]++
 	}
-	for _, step := range slices.Sorted(maps.Keys(sums)) {
-		if s := sums[step]; counts[s] > counts[best] {
-			best = s
+	for _, sum := range sums {
+		if counts[sum] > counts[best] {
+			best = sum
 		}
 	}
-	kept = make(map[uint64]bool)
-	for step, s := range sums {
-		if kept[step] = s == best; s != best {
-			leftOut++
+	for i, sum := range sums {
+		if sum == best {
+			kept = append(kept, b.numbers[i])
 		}
 	}
-	return kept, leftOut
+	return kept, nil
 }
 
 // job makes the job of the steps that are most alike.
-func (b *assembly) job(tick float64) (*job, error) {
-	kept, leftOut := b.majority()
-	j := &job{lanes: 1, leftOut: leftOut}
-	for ops := range b.steps(func(step uint64) bool { return kept[step] }) {
-		if j.template == nil { // the workers of all steps are the same
-			if err := j.find(ops); err != nil {
-				return nil, err
-			}
-			ops = j.whole(ops)
-			j.learn(ops, tick)
-		}
-		j.step(j.whole(ops), tick)
+func (b *assembly) job(ctx context.Context, jobs int, tick float64) (*job, error) {
+	kept, err := b.majority(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{lanes: 1, leftOut: len(b.numbers) - len(kept)}
+	if len(kept) == 0 {
+		return j, j.known()
+	}
+	first := (&maker{assembly: b}).operations(kept[0]) // the workers of all steps are the same
+	if err := j.find(first); err != nil {
+		return nil, err
+	}
+	j.learn(j.whole(first), tick)
+	steps := make([]*recordedStep, len(kept))
+	if err := b.each(ctx, jobs, kept, func(i int, ops []op) { steps[i] = j.step(j.whole(ops), tick) }); err != nil {
+		return nil, err
+	}
+	for _, s := range steps {
+		j.add(s)
 	}
 	return j, j.known()
 }

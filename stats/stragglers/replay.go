@@ -1,8 +1,11 @@
 package stragglers
 
 import (
-	"iter"
+	"context"
 	"slices"
+
+	"tracekit/engine"
+	"tracekit/stats/numbers"
 )
 
 // mostBackward is how far below 0, in ns, a transfer may be; less is of clocks that disagree, and counts as 0.
@@ -13,13 +16,12 @@ const mostBackward = 10e6
 //	took[s][n] is what node n takes in step s: the duration of a computation, the transfer of a communication
 //	equal[k] is what each operation of a kind takes where all are equal
 //	joint[n] tells that node n communicates with others; slower is by how much longer such take: each, and each byte, in ns
-//	ends are those of each node in the last replay
 type replayer struct {
 	*job
 	*graph
+	jobs  int // how many steps are replayed at a time
 	took  [][]float64
 	equal [kinds]float64
-	ends  []float64
 	kind  []kind  // by node
 	by    []int32 // by node: its worker
 	joint []bool
@@ -31,44 +33,50 @@ type replayer struct {
 	pair   *pair       // nil: there is none
 }
 
-func newReplayer(j *job) (*replayer, error) {
+func newReplayer(j *job, jobs int) (*replayer, error) {
 	g, err := newGraph(j)
 	if err != nil {
 		return nil, err
 	}
-	r := framed(j, g)
-	n := len(r.kind)
+	r := framed(j, g, jobs)
 	r.took = make([][]float64, len(j.steps))
-	for s := range j.steps {
-		r.took[s] = make([]float64, n)
-		for _, unit := range g.units {
-			latest := j.start[s][unit[0]]
-			for _, i := range unit[1:] {
-				latest = max(latest, j.start[s][i])
-			}
-			for _, i := range unit {
-				if r.kind[i].computes() { // which those of other workers may hold up, but not lengthen
-					r.took[s][i] = j.end[s][i] - j.start[s][i]
-					continue
-				}
-				v := j.end[s][i] - latest
-				j.backward = j.backward || v < 0 && r.joint[i]
-				if v < -mostBackward {
-					v = 0
-				}
-				r.took[s][i] = v
-			}
-		}
-	}
+	backward := make([]bool, len(j.steps))
+	r.each(func(_ *run, s int) { r.took[s], backward[s] = r.recorded(s) })
+	j.backward = j.backward || slices.Contains(backward, true)
 	r.equalize()
 	r.pair = r.newPair()
 	return r, nil
 }
 
+// recorded returns what nodes take in a step as recorded, and whether clocks contradict each other.
+func (r *replayer) recorded(s int) (took []float64, backward bool) {
+	start, end := r.start[s], r.end[s]
+	took = make([]float64, len(r.kind))
+	for _, unit := range r.units {
+		latest := start[unit[0]]
+		for _, i := range unit[1:] {
+			latest = max(latest, start[i])
+		}
+		for _, i := range unit {
+			if r.kind[i].computes() { // which those of other workers may hold up, but not lengthen
+				took[i] = end[i] - start[i]
+				continue
+			}
+			v := end[i] - latest
+			backward = backward || v < 0 && r.joint[i]
+			if v < -mostBackward {
+				v = 0
+			}
+			took[i] = v
+		}
+	}
+	return took, backward
+}
+
 // framed returns a replayer that does not know yet what nodes take.
-func framed(j *job, g *graph) *replayer {
+func framed(j *job, g *graph, jobs int) *replayer {
 	n := len(j.template) * j.dps
-	r := &replayer{job: j, graph: g, ends: make([]float64, n), kind: make([]kind, n), by: make([]int32, n), joint: make([]bool, n)}
+	r := &replayer{job: j, graph: g, jobs: jobs, kind: make([]kind, n), by: make([]int32, n), joint: make([]bool, n)}
 	for i := range n {
 		r.kind[i], r.by[i] = j.template[i%len(j.template)].kind, int32(j.worker(i))
 		if r.kind[i] == optimizer {
@@ -90,94 +98,105 @@ func framed(j *job, g *graph) *replayer {
 
 // equalize finds what operations take where all are equal: computations the mean of their kind, communications the median.
 func (r *replayer) equalize() {
-	var values [kinds][]float64
-	for s := range r.took {
-		for i, v := range r.took[s] {
-			values[r.kind[i]] = append(values[r.kind[i]], v)
+	var sums [kinds]float64
+	var counts [kinds]int
+	var communications [kinds][]float64
+	for _, took := range r.took {
+		for i, v := range took {
+			k := r.kind[i]
+			counts[k]++
+			if k.computes() {
+				sums[k] += v
+			} else {
+				communications[k] = append(communications[k], v)
+			}
 		}
 	}
-	for k, v := range values {
+	for k := range kinds {
 		switch {
-		case len(v) == 0:
-		case kind(k).computes():
-			sum := 0.0
-			for _, x := range v {
-				sum += x
-			}
-			r.equal[k] = sum / float64(len(v))
+		case counts[k] == 0:
+		case k.computes():
+			r.equal[k] = sums[k] / float64(counts[k])
 		default:
-			r.equal[k] = median(v)
+			r.equal[k] = numbers.Median(communications[k])
 		}
 	}
 }
 
-// median returns the median of values, which it sorts.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
+// A run is the replay of one step at a time: own[n] is what node n takes in a changed step, ends[n] when it ends.
+type run struct {
+	*replayer
+	own, ends []float64
+}
+
+func (r *replayer) newRun() *run {
+	return &run{r, make([]float64, len(r.kind)), make([]float64, len(r.kind))}
+}
+
+// each visits all steps, several at a time.
+func (r *replayer) each(visit func(x *run, s int)) {
+	_, err := engine.Fold(context.Background(), r.jobs, len(r.steps), r.newRun, func(x *run, s int) error {
+		visit(x, s)
+		return nil
+	}, func(x, _ *run) *run { return x })
+	if err != nil { // a panic of visit, which comes from another goroutine
+		panic(err)
 	}
-	slices.Sort(v)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // replay replays a step in which each node takes a time, and returns its length.
-func (r *replayer) replay(took []float64) float64 {
-	for _, unit := range r.units {
+func (x *run) replay(took []float64) float64 {
+	for _, unit := range x.units {
 		latest := 0.0
 		for _, i := range unit {
-			for _, k := range r.follows[i] {
-				latest = max(latest, r.ends[k])
+			for _, k := range x.follows[i] {
+				latest = max(latest, x.ends[k])
 			}
 		}
 		for _, i := range unit {
-			r.ends[i] = latest + took[i]
+			x.ends[i] = latest + took[i]
 		}
 	}
 	length := 0.0
-	for _, i := range r.final {
-		length = max(length, r.ends[i])
+	for _, i := range x.final {
+		length = max(length, x.ends[i])
 	}
 	return length
 }
 
 // lengths returns the length of each step in which the nodes that are kept take what is recorded, and others what equal ones take.
 func (r *replayer) lengths(keep func(n int) bool) []float64 {
-	out := make([]float64, 0, len(r.took))
-	for _, took := range r.taken(keep) {
-		out = append(out, r.replay(took))
-	}
+	kept := r.kept(keep)
+	out := make([]float64, len(r.took))
+	r.each(func(x *run, s int) { out[s] = x.replay(x.taken(s, kept)) })
 	return out
 }
 
-// taken returns what nodes take in each step: those that are kept what is recorded, others what equal ones take. A step's values are valid
-// until the next one.
-func (r *replayer) taken(keep func(n int) bool) iter.Seq2[int, []float64] {
-	return func(yield func(int, []float64) bool) {
-		kept, took := make([]bool, len(r.kind)), make([]float64, len(r.kind))
-		for i, k := range r.kind {
-			kept[i], took[i] = keep(i), r.equal[k]
+// kept returns for which nodes a function holds.
+func (r *replayer) kept(keep func(n int) bool) []bool {
+	kept := make([]bool, len(r.kind))
+	for n := range kept {
+		kept[n] = keep(n)
+	}
+	return kept
+}
+
+// taken returns what nodes take in a step: those that are kept what is recorded, others what equal ones take. It is valid until the next one.
+func (x *run) taken(s int, kept []bool) []float64 {
+	took := x.took[s]
+	for i, k := range kept {
+		if x.own[i] = x.equal[x.kind[i]]; k {
+			x.own[i] = took[i]
 		}
-		for s := range r.took {
-			for i, k := range kept {
-				if k {
-					took[i] = r.took[s][i]
-				}
-			}
-			if r.slower.latency > 0 || r.slower.perByte > 0 {
-				for i, k := range kept {
-					if !k {
-						took[i] = r.equal[r.kind[i]]
-					}
-					if r.joint[i] {
-						took[i] += r.slower.latency + r.slower.perByte*r.size(s, i)
-					}
-				}
-			}
-			if !yield(s, took) {
-				return
+	}
+	if x.slower.latency > 0 || x.slower.perByte > 0 {
+		for i, joint := range x.joint {
+			if joint {
+				x.own[i] += x.slower.latency + x.slower.perByte*x.size(s, i)
 			}
 		}
 	}
+	return x.own
 }
 
 // size returns how many bytes a node of a step communicates, 0 if that is not recorded.

@@ -93,7 +93,7 @@ func open(ctx context.Context, src trace.Source, jobs int) (*job, *replayer, err
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := newReplayer(j)
+	r, err := newReplayer(j, jobs)
 	return j, r, err
 }
 
@@ -257,9 +257,6 @@ func Slowest(n int, share float64) int { return min(n, max(1, int(share*float64(
 
 // without tells of each node whether it is kept as recorded where some workers are as fast as the others.
 func (r *replayer) without(workers []int) func(n int) bool {
-	slow := make([]bool, len(r.ranks))
-	for _, w := range workers {
-		slow[w] = true
-	}
+	slow := r.are(workers)
 	return func(n int) bool { return !slow[r.by[n]] }
 }

@@ -3,10 +3,10 @@ package stragglers
 import (
 	"cmp"
 	"context"
-	"iter"
 	"math"
 	"slices"
 
+	"tracekit/stats/numbers"
 	"tracekit/trace"
 )
 
@@ -38,10 +38,8 @@ func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 		r.rebalance()
 	}
 	if c.Replace > 0 {
-		took := make([][]float64, 0, len(r.took))
-		for step := range r.mended(r.slowest(Slowest(len(r.ranks), c.Replace))) {
-			took = append(took, slices.Clone(step))
-		}
+		slow, took := r.are(r.slowest(Slowest(len(r.ranks), c.Replace))), make([][]float64, len(r.took))
+		r.each(func(x *run, s int) { took[s] = slices.Clone(x.mended(s, slow)) })
 		r.took = took
 	}
 	r.slower.latency, r.slower.perByte = c.Latency, c.PerByte
@@ -83,26 +81,25 @@ func (r *replayer) slowest(n int) []int {
 	return workers[:n]
 }
 
-// mended returns what nodes take if some workers compute as long as their peers: each operation the median of what it takes in the step on
-// other data-parallel ranks that are not mended themselves, or, if all are, on all; on the only one what equal ones take. A step's values
-// are valid until the next one.
-func (r *replayer) mended(workers []int) iter.Seq[[]float64] {
-	slow := make([]bool, len(r.ranks))
+// mended returns what nodes take in a step if some workers compute as long as their peers: each operation the median of what it takes in
+// the step on other data-parallel ranks that are not mended themselves, or, if all are, on all; on the only one what equal ones take. It is
+// valid until the next one.
+func (x *run) mended(s int, slow []bool) []float64 {
+	copy(x.own, x.took[s])
+	theirs := make([]float64, 0, x.dps)
+	for at := range x.template {
+		x.mend(at, slow, x.took[s], x.own, theirs)
+	}
+	return x.own
+}
+
+// are marks some workers.
+func (r *replayer) are(workers []int) []bool {
+	marked := make([]bool, len(r.ranks))
 	for _, w := range workers {
-		slow[w] = true
+		marked[w] = true
 	}
-	return func(yield func([]float64) bool) {
-		out, theirs := make([]float64, len(r.kind)), make([]float64, 0, r.dps)
-		for _, took := range r.took {
-			copy(out, took)
-			for at := range r.template {
-				r.mend(at, slow, took, out, theirs)
-			}
-			if !yield(out) {
-				return
-			}
-		}
-	}
+	return marked
 }
 
 // mend mends an operation of the template on slow workers; theirs is memory for one of each data-parallel rank.
@@ -126,7 +123,7 @@ func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64) {
 	}
 	peers := r.equal[r.kind[at]]
 	if len(theirs) > 0 {
-		peers = median(theirs)
+		peers = numbers.Median(theirs)
 	}
 	for n := at; n < len(r.kind); n += len(r.template) {
 		if slow[r.by[n]] {
@@ -137,11 +134,9 @@ func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64) {
 
 // whenMended returns the mean length of a step, in ns, if some workers compute as long as their peers.
 func (r *replayer) whenMended(workers []int) int64 {
-	sum := 0.0
-	for took := range r.mended(workers) {
-		sum += r.replay(took)
-	}
-	return int64(math.Round(sum / float64(max(1, len(r.took)))))
+	slow, lengths := r.are(workers), make([]float64, len(r.took))
+	r.each(func(x *run, s int) { lengths[s] = x.replay(x.mended(s, slow)) })
+	return int64(math.Round(mean(lengths)))
 }
 
 // rebalance scales computations, so that those of a type take equally long in the mean on all stages.
