@@ -2,6 +2,7 @@ package formulae
 
 import (
 	"cmp"
+	"errors"
 	"math/bits"
 	"slices"
 
@@ -18,7 +19,7 @@ type Outlier struct {
 
 // Bounds of outliers: how many of a location are found, and how many at least are kept.
 const (
-	MostOutliers  = 1 << 10
+	MostOutliers  = 1 << 13
 	LeastOutliers = 1 << 6
 	allOutliers   = 1 << 16 // of all locations together, if there are not too many
 )
@@ -74,8 +75,11 @@ func setMeans(means []uint64, sums []Sum) {
 	}
 }
 
-// codeBits is how many leading bits of a time its code has: it is within 0.05 % then.
-const codeBits = 11
+// How many leading bits of a time its code has, with which it is within 0.002 %: waits are differences of such times. Formerly 0.05 %.
+const (
+	codeBits       = 16
+	formerCodeBits = 11
+)
 
 // codeOutlier returns the code of a time in ticks: its leading bits and their place.
 func codeOutlier(d uint64) uint64 {
@@ -86,17 +90,33 @@ func codeOutlier(d uint64) uint64 {
 	return e<<(codeBits-1) + d>>e
 }
 
-// largestOutlier is the largest code.
-const largestOutlier = (64-codeBits)<<(codeBits-1) + 1<<codeBits - 1
+// largestOutlier returns the largest code of so many bits.
+func largestOutlier(bits uint64) uint64 { return (64-bits)<<(bits-1) + 1<<bits - 1 }
 
 // OutlierTime returns the time in ticks that a code stands for: the middle of those that have it.
-func OutlierTime(code uint64) uint64 {
-	if code < 1<<codeBits {
+func OutlierTime(code uint64) uint64 { return timeOf(code, codeBits) }
+
+func timeOf(code, bits uint64) uint64 {
+	if code < 1<<bits {
 		return code
 	}
-	e := code>>(codeBits-1) - 1
-	return (code-e<<(codeBits-1))<<e + 1<<(e-1)
+	e := code>>(bits-1) - 1
+	return (code-e<<(bits-1))<<e + 1<<(e-1)
 }
+
+// Recode makes codes of files before version 8 those of today.
+func (t *Times) Recode() error {
+	for i := range t.Outliers {
+		o := &t.Outliers[i]
+		if o.Code > largestOutlier(formerCodeBits) {
+			return errOutlier
+		}
+		o.Code = codeOutlier(timeOf(o.Code, formerCodeBits))
+	}
+	return nil
+}
+
+var errOutlier = errors.New("an outlier of no event")
 
 // outliers are the intervals of a location that were farthest from what was the mean by then.
 type outliers struct{ numbers.Largest[outlier] }

@@ -309,8 +309,8 @@ func (t *Times) Check(tree *Tree) error {
 // CheckOrder checks what of the times does not depend on the tree.
 func (t *Times) CheckOrder() error {
 	for i, o := range t.Outliers {
-		if o.Code > largestOutlier || i > 0 && o.Seq <= t.Outliers[i-1].Seq {
-			return errors.New("an outlier of no event")
+		if o.Code > largestOutlier(codeBits) || i > 0 && o.Seq <= t.Outliers[i-1].Seq {
+			return errOutlier
 		}
 	}
 	return nil

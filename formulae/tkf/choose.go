@@ -169,7 +169,7 @@ func (c *choice) direct(x *compressor, ranks *partners.Ranks) (size int64) {
 
 // open gives the locations that are exact their sequences.
 func (c *choice) open(x *compressor, ranks *partners.Ranks) {
-	all := &sequences{tables: x.tables, version: versionValues, ranks: ranks, directory: c.directory}
+	all := &sequences{tables: x.tables, version: versionLast, ranks: ranks, directory: c.directory}
 	bare := make(map[*formulae.Tree]*formulae.Tree) // trees are shared as those that were learned
 	for l, p := range c.parts {
 		if p == nil {

@@ -126,7 +126,7 @@ func (c *compressor) begin(w io.Writer, h *head, a *about) (*sectionWriter, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout(versionValues))); err != nil {
+	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout(versionLast))); err != nil {
 		return nil, err
 	}
 	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, a, aboutLayout()))

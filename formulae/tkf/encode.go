@@ -186,7 +186,7 @@ func (e *locationEncoder) event(id uint32, t int64) {
 	p.setStep(code)
 	if len(e.rows.Values) > 0 {
 		if e.values == nil {
-			e.values = newValueCoder(e.stage.tables, versionValues)
+			e.values = newValueCoder(e.stage.tables, versionLast)
 		}
 		e.values.code(&e.valCoder, valueContext{id, p.rolling, code}, e.rows.Values)
 	}

@@ -58,7 +58,7 @@ func (e *sequenceEncoder) add(b *trace.Batch) {
 			continue
 		}
 		if e.values == nil {
-			e.values = newValueCoder(e.tables, versionValues)
+			e.values = newValueCoder(e.tables, versionLast)
 		}
 		e.values.code(&e.valCoder, valueContext{symbol: id, recent: e.structure.predictor.rolling}, e.rows.Values)
 		if e.inBlock++; e.inBlock == blockEvents {

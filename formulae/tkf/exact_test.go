@@ -174,7 +174,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// A time that is kept alone is off by a two thousandth at most, whatever it is.
+// A time that is kept alone is off by a fifty thousandth at most, whatever it is.
 func TestOutlierTimes(t *testing.T) {
 	for bit := range 60 {
 		for _, d := range []uint64{1 << bit, 1<<bit + 1<<bit/3, 1<<(bit+1) - 1} {
@@ -182,7 +182,7 @@ func TestOutlierTimes(t *testing.T) {
 				Far: []formulae.Far{{Time: d}}, Times: formulae.Times{Means: make([]uint64, 1)}}
 			l.Keep(1)
 			got := formulae.OutlierTime(l.Times.Outliers[0].Code)
-			if diff := max(got, d) - min(got, d); diff > d/2000 {
+			if diff := max(got, d) - min(got, d); diff > d/50000 {
 				t.Errorf("%d comes back as %d", d, got)
 			}
 			if err := l.Times.CheckOrder(); err != nil {

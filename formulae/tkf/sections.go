@@ -20,6 +20,8 @@ const (
 	versionFormulae  = 5
 	versionSequences = 6 // stat mode: sequences and outliers
 	versionValues    = 7 // values are guessed in several contexts
+	versionPrecise   = 8 // outliers are more precise
+	versionLast      = versionPrecise
 )
 
 // A sectionKind says what a section holds. See docs/internals/TKF.md.
@@ -57,7 +59,7 @@ type sectionWriter struct {
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 func newSectionWriter(w io.Writer) (*sectionWriter, error) {
-	begin := magic + string(rune(versionValues))
+	begin := magic + string(rune(versionLast))
 	_, err := io.WriteString(w, begin)
 	return &sectionWriter{w: w, total: int64(len(begin))}, err
 }
@@ -122,7 +124,7 @@ func scanSections(r io.ReaderAt, size int64, name string) (out []section, versio
 	if _, err := r.ReadAt(head, 0); err != nil || !Is(head) {
 		return nil, 0, syntaxError(name, 0, "", errNotTKF)
 	}
-	if version = head[len(magic)]; version < versionFormulae || version > versionValues {
+	if version = head[len(magic)]; version < versionFormulae || version > versionLast {
 		return nil, 0, syntaxError(name, int64(len(magic)), "", &versionError{version})
 	}
 	for at := int64(len(head)); ; {
@@ -148,7 +150,7 @@ type versionError struct{ version byte }
 func (e *versionError) Error() string {
 	return fmt.Sprintf("the file has version %d of the format, this program reads versions %d to %d: compress the trace again, or "+
 		"read the file with the release that wrote it",
-		e.version, versionFormulae, versionValues)
+		e.version, versionFormulae, versionLast)
 }
 
 var (

@@ -111,7 +111,7 @@ func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations
 			p.tree = pack.PackShort(c.tables, locations[l].Tree, formulae.TreeLayout())
 		}
 		p.times = binary.AppendUvarint(nil, uint64(class[l]))
-		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout(versionValues))...)
+		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout(versionLast))...)
 		return p, nil
 	})
 	if err == nil {
@@ -241,6 +241,11 @@ func (s *statFile) readTimes(block []byte, trees map[uint64]*formulae.Tree, at s
 	}
 	if err := pack.UnpackShort(s.tables, block[n:], &l.Times, timesLayout(s.version)); err != nil {
 		return err
+	}
+	if s.version < versionPrecise {
+		if err := l.Times.Recode(); err != nil {
+			return contradiction(err)
+		}
 	}
 	if id == 0 && s.structure != nil {
 		location := trace.LocationID(at.owner)
