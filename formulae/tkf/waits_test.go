@@ -56,8 +56,8 @@ func waited(t *testing.T, src trace.Source) (sum int64) {
 	return sum
 }
 
-// TestRebuiltWaits states that receives of a rebuilt run take as long as those of the run, within a tenth: where waits are a ten thousandth of
-// what is computed between them; and where ranks are late together, so that with any laws drawn apart they wait too long.
+// TestRebuiltWaits states that receives of a rebuilt run take as long as those of the run, within a tenth: where waits are a ten
+// thousandth of what is computed between them; and where ranks are late together, so that with any laws drawn apart they wait too long.
 func TestRebuiltWaits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var short, together [2][]int64

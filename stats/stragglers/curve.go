@@ -58,7 +58,8 @@ func (m *Model) Sized() (without []string, err error) {
 
 func (m *Model) curve(to float64, c Change, grows func(r *replayer, step, n int) float64) (lines []Line, replays int) {
 	r, keep := m.changed(c)
-	s := &stretcher{run: r.newRun(), kept: r.kept(keep), grows: grows, growth: make([]float64, len(r.kind)), messages: make([]float64, len(r.kind))}
+	n := len(r.kind)
+	s := &stretcher{run: r.newRun(), kept: r.kept(keep), grows: grows, growth: make([]float64, n), messages: make([]float64, n)}
 	first := s.at(0)
 	if to <= 0 {
 		to = 1
@@ -71,7 +72,7 @@ func (m *Model) curve(to float64, c Change, grows func(r *replayer, step, n int)
 	}
 	lines = s.between(first, s.at(to), 0, to)
 	slices.SortFunc(lines, func(a, b Line) int { return cmp.Compare(a.From, b.From) })
-	n := 0
+	n = 0
 	for _, l := range lines {
 		if n > 0 && l.Slope == lines[n-1].Slope && math.Abs(l.Base-lines[n-1].Base) < 1 {
 			lines[n-1].To = l.To

@@ -181,7 +181,8 @@ func (r *replayer) kept(keep func(n int) bool) []bool {
 	return kept
 }
 
-// taken returns what nodes take in a step: those that are kept what is recorded, others what equal ones take. It is valid until the next one.
+// taken returns what nodes take in a step: those that are kept what is recorded, others what equal ones take. It is valid until the next
+// one.
 func (x *run) taken(s int, kept []bool) []float64 {
 	took := x.took[s]
 	for i, k := range kept {
