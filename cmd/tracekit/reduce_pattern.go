@@ -208,7 +208,7 @@ func (f *repeatFlags) site() string {
 // is made again.
 func (o *reduceOptions) certifyAgain(ctx context.Context, io *cli.Streams, t *trace.Trace, r *reduce.Reduction,
 	full *analysis.Result) (*outcome.Again, error) {
-	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats)
+	again, err := pattern.Regenerate(r.Source(t.Source), o.rule.Found.Repeats, t.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func runRegenerate(ctx context.Context, io *cli.Streams, opts *reduceOptions) er
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.Info().Path, err)
 	}
-	again, err := pattern.Regenerate(in.Source, repeats)
+	again, err := pattern.Regenerate(in.Source, repeats, in.Store)
 	if err != nil {
 		return err
 	}

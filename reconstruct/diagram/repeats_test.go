@@ -26,7 +26,7 @@ func TestRepeatsOnGrey(t *testing.T) {
 		t.Fatal(err)
 	}
 	reduced := r.Source(m)
-	again, err := pattern.Regenerate(reduced, rule.Found.Repeats)
+	again, err := pattern.Regenerate(reduced, rule.Found.Repeats, full.Store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"tracekit/merge"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest/mutate"
@@ -40,7 +41,9 @@ func FuzzDecode(f *testing.F) {
 		if _, err := pattern.Decode(r.Encode(), len(r.Locations)); err != nil {
 			t.Fatalf("what was read cannot be read again: %v", err)
 		}
-		again, err := pattern.Regenerate(reduced, r)
+		store := spill.NewStore(0, "")
+		defer store.Close()
+		again, err := pattern.Regenerate(reduced, r, store)
 		if err != nil {
 			return
 		}

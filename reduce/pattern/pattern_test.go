@@ -11,6 +11,7 @@ import (
 	"tracekit/reduce"
 	"tracekit/reduce/pattern"
 	"tracekit/samples"
+	"tracekit/spill"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
@@ -377,7 +378,9 @@ func TestCounters(t *testing.T) {
 // regenerated makes what was cut again.
 func regenerated(t testing.TB, reduced trace.Source, r *pattern.Repeats) trace.Source {
 	t.Helper()
-	again, err := pattern.Regenerate(reduced, r)
+	store := spill.NewStore(0, "")
+	t.Cleanup(func() { store.Close() })
+	again, err := pattern.Regenerate(reduced, r, store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -18,8 +19,8 @@ import (
 // attributes are those of the first model; counters that add up go on from where they were.
 // The trace is said to be rebuilt; its property trace.PropertyRegenerated says where.
 //
-// An error means that src is not the trace that was reduced.
-func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
+// Times that are drawn lie in the store. An error means that src is not the trace that was reduced.
+func Regenerate(src trace.Source, r *Repeats, store *spill.Store) (trace.Source, error) {
 	d := *src.Defs()
 	if len(d.Locations) != len(r.Locations) || d.Clock.Resolution != r.Clock.Resolution || d.Clock.GlobalOffset != r.Clock.GlobalOffset {
 		return nil, fmt.Errorf("%s has other locations or another clock than the reduced trace: %w", src.Info().Path, errOther)
@@ -50,7 +51,7 @@ func Regenerate(src trace.Source, r *Repeats) (trace.Source, error) {
 	}
 	g := &regenerated{Source: src, about: about, defs: &d, repeats: r, waiting: waiting(&d)}
 	if r.Laws != nil {
-		g.replay = newReplay(src, r)
+		g.replay = newReplay(src, r, store)
 	}
 	return g, nil
 }

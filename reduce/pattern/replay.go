@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"tracekit/formulae/partners"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
@@ -20,6 +21,7 @@ import (
 type replay struct {
 	repeats  *Repeats
 	src      trace.Source
+	store    *spill.Store
 	ranks    *partners.Ranks
 	lanes    []*lane
 	rows     []int     // of each cut instance
@@ -37,8 +39,8 @@ type replay struct {
 	done  bool
 }
 
-// mostStored is how many times of a replay are in memory at most.
-const mostStored = 1 << 25
+// mostStored is how many times a replay finds at most: few bytes may stand for any number of iterations.
+const mostStored = 1 << 27
 
 // A lane is a master in a replay.
 type lane struct {
@@ -49,7 +51,7 @@ type lane struct {
 	whole       []float64 // of each model: its length without waits
 	completions []int     // of each model
 	before      []map[int]underway
-	at          []float64 // of each cut instance: when it begins, then of each completion
+	at          *spill.Table[float64] // of each cut instance: when it begins, then of each completion
 	ordinals    map[trace.CommID]int
 
 	instance, place int // of the run; that come next
@@ -110,8 +112,8 @@ type gathering struct {
 	gone    int
 }
 
-func newReplay(src trace.Source, r *Repeats) *replay {
-	return &replay{repeats: r, src: src, ranks: partners.RanksOf(src.Defs()), channels: make(map[channel]int)}
+func newReplay(src trace.Source, r *Repeats, store *spill.Store) *replay {
+	return &replay{repeats: r, src: src, store: store, ranks: partners.RanksOf(src.Defs()), channels: make(map[channel]int)}
 }
 
 // finish replays all runs, once.
@@ -123,7 +125,7 @@ func (r *replay) finish(ctx context.Context) error {
 	}
 	r.lanes, r.rows, r.bases, r.queues, r.stored = nil, nil, nil, nil, 0
 	for c, l := range r.repeats.masters() {
-		x := &lane{Location: &r.repeats.Locations[l], id: l, column: c}
+		x := &lane{Location: &r.repeats.Locations[l], id: l, column: c, at: spill.NewTable[float64](r.store)}
 		r.lanes = append(r.lanes, x)
 		if err := r.load(ctx, x); err != nil {
 			return err
@@ -153,8 +155,11 @@ func (r *replay) finish(ctx context.Context) error {
 			return fmt.Errorf("%s: the laws are of too many iterations: %w", r.src.Info().Path, errOther)
 		}
 	}
+	for _, x := range r.lanes {
+		x.at = x.at.Sealed()
+	}
 	r.done = true
-	return nil
+	return r.store.Err()
 }
 
 // load reads what is kept of a master, and what of its messages is under way at each run.
@@ -332,7 +337,7 @@ func (r *replay) move(first int) {
 // keep keeps a time of a lane.
 func (r *replay) keep(x *lane, t float64) {
 	if r.stored++; r.stored <= mostStored {
-		x.at = append(x.at, t)
+		x.at.Append(t)
 	}
 }
 
@@ -478,14 +483,15 @@ type timeline struct {
 	instance int // of the run, that is made next
 	first    int // instance of the run
 	base     int // position of the run in bases
-	at       int // position in lane.at
+	at       int // position in the times of the lane
+	times    spill.Cursor[float64]
 	end      int64
 	last     int64 // time of the last event or begin
 
 	model []step // of the instance that is made
 	now   float64
 	pace  float64
-	next  int // position in lane.at of its next completion
+	next  int // position in the times of its next completion
 
 	longer int64 // by how much the last instance lasts longer than replayed: its last completion waits
 	shift  int64
@@ -494,7 +500,8 @@ type timeline struct {
 // timeline returns that of the master of a location.
 func (r *replay) timeline(l trace.LocationID) *timeline {
 	master := r.repeats.Locations[l].Master
-	return &timeline{replay: r, lane: r.lanes[slices.IndexFunc(r.lanes, func(x *lane) bool { return x.id == master })], run: -1}
+	x := r.lanes[slices.IndexFunc(r.lanes, func(x *lane) bool { return x.id == master })]
+	return &timeline{replay: r, lane: x, times: x.at.Cursor(), run: -1}
 }
 
 // begin begins the next run.
@@ -514,16 +521,16 @@ func (t *timeline) interval() (begin, end int64) {
 	r := t.replay
 	g := t.first + t.instance
 	k := t.lane.Models[r.repeats.Which[g]]
-	t.model, t.pace, t.now, t.next = t.lane.models[k], r.paceOf(t.lane, g), t.lane.at[t.at], t.at+1
+	t.model, t.pace, t.now, t.next = t.lane.models[k], r.paceOf(t.lane, g), *t.times.Ptr(t.at), t.at+1
 	t.at += 1 + t.lane.completions[k]
 	begin, end = t.local(t.now), t.end
 	if t.instance == 0 {
 		begin = t.last
 	}
 	if t.instance++; t.instance < r.repeats.Runs[t.run] {
-		end = max(t.local(t.lane.at[t.at]), begin)
+		end = max(t.local(*t.times.Ptr(t.at)), begin)
 	} else {
-		t.longer = t.end - t.local(t.lane.at[t.at])
+		t.longer = t.end - t.local(*t.times.Ptr(t.at))
 	}
 	t.last = begin
 	return begin, end
@@ -533,7 +540,7 @@ func (t *timeline) interval() (begin, end int64) {
 func (t *timeline) event(i int) int64 {
 	if i < len(t.model) {
 		if p := &t.model[i]; p.completes() {
-			t.now = t.lane.at[t.next]
+			t.now = *t.times.Ptr(t.next)
 			if t.next++; t.next == t.at {
 				t.shift = t.longer
 			}
