@@ -82,8 +82,8 @@ func axis(a *plot.Axis, spec Axis, r span, count int) string {
 		return spec.Label
 	}
 	ticks := linearTicks{scale: spec.Unit.scale(max(math.Abs(r.lo), math.Abs(r.hi))), count: count}
-	if spec.Unit == Count || spec.Unit == Share { // "20k" and "20%" need no bracket
-		ticks.suffix = ticks.scale.symbol
+	if spec.Unit == Count || spec.Unit == Share { // "20k" and "20 %" need no bracket
+		ticks.suffix = spec.Unit.behind(ticks.scale)
 		ticks.scale.symbol = ""
 	}
 	a.Tick.Marker = ticks

@@ -66,7 +66,7 @@ func TestStackSharesLegends(t *testing.T) {
 	legends := commonLegends([]*Timeline{a, b})
 	// Each has its own shares, in one order: y has 120 of 200 ns in both, x 70. z has none and
 	// is not listed, waiting only where somebody waits.
-	for i, want := range []string{"y 40.0%, x 60.0%", "y 80.0%, x 10.0%, waiting 10.0%"} {
+	for i, want := range []string{"y 40.0 %, x 60.0 %", "y 80.0 %, x 10.0 %, waiting 10.0 %"} {
 		var got []string
 		for _, e := range append(legends[i].shown(10), legends[i].marks...) {
 			got = append(got, e.name+" "+e.value)
@@ -115,7 +115,7 @@ func TestStackDrawsAlike(t *testing.T) {
 }
 
 func TestPercent(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.0%", 0.0001: "<0.1%", 0.5: "50.0%", 0.9999: ">99.9%", 1: "100.0%"} {
+	for v, want := range map[float64]string{0: "0.0 %", 0.0001: "<0.1 %", 0.5: "50.0 %", 0.9999: ">99.9 %", 1: "100.0 %"} {
 		if got := percent(v); got != want {
 			t.Errorf("%v: got %q, want %q", v, got, want)
 		}

@@ -15,7 +15,7 @@ func TestHints(t *testing.T) {
 	for _, c := range []struct {
 		segments int64
 		want     string
-	}{{2, "solve <a>, rank 0, at 0 for 40 ns"}, {6000, "rank 0: runs 80.0%, waits 0.0%"}} {
+	}{{2, "solve <a>, rank 0, at 0 for 40 ns"}, {6000, "rank 0: runs 80.0 %, waits 0.0 %"}} {
 		tl, err := NewTimeline(TimelineOptions{Title: "A & B", Subtitle: "all", From: 0, To: 50 * c.segments, Ranks: []string{"0"},
 			Categories: []Category{{Name: "solve <a>"}}})
 		if err != nil {

@@ -158,11 +158,11 @@ func classesOf(colors []colorEntry, alone int) (out []colorEntry) {
 func percent(share float64) string {
 	switch {
 	case share > 0 && share < 0.0005:
-		return "<0.1%"
+		return "<0.1 %"
 	case share > 0.9995 && share < 1:
-		return ">99.9%"
+		return ">99.9 %"
 	}
-	return fmt.Sprintf("%.1f%%", 100*share)
+	return fmt.Sprintf("%.1f %%", 100*share)
 }
 
 // addMarks describes what occurs besides categories.

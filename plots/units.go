@@ -16,7 +16,7 @@ const (
 	Count       Unit = iota // 1200000 is written 1.2M
 	Nanoseconds             // scaled to µs, ms, s
 	Bytes                   // scaled by 1024 to KiB, MiB, …
-	Share                   // 0.25 is written 25%
+	Share                   // 0.25 is written 25 %
 )
 
 // A scale is one of the magnitudes of a unit.
@@ -63,10 +63,15 @@ func (u Unit) text(v float64) string {
 	if math.Abs(v/s.div) >= 1e5 {
 		number = strconv.FormatFloat(v/s.div, 'g', 3, 64)
 	}
-	if u == Count || u == Share {
-		return number + s.symbol
+	return number + u.behind(s)
+}
+
+// behind returns what stands behind a number.
+func (u Unit) behind(s scale) string {
+	if u == Count || s.symbol == "" {
+		return s.symbol
 	}
-	return number + " " + s.symbol
+	return " " + s.symbol
 }
 
 // round returns v rounded to a number of significant digits.
@@ -175,11 +180,7 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 		return out
 	}
 	s := t.unit.scale(hi)
-	suffix := s.symbol
-	if suffix != "" && t.unit != Count && t.unit != Share {
-		suffix = " " + suffix
-	}
-	return linearTicks{scale: s, count: t.count, suffix: suffix}.Ticks(lo, hi)
+	return linearTicks{scale: s, count: t.count, suffix: t.unit.behind(s)}.Ticks(lo, hi)
 }
 
 // between returns the minor ticks above one power, on an axis that spans so

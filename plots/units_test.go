@@ -19,7 +19,7 @@ func TestUnitText(t *testing.T) {
 		{Nanoseconds, -2.5e6, "-2.5 ms"}, {Nanoseconds, 9e18, "9e+09 s"}, {Nanoseconds, 0.25, "0.25 ns"},
 		{Bytes, 1023, "1023 B"}, {Bytes, 1024, "1 KiB"}, {Bytes, 64 << 20, "64 MiB"}, {Bytes, 3e12, "2.73 TiB"},
 		{Count, 7, "7"}, {Count, 1_200_000, "1.2M"}, {Count, 409_200, "409k"},
-		{Share, 0.25, "25%"}, {Share, 1, "100%"},
+		{Share, 0.25, "25 %"}, {Share, 1, "100 %"},
 	} {
 		if got := c.unit.text(c.v); got != c.want {
 			t.Errorf("%v in unit %d: got %q, want %q", c.v, c.unit, got, c.want)
