@@ -14,6 +14,9 @@ import (
 // TraceName is a short name for a trace: the last part of its path that says something, of several files that of their directory.
 func TraceName(p string) string {
 	dir, name := path.Split(filepath.ToSlash(p))
+	if folder, count, several := strings.Cut(name, " ("); several && strings.HasSuffix(count, " files)") { // see trace.FilesPath
+		return folder + ", " + strings.TrimSuffix(count, ")")
+	}
 	if dir = path.Base(dir); dir == "." || dir == "/" {
 		return name
 	}

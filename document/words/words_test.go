@@ -29,6 +29,7 @@ func TestTraceName(t *testing.T) {
 	for path, want := range map[string]string{
 		"run/traces.otf2": "run", "traces.otf2": "traces.otf2", "/data/run.prv": "run.prv", "run.json": "run.json",
 		"job/worker0.json and 7 more": "job, 8 files", "worker0.json and 7 more": "worker0.json and 7 more", "a/salt and pepper": "salt and pepper",
+		"jobs/run (3 files)": "run, 3 files", "run (3 files)": "run, 3 files",
 	} {
 		if got := TraceName(path); got != want {
 			t.Errorf("%q is called %q, want %q", path, got, want)

@@ -185,9 +185,12 @@ func (s *Source) join(ctx context.Context) error {
 // describeFiles makes the Info of a trace: properties that all files agree on are those of
 // the trace.
 func describeFiles(files []*file) trace.Info {
-	info := trace.Info{Path: files[0].path, Format: Format, Version: files[0].form(), Properties: make(map[string]string)}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.path
+	}
+	info := trace.Info{Path: trace.FilesPath(paths), Format: Format, Version: files[0].form(), Properties: make(map[string]string)}
 	if len(files) > 1 {
-		info.Path = fmt.Sprintf("%s and %d more", info.Path, len(files)-1)
 		info.Properties[trace.PropertyFileClocks] = "true"
 	}
 	if own := files[0].own; own != nil {

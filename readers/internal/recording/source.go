@@ -3,7 +3,6 @@ package recording
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -113,12 +112,14 @@ func (s *Source) join(ctx context.Context, format string, o Options) error {
 	}
 	s.defs, s.places = j.defs, j.places
 	s.ledger.Merge(j.ledger.Findings())
-	first := s.files[0]
-	s.info = trace.Info{Path: first.Path, Format: format, Version: first.Version, Creator: first.Creator, Machine: first.Host,
+	first, paths := s.files[0], make([]string, len(s.files))
+	for i, f := range s.files {
+		paths[i] = f.Path
+	}
+	s.info = trace.Info{Path: trace.FilesPath(paths), Format: format, Version: first.Version, Creator: first.Creator, Machine: first.Host,
 		Properties: make(map[string]string)}
 	if len(s.files) > 1 {
 		s.info.Properties[trace.PropertyFileClocks] = "true"
-		s.info.Path = fmt.Sprintf("%s and %d more", first.Path, len(s.files)-1)
 	}
 	for _, f := range s.files {
 		for k, v := range f.Properties { // on which all files agree that have it
