@@ -133,7 +133,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		a.CallOverhead = o.ByCall
 	}
 	a.Lines = overhead.LineRows(p, sums, o, a.Delays)
-	a.Waits, a.Segments, a.Delegated, a.Path = w.Calls, p.Segments, d.Segments, path.Segments
+	a.Waits, a.Exchanging, a.Segments, a.Delegated, a.Path = w.Calls, w.Exchanging, p.Segments, d.Segments, path.Segments
 	if part.Changed || stuck != nil {
 		r = nil // what it says is not so
 	}

@@ -19,6 +19,9 @@ type Result struct {
 	// Waits[l] are those of Trace.Calls[l], of the whole run, times in ticks.
 	Waits waits.ByCall `json:"-"`
 
+	// Exchanging is the size from which on calls that send and receive wait for the receivers of what they send: see waits.Finder.
+	Exchanging uint64 `json:"-"`
+
 	// Incomplete are the calls of which a record is missing; nil: nobody calls MPI.
 	Incomplete waits.Incomplete `json:"-"`
 

@@ -72,6 +72,10 @@ type Finder struct {
 	summed   bool                     // bytes of collectives are recorded as sums over the ranks; known with sizes
 	Messages *messagePairs            // nil: not asked for
 	parts    *spill.Table[memberPart]
+
+	// Exchanging is the size from which on calls that send and receive wait for the receivers of what they send; MaxUint64: nothing
+	// shows that they do. It is known once Run has returned.
+	Exchanging uint64
 	WaitSums
 }
 
@@ -150,6 +154,10 @@ func (w *Finder) KeepSizes() {
 func (w *Finder) Run(ctx context.Context) error {
 	w.startup(trace.ClassInit)
 	w.startup(trace.ClassFinalize)
+	var err error
+	if w.Exchanging, err = w.exchanging(ctx); err != nil {
+		return err
+	}
 	for _, step := range []func(context.Context) (*WaitSums, error){w.collectives, w.pointToPoint, w.chargeCalls} {
 		sums, err := step(ctx)
 		if err != nil {

@@ -326,7 +326,8 @@ func (p *p2pWalk) sendsOf(i uint32, c *trace.Call, end int) {
 		}
 		if s.State != trace.Matched {
 			p.sums.Msgs.lostSend(p.L, s)
-		} else if s.Done == i && (c.Class == trace.ClassSend || c.Class == trace.ClassWait) { // MPI_Send and MPI_Ssend
+		} else if s.Done == i && (c.Class == trace.ClassSend || c.Class == trace.ClassWait || // MPI_Send and MPI_Ssend
+			c.Class == trace.ClassSendrecv && s.Bytes >= p.Exchanging) {
 			p.posting(c, uint32(k), s)
 		}
 	}

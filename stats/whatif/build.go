@@ -244,6 +244,12 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 	sends, calls := b.t.Sends[b.l], b.t.Calls[b.l]
 	for k := int(c.FirstSend); k < end; k++ {
 		s := sends.Ptr(k)
+		if s.Call == i && s.State == trace.Matched && b.network.exchanges(c, s.Bytes) {
+			if post := b.poster(s); post != nil && post.Enter < c.Leave {
+				b.need(need{s.RecvLoc, b.t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Post, 0}, post.Enter)
+			}
+			continue
+		}
 		kind, done := b.network.acknowledgement(s, calls)
 		if done == nil || s.Call != i || !b.network.waits(c, s.Bytes) {
 			continue

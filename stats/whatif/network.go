@@ -24,6 +24,7 @@ type network struct {
 	overhead    int64                // of the shortest call that sends
 	floor       int64                // of the shortest call that completes something
 	synchronous uint64               // size from which on a send waits for its receiver
+	exchanging  uint64               // from which on a call waits for its receiver that receives, too
 	always      []bool               // by region: it does so whatever the size; nil: none that is called does
 
 	least         [2]int64 // shortest calls that send, and that complete requests, without waiting for receivers
@@ -187,7 +188,7 @@ func (o *observations) flight(key flightKey) *flight {
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
 func (m *Model) calibrate(ctx context.Context, a *analysis.Result, collectives *observations) (*network, error) {
-	n := &network{always: m.always()}
+	n := &network{always: m.always(), exchanging: a.Exchanging}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[waitstate.LateReceiver].Count+w[waitstate.LateReceiverBehindLateSender].Count > 0
 	}
@@ -424,11 +425,18 @@ func (n *network) isAlways(c *trace.Call) bool {
 
 // waits reports whether a send that call c posts waits for its receiver.
 func (n *network) waits(c *trace.Call, bytes uint64) bool {
-	return bytes >= n.synchronous && c.Class != trace.ClassBsend || n.isAlways(c)
+	return bytes >= n.synchronous && c.Class != trace.ClassBsend || n.exchanges(c, bytes) || n.isAlways(c)
+}
+
+// exchanges reports whether call c receives, too, and waits for the receiver of what it sends.
+func (n *network) exchanges(c *trace.Call, bytes uint64) bool {
+	return c.Class == trace.ClassSendrecv && bytes >= n.exchanging
 }
 
 // anyWaits reports whether there are sends that wait for their receivers.
-func (n *network) anyWaits() bool { return n.synchronous < math.MaxUint64 || n.always != nil }
+func (n *network) anyWaits() bool {
+	return n.synchronous < math.MaxUint64 || n.exchanging < math.MaxUint64 || n.always != nil
+}
 
 // threshold returns the size that divides best those sends that are seen to wait for their
 // receivers from those that go on before, of several the largest.
