@@ -31,6 +31,7 @@ type Device struct {
 	Number  int64
 	file    *File
 	streams []*Track
+	main    trace.LocationID // once joined
 }
 
 // A Track is a thread, a stream, or what is sampled beside them.
@@ -58,7 +59,7 @@ func (p *Process) Room() bool { return p.file.Room() }
 
 // NewDevice adds a device of a process.
 func (p *Process) NewDevice(number int64) *Device {
-	d := &Device{Name: fmt.Sprintf("GPU %d", number), Number: number, file: p.file}
+	d := &Device{Name: fmt.Sprintf("GPU %d", number), Number: number, file: p.file, main: trace.None}
 	if p.file.Room() {
 		p.devices = append(p.devices, d)
 		p.file.devices++
