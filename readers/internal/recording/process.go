@@ -103,6 +103,20 @@ func (f *File) add(l *Track, to *[]*Track) *Track {
 	return l
 }
 
+// Drop takes a process out of the file, and returns the number of its spans.
+func (f *File) Drop(p *Process) (spans uint64) {
+	for _, l := range p.threads {
+		spans += l.Stream.Len()
+	}
+	for _, d := range p.devices {
+		for _, l := range d.streams {
+			spans += l.Stream.Len()
+		}
+	}
+	f.processes = slices.DeleteFunc(f.processes, func(q *Process) bool { return q == p })
+	return spans
+}
+
 // tracks returns the tracks of a file that have events, in the order of their locations.
 func (f *File) tracks() (all []*Track) {
 	for _, p := range f.processes {
