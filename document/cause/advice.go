@@ -111,6 +111,12 @@ func (c *Cause) advice() string {
 		}
 		return "send fewer and larger messages; overlap them with computation (MPI_Isend, MPI_Irecv)."
 	case SlowCalls: // wrong if the calls themselves have more to do, which their sizes would show
+		switch {
+		case has("slow_from_ns"):
+			return "look for what else used the network or nodes then: other jobs, file transfers, checkpoints."
+		case has("slow_messages"): // wrong if these messages take another way than comparable ones
+			return "check the network link between these ranks: errors, speed, routes."
+		}
 		if has("most_share") || len(c.Ranks) > 0 && len(c.Ranks) <= fewNodes {
 			return "check nodes of the slowest ranks: other programs, core binding, network link."
 		}

@@ -244,6 +244,7 @@ func (f *finder) slowCalls(rows []waitstate.Delay) (out []candidate) {
 		if len(g) > 0 {
 			c := f.slowCall(g)
 			f.mayWait(&c, g)
+			f.slowLinks(&c, g)
 			out = append(out, c)
 		}
 	}
