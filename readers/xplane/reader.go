@@ -138,7 +138,8 @@ type reader struct {
 }
 
 func newReader(f *recording.File) *reader {
-	r := &reader{f: f, devices: make(map[string]*recording.Device), onThreads: make(map[uint64]*recording.Track), nameless: &metadata{name: []byte("(name not known)")},
+	r := &reader{f: f, devices: make(map[string]*recording.Device),
+		onThreads: make(map[uint64]*recording.Track), nameless: &metadata{name: []byte("(name not known)")},
 		operations: make(map[string]operation), foreign: make(map[string]uint64)}
 	f.Text("") // so that no operation has the number 0
 	return r

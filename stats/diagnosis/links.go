@@ -270,6 +270,9 @@ func (f *finder) nodes() (of []trace.SystemTreeNodeID, known bool) {
 
 // slowLinks says of slow calls between whom, or when, the messages are slow that they receive, if these have that in common.
 func (f *finder) slowLinks(c *candidate, rows []waitstate.Delay) {
+	if len(f.t.Recvs) == 0 {
+		return
+	}
 	l := f.findLinks(rows)
 	say := func(headline string, ranks ...uint32) {
 		c.cause.Headline = headline
