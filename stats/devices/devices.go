@@ -158,7 +158,7 @@ func hostsOf(t *trace.Trace, kinds []kind, parts []*part) []*host {
 		group trace.LocationGroupID
 	}
 	byKey, byGroup := make(map[key]*host), make(map[trace.LocationGroupID]*device)
-	ranks := make(map[trace.LocationGroupID]uint32) // of processes: ranks may be threads of theirs, or streams
+	ranks := make(map[trace.LocationGroupID]uint32)                                                  // of processes: ranks may be threads of theirs, or streams
 	streams, several := make(map[trace.LocationGroupID]uint32), make(map[trace.LocationGroupID]bool) // devices of a process may be ranks
 	for l, r := range t.Rank {
 		g := t.Defs.Process(trace.LocationID(l))

@@ -257,6 +257,9 @@ func (l *links) phase() (from, to int64, ok bool) {
 
 // nodes returns by rank the node on which it runs, None where that is not known; known is false if there are no two.
 func (f *finder) nodes() (of []trace.SystemTreeNodeID, known bool) {
+	if f.t.Defs == nil {
+		return nil, false
+	}
 	for _, l := range f.t.World {
 		node := trace.SystemTreeNodeID(trace.None)
 		if int(l) < len(f.t.Defs.Locations) {
@@ -266,6 +269,35 @@ func (f *finder) nodes() (of []trace.SystemTreeNodeID, known bool) {
 		known = known || node != of[0] && node != trace.None && of[0] != trace.None
 	}
 	return of, known
+}
+
+// wholeNodes names the nodes that ranks are all of, if these are few and others have ranks, too; nil if not, or if a node has one rank.
+func (f *finder) wholeNodes(ranks []uint32) (names []string) {
+	of, known := f.nodes()
+	if !known || len(ranks) < 2 {
+		return nil
+	}
+	all, some := make(map[trace.SystemTreeNodeID]int), make(map[trace.SystemTreeNodeID]int)
+	for _, n := range of {
+		all[n]++
+	}
+	for _, r := range ranks {
+		some[of[r]]++
+	}
+	if len(some) == len(all) || len(some) > fewest {
+		return nil
+	}
+	for _, n := range slices.Sorted(maps.Keys(some)) {
+		if n == trace.None || some[n] != all[n] || all[n] < 2 {
+			return nil
+		}
+		names = append(names, f.nodeName(n))
+	}
+	return names
+}
+
+func (f *finder) nodeName(n trace.SystemTreeNodeID) string {
+	return words.Brief(f.t.Defs.String(f.t.Defs.SystemTree[n].Name))
 }
 
 // slowLinks says of slow calls between whom, or when, the messages are slow that they receive, if these have that in common.

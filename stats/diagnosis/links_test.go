@@ -71,8 +71,8 @@ func ring(nodes, atOnce bool, delay func(from, to int, at int64) int64) string {
 	return b.String()
 }
 
-// TestSlowMessages states that slow messages are named by what they have in common: sender, receiver, both, a node's link in one direction or
-// in both, or a time; by a few pairs where nodes are not recorded; and that nothing is said where completions are not recorded one by one.
+// TestSlowMessages states that slow messages are named by what they have in common: sender, receiver, both, a node's link in one direction
+// or in both, or a time; by a few pairs where nodes are not recorded; and that nothing is said where completions are not recorded singly.
 func TestSlowMessages(t *testing.T) {
 	const slow = 500_000
 	on := func(yes bool) int64 {
@@ -120,6 +120,47 @@ func TestSlowMessages(t *testing.T) {
 			if i != 0 || causes[0].Headline != c.headline || !strings.Contains(causes[0].Text, c.say) ||
 				c.ranks != nil && !slices.Equal(causes[0].Ranks, c.ranks) {
 				t.Errorf("%+v\nwant %s: %s, ranks %v", causes, c.headline, c.say, c.ranks)
+			}
+		})
+	}
+}
+
+// TestSlowNode states that ranks which take longer are named as those of a node, if they are all of it.
+func TestSlowNode(t *testing.T) {
+	for name, c := range map[string]struct {
+		slow []uint32
+		say  bool
+	}{"all": {[]uint32{2, 3}, true}, "across": {[]uint32{1, 2}, false}, "one": {[]uint32{2}, false}} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			for n := range 4 {
+				fmt.Fprintf(&b, "node %d host%[1]d class=node\n", n)
+			}
+			for r := range 8 {
+				fmt.Fprintf(&b, "process %d p kind=1 node=%d\n", r, r/2)
+			}
+			b.WriteString("group 0 all kind=4 paradigm=4 members=0,1,2,3,4,5,6,7\ngroup 1 all kind=5 paradigm=4 members=0,1,2,3,4,5,6,7\n")
+			b.WriteString("comm 0 MPI_COMM_WORLD group=1\n")
+			for r := range uint32(8) {
+				work := 100
+				if slices.Contains(c.slow, r) {
+					work = 140
+				}
+				fmt.Fprintf(&b, "location %d t process=%[1]d\n", r)
+				for k := range 20 {
+					at := 150 * k
+					fmt.Fprintf(&b, "  %d Enter work ; %d Leave work ; %[2]d Enter MPI_Barrier ; %[2]d MpiCollectiveBegin ; %d MpiCollectiveEnd Barrier "+
+						"root=none ; %[3]d Leave MPI_Barrier\n", at, at+work, at+150)
+				}
+			}
+			tr, a := statstest.Analyzed(t, tracetest.MustParse(t, b.String()), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+			causes, err := diagnosis.Find(t.Context(), tr, a, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(causes) == 0 || !slices.Equal(causes[0].Ranks, c.slow) ||
+				strings.Contains(causes[0].Text, "These are all ranks of host1. ") != c.say {
+				t.Errorf("%+v", causes)
 			}
 		})
 	}
