@@ -114,10 +114,10 @@ func (c *Cause) advice() string {
 		switch {
 		case has("slow_from_ns"):
 			return "look for what else used the network or nodes then: other jobs, file transfers, checkpoints."
-		case has("slow_messages"): // wrong if these messages take another way than comparable ones
+		case has("between_nodes"): // wrong if these messages take another way than comparable ones
 			return "check the network link between these ranks: errors, speed, routes."
 		}
-		if has("most_share") || len(c.Ranks) > 0 && len(c.Ranks) <= fewNodes {
+		if has("most_share") || has("slow_messages") || len(c.Ranks) > 0 && len(c.Ranks) <= fewNodes {
 			return "check nodes of the slowest ranks: other programs, core binding, network link."
 		}
 		return "bind ranks to cores; look for noise or contention that strikes all nodes."

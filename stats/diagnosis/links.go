@@ -312,6 +312,13 @@ func (f *finder) slowLinks(c *candidate, rows []waitstate.Delay) {
 			slices.Sort(ranks)
 			c.cause.Ranks = slices.Compact(ranks)
 		}
+		crossing := len(l.pairs) > 0
+		for pair, s := range l.pairs {
+			crossing = crossing && (s.slow == 0 || l.distance(pair[0], pair[1]) == 1)
+		}
+		if crossing {
+			c.cause.Evidence["between_nodes"] = 1
+		}
 		ns := f.t.Defs.Clock.Nanoseconds
 		slow, others := ns(l.lags[0]/int64(max(1, l.all.slow))), ns(l.lags[1]/int64(max(1, l.all.count-l.all.slow)))
 		c.cause.Evidence["slow_messages"], c.cause.Evidence["slow_message_ns"] = float64(l.all.slow), float64(slow)
