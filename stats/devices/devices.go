@@ -158,8 +158,9 @@ func hostsOf(t *trace.Trace, kinds []kind, parts []*part) []*host {
 		group trace.LocationGroupID
 	}
 	byKey, byGroup := make(map[key]*host), make(map[trace.LocationGroupID]*device)
-	ranks := make(map[trace.LocationGroupID]uint32)                                                  // of processes: ranks may be threads of theirs, or streams
-	streams, several := make(map[trace.LocationGroupID]uint32), make(map[trace.LocationGroupID]bool) // devices of a process may be ranks
+	ranks := make(map[trace.LocationGroupID]uint32) // of processes: ranks may be threads of theirs, or streams
+	// Devices of a process may be ranks.
+	streams, several := make(map[trace.LocationGroupID]uint32), make(map[trace.LocationGroupID]bool)
 	for l, r := range t.Rank {
 		g := t.Defs.Process(trace.LocationID(l))
 		if _, ok := ranks[g]; !ok && r != trace.None {

@@ -79,8 +79,8 @@ location 3 worker process=1 kind=1
 }
 
 // TestLocks: what threads wait for a critical section is a cause, and its block is work, though EZTrace has both in one region. Of 80 that
-// two threads are in a parallel region the first has the lock from 10 to 50, and ends at 60; the second waits for it until 50, so that it ends
-// 20 later. What the master waits for the second at the end is no joining.
+// two threads are in a parallel region the first has the lock from 10 to 50, and ends at 60; the second waits for it until 50, so that it
+// ends 20 later. What the master waits for the second at the end is no joining.
 func TestLocks(t *testing.T) {
 	src := tracetest.MustParse(t, `
 region 0 "OpenMP Parallel" role=1 paradigm=1

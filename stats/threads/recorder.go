@@ -215,8 +215,8 @@ func (r *Recorder) mark(at int64, again bool) {
 	r.last = s
 }
 
-// doing returns what the thread does from an instant on. A worker of teams has nothing to do outside them. Where the trace tells when threads run,
-// no other time is useful; of a parallel region itself it is that of forking and joining.
+// doing returns what the thread does from an instant on. A worker of teams has nothing to do outside them.
+// Where the trace tells when threads run, no other time is useful; of a parallel region itself it is that of forking and joining.
 func (r *Recorder) doing(at int64) Activity {
 	switch {
 	case r.off:

@@ -42,8 +42,8 @@ const XLARendezvous = "Rendezvous"
 
 var xlaDevices = regexp.MustCompile(`\bglobal_devices=\[([\d, ]*)\]`)
 
-// XLAMeeting returns what devices communicate that meet under a name, such as "all reduce RendezvousKey{global_devices=[0, 1], ...}",
-// and the list of their numbers, "" if it does not tell them.
+// XLAMeeting returns what devices communicate that meet under a name, and the list of their numbers, "" if it does not tell them.
+// Such a name is "all reduce RendezvousKey{global_devices=[0, 1]}".
 func XLAMeeting(name string) (op Operation, devices string) {
 	op = OpUnnamed
 	if what, _, ok := strings.Cut(name, " RendezvousKey"); ok {
