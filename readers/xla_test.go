@@ -127,6 +127,11 @@ func TestDevicesOfThreads(t *testing.T) {
 			if len(a.Diagnosis) == 0 || a.Diagnosis[0].Headline != "Rank 2 is always slow" || *a.Diagnosis[0].GainNs != 20*20_000 {
 				t.Errorf("%+v", a.Diagnosis)
 			}
+			for _, c := range a.Diagnosis {
+				if strings.Contains(c.Try, "CUDA") {
+					t.Errorf("%s Try: %s", c.Headline, c.Try)
+				}
+			}
 			for i, want := range []struct {
 				device        string
 				compute, wait int64

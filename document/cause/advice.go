@@ -134,7 +134,7 @@ func (c *Cause) advice() string {
 			return "enlarge the buffer of the recorder (Score-P: SCOREP_TOTAL_MEMORY)."
 		case has("shortest_visit_ns"):
 			return fmt.Sprintf("filter %s out of the measurement (Score-P: SCOREP_FILTERING_FILE).", c.Region)
-		case has("without_launch"):
+		case has("without_launch") && !has("host_devices"): // XLA records no launches on devices that are threads of the host
 			return "record CUDA or HIP runtime calls with their correlation."
 		}
 	case ThreadIdle:
