@@ -38,9 +38,11 @@ func xlaSteps() (events []xlaEvent) {
 				work = 30 - 20*(d%2)
 			}
 			ready := 12 + 20*pair
-			meeting := fmt.Sprintf("all reduce RendezvousKey{run_id=%d, global_devices=[%d, %d], op_id=1}", s, 2*pair, 2*pair+1)
+			what := []string{"all reduce", "collective permute"}[pair]
+			meeting := fmt.Sprintf("%s RendezvousKey{run_id=%d, global_devices=[%d, %d], op_id=1}", what, s, 2*pair, 2*pair+1)
 			events = append(events, xlaEvent{thread, d, "while.3.clone", at + 1, at + 1 + work, "", -1},
-				xlaEvent{thread, d, "fusion.1", at + 1, at + 1 + work, "", -1}, xlaEvent{thread, d, "psum.7", at + 1 + work, at + ready, "", -1},
+				xlaEvent{thread, d, "fusion.1", at + 1, at + 1 + work, "", -1},
+				xlaEvent{thread, d, []string{"psum.7", "ppermute.3"}[pair], at + 1 + work, at + ready, "", -1},
 				xlaEvent{thread, -1, "Rendezvous", at + 1 + work, at + ready, meeting, -1})
 		}
 	}

@@ -54,6 +54,9 @@ func XLAMeeting(name string) (op Operation, devices string) {
 	if m := xlaDevices.FindStringSubmatch(name); m != nil {
 		devices = m[1]
 	}
+	if op == OpUnnamed && devices != "" { // all of them meet, whoever sends to whom
+		op = Collective(trace.CollAlltoallw)
+	}
 	return op, devices
 }
 
