@@ -48,5 +48,6 @@ type ThreadRow struct {
 	MeasurementNs   int64      `json:"measurement_ns"`   // buffer flushes, and recording off
 	IdleNs          int64      `json:"idle_ns"`          // no work, not yet or no longer there
 	SerialNs        int64      `json:"serial_ns"`        // of what is useful: outside parallel regions; of a master, else 0
+	LockDelayNs     int64      `json:"lock_delay_ns"`    // by which parallel regions end later since threads wait; of a master, else 0
 	TeamWaitNs      int64      `json:"team_wait_ns"`     // at barriers, for the last one of its team
 }

@@ -108,7 +108,7 @@ func SlowEvidence(w *training.Worker, steps int) string {
 	case training.SlowUntil:
 		return fmt.Sprintf("slow until step %d: excess %s, then %s", *w.Step, words.Share(*w.Before), words.Share(*w.After))
 	case training.SlowAtRandom:
-		return fmt.Sprintf("slow at random, in %d of %s", w.Slow, words.Plural(steps, "step", "steps"))
+		return fmt.Sprintf("%s, in %d of %s", w.AtRandom(), w.Slow, words.Plural(steps, "step", "steps"))
 	}
 	return ""
 }
@@ -197,7 +197,7 @@ func slowWhen(w *training.Worker) string {
 	case training.SlowUntil:
 		return fmt.Sprintf("slow until step %d", *w.Step)
 	case training.SlowAtRandom:
-		return "slow at random"
+		return w.AtRandom()
 	}
 	return "always slow"
 }

@@ -314,7 +314,11 @@ func (d *Defs) Ranks() []uint32 {
 		}
 	}
 	for i := range d.Locations {
-		if r, ok := byGroup[d.Process(LocationID(i))]; ok && ranks[i] == None {
+		r, ok := byGroup[d.Locations[i].Group] // an accelerator may be a rank itself
+		if !ok {
+			r, ok = byGroup[d.Process(LocationID(i))]
+		}
+		if ok && ranks[i] == None {
 			ranks[i] = r
 		}
 	}

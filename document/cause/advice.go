@@ -111,7 +111,13 @@ func (c *Cause) advice() string {
 		}
 		return "send fewer and larger messages; overlap them with computation (MPI_Isend, MPI_Irecv)."
 	case SlowCalls: // wrong if the calls themselves have more to do, which their sizes would show
-		if has("most_share") || len(c.Ranks) > 0 && len(c.Ranks) <= fewNodes {
+		switch {
+		case has("slow_from_ns"):
+			return "look for what else used the network or nodes then: other jobs, file transfers, checkpoints."
+		case has("between_nodes"): // wrong if these messages take another way than comparable ones
+			return "check the network link between these ranks: errors, speed, routes."
+		}
+		if has("most_share") || has("slow_messages") || len(c.Ranks) > 0 && len(c.Ranks) <= fewNodes {
 			return "check nodes of the slowest ranks: other programs, core binding, network link."
 		}
 		return "bind ranks to cores; look for noise or contention that strikes all nodes."
@@ -128,7 +134,7 @@ func (c *Cause) advice() string {
 			return "enlarge the buffer of the recorder (Score-P: SCOREP_TOTAL_MEMORY)."
 		case has("shortest_visit_ns"):
 			return fmt.Sprintf("filter %s out of the measurement (Score-P: SCOREP_FILTERING_FILE).", c.Region)
-		case has("without_launch"):
+		case has("without_launch") && !has("host_devices"): // XLA records no launches on devices that are threads of the host
 			return "record CUDA or HIP runtime calls with their correlation."
 		}
 	case ThreadIdle:

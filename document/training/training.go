@@ -1,7 +1,11 @@
 // Package training has the part of a document that says what a training job, or any program, loses to slow workers.
 package training
 
-import "tracekit/document/field"
+import (
+	"fmt"
+
+	"tracekit/document/field"
+)
 
 // A Job says what a training job loses to slow workers (DEFINITIONS 2.19). A job repeats a step on workers, each of which is a
 // data-parallel rank and a stage of the pipeline. Times are means over steps of their replays, in ns.
@@ -121,6 +125,7 @@ type Worker struct {
 	Pattern string   `json:"pattern"`          // always, since, until, at_random; "": it is not slow
 	Step    *int64   `json:"step,omitempty"`   // of since and until: the first step after the change
 	Slow    int      `json:"slow_steps"`       // steps in which it is slow
+	Every   *int64   `json:"every,omitempty"`  // of at_random, if it is always the same: from one slow step to the next
 	Odds    *float64 `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
 	Before  *float64 `json:"before,omitempty"` // excess before the change
 	After   *float64 `json:"after,omitempty"`
@@ -137,6 +142,14 @@ const (
 	SlowUntil    = "until"
 	SlowAtRandom = "at_random"
 )
+
+// AtRandom says in which steps a worker is slow that is so at random, or in regular distance.
+func (w *Worker) AtRandom() string {
+	if w.Every != nil {
+		return fmt.Sprintf("slow every %d steps", *w.Every)
+	}
+	return "slow at random"
+}
 
 // A GroupSlow is the slowdown of a data-parallel rank or of a stage: all others have equal durations.
 type GroupSlow struct {

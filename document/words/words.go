@@ -152,7 +152,7 @@ func Sentence(s field.SourceLine) string {
 }
 
 // readable is how many letters of a name a sentence bears.
-const readable = 60
+const readable = 64
 
 // Brief makes a name fit into a sentence: without its type, what stands in brackets and, as far as needed, its begin.
 func Brief(name string) string {

@@ -29,7 +29,7 @@ type parquetCells struct {
 	leaves  []int // by column: number of its leaf
 }
 
-// OpenParquet opens a Parquet file of another program, whose size is given. Columns that have columns of their own are left out.
+// OpenParquet opens a Parquet file of another program, whose size is given. Columns of lists and records have no cells.
 func OpenParquet(f *os.File, size int64) (CellTable, error) {
 	p := &parquetCells{file: f, size: size}
 	damage, _ := attempt(func() (err error) {
@@ -38,10 +38,14 @@ func OpenParquet(f *os.File, size int64) (CellTable, error) {
 		}
 		for i := range p.meta.Schema.NumColumns() {
 			c := p.meta.Schema.Column(i)
+			column := parquetColumn(c)
 			if c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 || len(c.ColumnPath()) != 1 {
-				continue
+				column = CellColumn{Name: c.ColumnPath()[0]}
+				if n := len(p.columns); n > 0 && p.columns[n-1] == column {
+					continue
+				}
 			}
-			p.columns = append(p.columns, parquetColumn(c))
+			p.columns = append(p.columns, column)
 			p.leaves = append(p.leaves, i)
 		}
 		return nil

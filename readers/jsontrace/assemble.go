@@ -332,7 +332,9 @@ func (a *assembler) track(f *file, l *track, group trace.LocationGroupID, ids *n
 	at := trace.Place{Location: a.location(seat), File: f.path, Offset: -1}
 	in := "in " + f.trackName(l)
 	l.Find(&a.ledger, at, in)
-	a.ledger.AddN(trace.CodeUnsorted, l.Stream.Late(), at, in)
+	if !l.device { // several threads
+		a.ledger.AddN(trace.CodeUnsorted, l.Stream.Late(), at, in)
+	}
 	name := f.trackName(l)
 	for sub, events := range l.Survey.Events {
 		if sub > 0 {

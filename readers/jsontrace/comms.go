@@ -9,11 +9,12 @@ import (
 
 // A group says which ranks communicate: a process group of PyTorch, a communicator of MPI.
 type group struct {
-	name  string
-	about string   // what the writer says that it is for, such as DATA_PARALLEL_GROUP
-	ranks []uint32 // nil: not recorded, all ranks
-	gloo  bool     // the group that uses gloo, whose name is not recorded
-	sole  bool     // the only group that there is, as none is recorded
+	name    string
+	about   string   // what the writer says that it is for, such as DATA_PARALLEL_GROUP
+	ranks   []uint32 // nil: not recorded, all ranks
+	gloo    bool     // the group that uses gloo, whose name is not recorded
+	devices bool     // ranks are numbers of devices
+	sole    bool     // the only group that there is, as none is recorded
 	// A list of ranks that the writer has cut short is recorded as the first rank, their
 	// number and the distance between neighbours.
 	start, size, stride uint32

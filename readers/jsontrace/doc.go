@@ -78,6 +78,9 @@
 // NCCL's profiler become collectives and messages in the same way, on the communicator that
 // is named first.
 //
+// What XLA notes on threads with device_ordinal and hlo_op is what a device "CPU N" executes; Rendezvous in it says what it
+// communicates, and with which devices. These are ranks, if there is one file. step_num is a step of training.
+//
 // Some names tell a place in the source code: TAU's "main [{solve.c} {12,1}-{40,1}]" and the Python functions of PyTorch, VizTracer and
 // XLA. They give the region its file and line. The address of the object of a built-in method, another one in each process, is left out.
 //

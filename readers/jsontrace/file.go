@@ -39,7 +39,9 @@ type file struct {
 
 	launches   launches
 	owners     owners
-	rocprof    bool // times stand in the arguments
+	executing  map[*track]*executed // what threads execute as devices
+	repeated   uint64               // operations that consist of others
+	rocprof    bool                 // times stand in the arguments
 	copies     rocprofCopies
 	attributes trace.AttributeID // one more than the last that slices have
 	ncclWorld  string            // hash of the communicator of all ranks, in files of NCCL's profiler
@@ -64,7 +66,8 @@ func newFile(path string, store *spill.Store) *file {
 	n := newNames()
 	s := nest.NewSet(store)
 	f := &file{path: path, window: windowBytes, block: blockBytes, set: s, names: n,
-		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string)}
+		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string),
+		executing: make(map[*track]*executed)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches, f.owners = newMetadata(), newDftracer(), newTau(), newLaunches(), newOwners()
 	s.Name = func(id trace.RegionID) uint32 { return f.regions.list[id].name }
@@ -92,6 +95,10 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 		f.size = f.bytes
 	}
 	f.async.close()
+	for _, l := range f.tracks.list {
+		f.executedBy(l)
+	}
+	f.ledger.AddN(trace.CodeRedundantRecord, f.repeated, f.place(-1), "operations of XLA that consist of others")
 	f.tracks.found()
 	f.limits()
 	f.ledger.AddN(trace.CodeArgumentsLeftOut, f.leftOut.events, f.place(f.leftOut.first), f.leftOut.name)
@@ -257,6 +264,10 @@ func (f *file) slice(l *track, ev *event, at int64) {
 		dur = 0
 		f.find(trace.CodeBadValue, at, "a slice with a negative dur; taken as 0")
 	}
+	if f.onDevice(l, ev, dur, at) {
+		return
+	}
+	f.xlaStep(ev)
 	id := f.regions.find(ev.name, ev.cat)
 	r := &f.regions.list[id]
 	if r.frame && l.pid == (ident{}) {

@@ -47,7 +47,7 @@ func (a *assembler) ranks() {
 // ranksOfTracks takes the ranks that tracks themselves name.
 func (a *assembler) ranksOfTracks() bool {
 	for i, p := range a.places {
-		if p.track.hasRank {
+		if p.track.hasRank && !(p.track.device && len(a.files) > 1) { // devices of several hosts have the same numbers
 			if _, taken := a.worldOf[p.track.rank]; !taken {
 				a.worldOf[p.track.rank] = trace.LocationID(i)
 			}
@@ -185,6 +185,10 @@ func (a *assembler) groups(f *file) {
 			continue
 		}
 		g := &f.comms.list[i]
+		if g.devices && len(a.files) > 1 {
+			f.idmap.Comms = append(f.idmap.Comms, trace.None)
+			continue
+		}
 		if g.sole {
 			ranks, sure := f.origin.soleRanks()
 			if !sure {

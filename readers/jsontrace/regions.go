@@ -171,8 +171,8 @@ var paradigms = map[string]trace.Paradigm{
 	"omp": trace.ParadigmOpenMP, "openmp": trace.ParadigmOpenMP,
 	"compiler": trace.ParadigmCompiler, "pthread": trace.ParadigmPthread,
 	"measurement": trace.ParadigmMeasurement, "overhead": trace.ParadigmMeasurement,
-	"unknown": trace.ParadigmUnknown,
-	"kernel":  trace.ParadigmCUDA, "Kernel": trace.ParadigmCUDA, "gpu_memcpy": trace.ParadigmCUDA,
+	"unknown": trace.ParadigmUnknown, xlaCategory: trace.ParadigmUnknown,
+	"kernel": trace.ParadigmCUDA, "Kernel": trace.ParadigmCUDA, "gpu_memcpy": trace.ParadigmCUDA,
 	"Memcpy": trace.ParadigmCUDA, "gpu_memset": trace.ParadigmCUDA, "Memset": trace.ParadigmCUDA,
 	"cuda": trace.ParadigmCUDA, "cuda_runtime": trace.ParadigmCUDA, "cuda_driver": trace.ParadigmCUDA,
 	"cuda_sync": trace.ParadigmCUDA, "Runtime": trace.ParadigmCUDA,
@@ -180,7 +180,7 @@ var paradigms = map[string]trace.Paradigm{
 
 // deviceCategories are those of slices that an accelerator executes.
 var deviceCategories = map[string]bool{"kernel": true, "Kernel": true, "gpu_memcpy": true,
-	"Memcpy": true, "gpu_memset": true, "Memset": true, "cuda": true}
+	"Memcpy": true, "gpu_memset": true, "Memset": true, "cuda": true, xlaCategory: true}
 
 // paradigmOf returns the paradigm that a category, a list with commas, means.
 func paradigmOf(cat string) trace.Paradigm {
@@ -204,7 +204,7 @@ func roleOf(cat, name string) trace.RegionRole {
 		return trace.RoleFileIOMetadata
 	case "IO": // of programs that dftracer's interfaces are called from
 		return trace.RoleFileIO
-	case "kernel", "Kernel", "gpu_memset", "Memset":
+	case "kernel", "Kernel", "gpu_memset", "Memset", xlaCategory:
 		return trace.RoleKernel
 	case "gpu_memcpy", "Memcpy":
 		return trace.RoleDataTransfer

@@ -34,6 +34,7 @@ type trackKey struct {
 	pid, tid ident
 	async    bool
 	stray    bool // frames of a thread whose process PyTorch does not know
+	device   bool // a device of XLA that threads of the host are
 }
 
 // A track is a sequence of events that becomes a location, or several if slices overlap.

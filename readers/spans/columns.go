@@ -117,6 +117,9 @@ func layoutOf(columns []arrowdir.CellColumn, chosen map[string]string) (l layout
 		if i < 0 {
 			return l, fmt.Errorf("%w: it has no column %q; its columns are %s", trace.ErrNotATrace, name, listed(columns))
 		}
+		if columns[i].Kind == arrowdir.NoCells {
+			return l, fmt.Errorf("%w: its column %q %s", trace.ErrNotATrace, name, noCells)
+		}
 		_, unit, _ := meaning(name)
 		l.of[f], l.unit[f], taken[i] = i, unit, true
 	}
@@ -145,11 +148,19 @@ func layoutOf(columns []arrowdir.CellColumn, chosen map[string]string) (l layout
 		missing = append(missing, "duration")
 	}
 	if len(missing) > 0 {
+		for _, c := range columns {
+			if f, _, ok := meaning(c.Name); ok && c.Kind == arrowdir.NoCells && slices.Contains(missing, synonyms[f][0]) {
+				return l, fmt.Errorf("%w: its column %q %s", trace.ErrNotATrace, c.Name, noCells)
+			}
+		}
 		return l, fmt.Errorf("%w: a table without a column for %s; name it, as in --columns %s=COLUMN. Its columns are %s",
 			trace.ErrNotATrace, strings.Join(missing, ", "), missing[0], listed(columns))
 	}
 	return l, nil
 }
+
+// noCells says why a column is of no use.
+const noCells = "holds lists, records or decimals; write one plain number or text in each row"
 
 // listed lists columns for a message.
 func listed(columns []arrowdir.CellColumn) string {

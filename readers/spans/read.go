@@ -75,6 +75,9 @@ func read(ctx context.Context, f *recording.File, o Options, starts map[int64]in
 	}
 	err = t.rows(ctx, nil, r.row, func(number int64, err error) { r.bad(number, err, codeOf(err)) })
 	f.Changed(changed())
+	if r.only != nil && len(r.processes) > 0 {
+		f.Ledger.AddN(trace.CodeBadValue, f.Drop(r.only.Process), f.Place(-1), "rows without a rank, in a table of ranks; left out")
+	}
 	if r.whole() {
 		f.Describe(trace.PropertyWorkers, []byte("true"))
 	}

@@ -173,6 +173,47 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
+// TestNestedColumns states that columns of lists, records and maps, with and without values, disturb nobody who does not need them;
+// pyarrow has written them, in pages of both versions.
+func TestNestedColumns(t *testing.T) {
+	read := func(name string) (trace.Source, error) {
+		s, err := Open(t.Context(), []string{filepath.Join("testdata", "nested", name)}, Options{Options: recording.Options{Jobs: 1}})
+		if err == nil {
+			t.Cleanup(func() { _ = s.Close() })
+		}
+		return s, err
+	}
+	flat, err := read("flat.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := rows(t, flat)
+	for _, name := range []string{"nulls.parquet", "nulls2.parquet"} {
+		s, err := read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(t, s); len(want) == 0 || !slices.Equal(got, want) || len(s.Findings()) > 0 {
+			t.Errorf("%s: %d spans, findings %v; want the %d of the table without them", name, len(got), s.Findings(), len(want))
+		}
+	}
+	if _, err := read("list.parquet"); !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), `"start_ns" holds lists`) {
+		t.Errorf("a start that is a list: %v", err)
+	}
+}
+
+// TestRowWithoutRank states that a row without a rank, in a table of ranks, is lost and told.
+func TestRowWithoutRank(t *testing.T) {
+	s, err := openText(t, "rank,start,end,name\n0,1,5,a\n,5,6,b\n1,7,8,c\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := s.Findings()
+	if n := len(rows(t, s)); n != 2 || len(f) != 1 || f[0].Code != trace.CodeBadValue || f[0].Count != 1 {
+		t.Errorf("%d spans, want two; findings %+v", n, f)
+	}
+}
+
 // TestLongNames states that long names of threads and spans are cut, and still told apart.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 20*wire.NameLimit)

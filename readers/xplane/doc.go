@@ -6,6 +6,9 @@
 // of the public definition (tsl/profiler/protobuf/xplane.proto).
 //
 //	/host:CPU            process of the host; its lines are threads
+//	device_ordinal and hlo_op
+//	                     on a thread: what it executes as a device, "CPU N"; Rendezvous in it says what it communicates, and with
+//	                     whom. Devices are ranks, if they do and there is one file
 //	/device:GPU:N, /device:TPU:N
 //	                     device N of that process
 //	Stream #N(Kernel)    stream N; what copies, sets and computes on one stream is one location

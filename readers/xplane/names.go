@@ -21,12 +21,6 @@ const (
 	lineOps
 )
 
-// lineOfOps is the line of what the cores of a device work at one after the other.
-const lineOfOps = "XLA Ops"
-
-// controlFlow are operations of XLA that do nothing but execute others.
-var controlFlow = regexp.MustCompile(`^%?(?:while|conditional|call)(?:\.\d+)?(?: |$)`)
-
 // asynchronousCopy are operations of XLA that copy memory while others compute, and those that wait for the copy.
 var asynchronousCopy = regexp.MustCompile(`^%?(?:copy|slice|dynamic-slice|dynamic-update-slice)-(?:start|done)\b`)
 
@@ -38,7 +32,7 @@ func lineOf(name string) (kind lineKind, stream int64) {
 		stream, _ = strconv.ParseInt(m[1], 10, 64)
 		return lineStream, stream
 	}
-	if name == lineOfOps || name == "Async XLA Ops" {
+	if name == nest.XLAOps || name == "Async XLA Ops" {
 		return lineOps, 0
 	}
 	return lineRepeats, 0
@@ -112,33 +106,10 @@ func deviceRegion(f *recording.File, name, line, operation string, details bool,
 		return f.Region(name, recording.Copy(paradigm))
 	}
 	name = strings.TrimSuffix(name, ".kd")
-	if op := collective(operation); op != nest.OpNone {
+	if op := nest.XLACollective(operation); op != nest.OpNone {
 		return f.Communicator(name, recording.Kernel(paradigm), op)
 	}
 	return f.Region(name, recording.Kernel(paradigm))
-}
-
-// collectives are the operations of XLA that communicate, by the begin of their names.
-var collectives = []struct {
-	name string
-	op   nest.Operation
-}{
-	{"all-reduce", nest.Collective(trace.CollAllreduce)}, {"all-gather", nest.Collective(trace.CollAllgather)},
-	{"reduce-scatter", nest.Collective(trace.CollReduceScatterBlock)}, {"all-to-all", nest.Collective(trace.CollAlltoall)},
-	{"ragged-all-to-all", nest.Collective(trace.CollAlltoallv)}, {"collective-broadcast", nest.Collective(trace.CollBcast)},
-	{"collective-permute", nest.OpUnnamed}, {"send", nest.OpUnnamed}, {"recv", nest.OpUnnamed},
-}
-
-// collective returns what an operation of XLA communicates, by its name. The begin of an operation in two parts is its enqueueing.
-func collective(operation string) nest.Operation {
-	operation = strings.TrimPrefix(operation, "%")
-	for _, c := range collectives {
-		rest, ok := strings.CutPrefix(operation, c.name)
-		if ok && (rest == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "-start") || strings.HasPrefix(rest, "-done")) {
-			return c.op
-		}
-	}
-	return nest.OpNone
 }
 
 var copySize = []byte(" size:")

@@ -54,11 +54,14 @@ const (
 	statConsumer
 	statVendor
 	statStart
+	statOrdinal
+	statMeeting
 )
 
 var stats = map[string]stat{"correlation_id": statCorrelation, "hlo_op": statOperation, "memcpy_details": statDetails,
 	"bytes_accessed": statBytes, "bytes accessed": statBytes, "step_num": statStep, "_pt": statProducerType, "_p": statProducer,
-	"_ct": statConsumerType, "_c": statConsumer, "device_vendor": statVendor, "profile_start_time": statStart}
+	"_ct": statConsumerType, "_c": statConsumer, "device_vendor": statVendor, "profile_start_time": statStart, "device_ordinal": statOrdinal,
+	"name": statMeeting}
 
 // A plane is one while it is read. What it keeps of names are parts of the mapped file.
 type plane struct {
@@ -332,6 +335,9 @@ type event struct {
 	operation          []byte
 	details            []byte
 	hasDetails         bool
+	meeting            []byte
+	ordinal            uint64
+	hasOrdinal         bool
 	step               uint64
 	hasStep            bool
 	producer, consumer flowEnd
@@ -377,6 +383,10 @@ func (e *event) note(what stat, v value) {
 		e.details, e.hasDetails = v.text, true
 	case statBytes:
 		e.bytes = v.number
+	case statMeeting:
+		e.meeting = v.text
+	case statOrdinal:
+		e.ordinal, e.hasOrdinal = v.number, true
 	case statStep:
 		e.step, e.hasStep = v.number, true
 	case statProducerType:
@@ -404,6 +414,16 @@ type destination struct {
 	line   string
 	work   trace.Paradigm
 	calls  bool // what communicates is told
+
+	open *executed // of threads of the host
+}
+
+// An executed operation is the last that a thread executed as a device. What communicates is known once it has met others.
+type executed struct {
+	event
+	stream     *recording.Track // nil: there is none
+	begin, dur int64
+	meeting    []byte
 }
 
 // read puts the events of a line.
@@ -411,6 +431,10 @@ func (p *plane) read(ctx context.Context, l *line, to destination) error {
 	r := p.r
 	base := r.base(l.time)
 	var outer *event // that may enclose operations, and is put if it does not
+	if !to.device {
+		to.open = &executed{}
+		defer p.finish(to.open)
+	}
 	put := func(e *event) {
 		p.put(e, nest.AddTime(base, int64(e.offset/picoseconds)), int64(e.offset%picoseconds+e.duration)/picoseconds, to)
 	}
@@ -436,7 +460,7 @@ func (p *plane) read(ctx context.Context, l *line, to destination) error {
 			} else if outer != nil {
 				put(outer)
 			}
-			if outer = nil; to.line == lineOfOps && p.encloses(e.name) {
+			if outer = nil; to.line == nest.XLAOps && p.encloses(e.name) {
 				outer = new(event)
 				*outer = e
 				continue
@@ -460,7 +484,7 @@ func (p *plane) encloses(name uint64) bool {
 		return false
 	}
 	if !about.judged {
-		about.judged, about.encloses = true, controlFlow.MatchString(about.called())
+		about.judged, about.encloses = true, nest.XLAEncloses(about.called())
 	}
 	return about.encloses
 }
@@ -478,6 +502,19 @@ func (p *plane) put(e *event, begin, dur int64, to destination) {
 	}
 	if e.operation == nil {
 		e.operation = about.operation
+	}
+	switch {
+	case to.device:
+	case e.hasOrdinal && len(e.operation) > 0:
+		if p.encloses(e.name) {
+			r.repeated++
+			return
+		}
+		p.finish(to.open)
+		*to.open = executed{event: *e, stream: r.onHost(e.ordinal), begin: begin, dur: dur}
+		return
+	case to.open.stream != nil && begin < nest.AddTime(to.open.begin, to.open.dur) && string(about.name) == nest.XLARendezvous:
+		to.open.meeting = e.meeting
 	}
 	var o operation
 	if to.device && len(e.operation) > 0 {
@@ -513,6 +550,36 @@ func (p *plane) put(e *event, begin, dur int64, to destination) {
 		r.f.Flow(l, e.consumer.id(), begin, true)
 	}
 	l.Put(begin, dur, region, call)
+}
+
+// finish puts what a thread has executed as a device.
+func (p *plane) finish(x *executed) {
+	if x.stream == nil {
+		return
+	}
+	f := p.r.f
+	about := p.named(x.name)
+	if about == nil {
+		about = p.r.nameless
+	}
+	name, call := about.called(), nest.Call{}
+	region := f.Region(name, recording.Kernel(trace.ParadigmUnknown))
+	if x.meeting != nil {
+		op, devices := nest.XLAMeeting(text(x.meeting))
+		region = f.Communicator(name, recording.Kernel(trace.ParadigmUnknown), op)
+		if ranks := nest.XLADevices(devices); ranks != nil {
+			if call = f.Communication(region); call.Operation != nest.OpNone {
+				f.Devices = true
+				call.Comm = f.Comm("devices "+devices, func() recording.Comm {
+					return recording.Comm{Name: "devices " + devices, World: ranks, Devices: true}
+				})
+			}
+		}
+	}
+	x.stream.Stream.AddAttr(recording.AttrOperation, trace.TypeString, uint64(p.r.operation(x.operation).text))
+	f.Operations = true
+	x.stream.Put(x.begin, x.dur, region, call)
+	x.stream = nil
 }
 
 // region returns the region of an event.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/protobuf/protobuftest"
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/recording/recordingtest"
@@ -261,7 +262,7 @@ func TestDamage(t *testing.T) {
 func TestNames(t *testing.T) {
 	for operation, communicates := range map[string]bool{"all-reduce": true, "%all-gather-start.3": true, "all-to-all.1": true,
 		"collective-permute-done": true, "all-reduce-scatter-fusion": false, "sender": false, "fusion.7": false, "": false} {
-		if got := collective(operation) != 0; got != communicates {
+		if got := nest.XLACollective(operation) != nest.OpNone; got != communicates {
 			t.Error(operation, got)
 		}
 	}

@@ -126,6 +126,7 @@ type reader struct {
 	f          *recording.File
 	process    *recording.Process
 	devices    map[string]*recording.Device
+	onThreads  map[uint64]*recording.Track // streams of devices that threads of the host are
 	nameless   *metadata
 	operations map[string]operation
 	epoch      int64 // ns since 1970 from which times count
@@ -137,7 +138,8 @@ type reader struct {
 }
 
 func newReader(f *recording.File) *reader {
-	r := &reader{f: f, devices: make(map[string]*recording.Device), nameless: &metadata{name: []byte("(name not known)")},
+	r := &reader{f: f, devices: make(map[string]*recording.Device),
+		onThreads: make(map[uint64]*recording.Track), nameless: &metadata{name: []byte("(name not known)")},
 		operations: make(map[string]operation), foreign: make(map[string]uint64)}
 	f.Text("") // so that no operation has the number 0
 	return r
@@ -327,6 +329,16 @@ func (r *reader) deviceOf(plane, kind string, number int64) *recording.Device {
 	return d
 }
 
+// onHost returns the stream of a device that threads of the host are; nil if there are too many.
+func (r *reader) onHost(number uint64) *recording.Track {
+	stream, ok := r.onThreads[number]
+	if !ok && len(r.onThreads) < mostPlanes && number < mostPlanes {
+		stream = r.deviceOf(fmt.Sprint("/host:CPU device ", number), "CPU", int64(number)).NewStream(nest.XLAOps, 0)
+		r.onThreads[number] = stream
+	}
+	return stream
+}
+
 // An operation is one of XLA.
 type operation struct {
 	text         uint32 // number of its name
@@ -337,7 +349,7 @@ type operation struct {
 func (r *reader) operation(name []byte) operation {
 	o, ok := r.operations[string(name)]
 	if !ok {
-		o = operation{r.f.Text(text(name)), collective(string(name)) != nest.OpNone}
+		o = operation{r.f.Text(text(name)), nest.XLACollective(string(name)) != nest.OpNone}
 		if len(r.operations) < metadataLimit && len(name) <= wire.NameLimit {
 			r.operations[string(name)] = o
 		}
@@ -363,6 +375,6 @@ func (r *reader) tell() {
 	}
 	r.f.Ledger.AddN(trace.CodeUnknownRecord, r.sums, whole, "sums of events, without times")
 	r.f.Ledger.AddN(trace.CodeRedundantRecord, r.repeated, whole,
-		"lines of devices that repeat the work of their streams: steps, modules, operations")
+		"what repeats the work of devices: steps, modules, operations that consist of others")
 	r.f.Ledger.AddN(trace.CodeDanglingReference, r.unnamed, whole, "names of events")
 }

@@ -170,6 +170,13 @@ func (a *activity) forward() {
 	marks := a.marks
 	waits := a.colls.waits()
 	wait := waits.next()
+	until := func(t int64) { // waits, each after the kernel that it is part of
+		for ; wait != nil && wait.start < t; wait = waits.next() {
+			if a.whole.begun {
+				a.whole.add(wait.start, wait.end, waiting)
+			}
+		}
+	}
 	m := merge(a.d.streams, false)
 	for k := m.next(); k != nil; k = m.next() {
 		if k.end < from || k.start > to || k.end == from && k.start < from || k.start == to && k.end > to {
@@ -177,19 +184,14 @@ func (a *activity) forward() {
 		}
 		start, end := max(k.start, from), min(k.end, to)
 		for len(marks) > 0 && marks[0].at <= start {
+			until(marks[0].at)
 			a.mark(marks[0])
 			marks = marks[1:]
 		}
-		for ; wait != nil && wait.start < start; wait = waits.next() {
-			a.whole.add(wait.start, wait.end, waiting)
-		}
+		until(start)
 		a.kernel(k, start, end)
 	}
-	for ; wait != nil; wait = waits.next() {
-		if a.whole.begun {
-			a.whole.add(wait.start, wait.end, waiting)
-		}
-	}
+	until(math.MaxInt64)
 	for _, x := range marks {
 		a.mark(x)
 	}

@@ -134,7 +134,7 @@ func kindsOf(t *trace.Trace) []kind {
 	return out
 }
 
-// A host is the locations of one rank, or, outside MPI, of one process.
+// A host is the locations of one rank, or, outside MPI and where devices are ranks, of one process.
 type host struct {
 	rank    uint32
 	process trace.LocationGroupID
@@ -159,10 +159,18 @@ func hostsOf(t *trace.Trace, kinds []kind, parts []*part) []*host {
 	}
 	byKey, byGroup := make(map[key]*host), make(map[trace.LocationGroupID]*device)
 	ranks := make(map[trace.LocationGroupID]uint32) // of processes: ranks may be threads of theirs, or streams
+	// Devices of a process may be ranks.
+	streams, several := make(map[trace.LocationGroupID]uint32), make(map[trace.LocationGroupID]bool)
 	for l, r := range t.Rank {
 		g := t.Defs.Process(trace.LocationID(l))
 		if _, ok := ranks[g]; !ok && r != trace.None {
 			ranks[g] = r
+		}
+		if kinds[l] == stream && r != trace.None {
+			if first, ok := streams[g]; ok && first != r {
+				several[g] = true
+			}
+			streams[g] = r
 		}
 	}
 	for l, p := range parts {
@@ -170,7 +178,9 @@ func hostsOf(t *trace.Trace, kinds []kind, parts []*part) []*host {
 			continue
 		}
 		k := key{rank: t.Rank[l], group: trace.None}
-		if process := t.Defs.Process(trace.LocationID(l)); k.rank == trace.None {
+		if process := t.Defs.Process(trace.LocationID(l)); several[process] && (kinds[l] == stream || k.rank == trace.None) {
+			k = key{trace.None, process}
+		} else if k.rank == trace.None {
 			if r, ok := ranks[process]; ok {
 				k.rank = r
 			} else {

@@ -19,7 +19,7 @@ import (
 //     thread that launches.
 //   - In a collective the path is with the member that comes last, from when that comes.
 //   - A call that only waits for devices is there because of the kernel of the host that ended
-//     last in it.
+//     last in it. So is a thread in no recorded function, if its host has no records of launches and waits.
 //   - Where nothing is entered in a thread, or it sleeps, the path goes on in the first thread of its host
 //     that does something. Threads that neither launch nor wait for devices nor communicate are helpers,
 //     and do nothing that the run waits for, unless a host has no others.
@@ -54,6 +54,7 @@ type pathHost struct {
 	begins  int64 // of the first work of any device; the largest time without any
 	ends    int64 // of the last, likewise
 	heaps   map[*device]*queueHeap
+	silent  bool // no record says what it launches or waits for
 }
 
 // A threadCursor is a thread of which all acts from next on are behind the walk.
@@ -112,6 +113,7 @@ func newPath(c *collector, hosts []*host, last *arrivals) *path {
 	for _, h := range hosts {
 		x := &pathHost{host: h, heaps: make(map[*device]*queueHeap), begins: math.MaxInt64, ends: math.MaxInt64}
 		helpers := slices.ContainsFunc(h.threads, c.drives)
+		x.silent = len(h.launchers) == 0 && !helpers
 		for i, t := range h.threads {
 			x.all = append(x.all, i)
 			if x.threads = append(x.threads, &threadCursor{t.acts, t.acts.Len()}); !helpers || c.drives(t) {
@@ -262,8 +264,19 @@ func (p *path) add(h *pathHost, k pathKey, t *int64, to int64) {
 // onThread goes back on a thread by one act.
 func (p *path) onThread(at stand, t *int64) (stand, bool) {
 	a, ok := at.host.threads[at.thread].before(*t)
+	idles := !ok || a.region == trace.None || p.c.is(p.c.sleeps, a.region)
+	if at.host.silent && (idles || p.c.is(p.c.steps, a.region)) {
+		after := p.from
+		if ok {
+			after = max(after, a.at)
+		}
+		if l, k := at.host.latest(*t, after); l != nil {
+			p.chargeHost(at.host, act{region: trace.None, loader: trace.None}, t, l.part.kernels.Ptr(k).end)
+			return stand{host: at.host, queue: l, kernel: k}, true
+		}
+	}
 	switch {
-	case !ok || a.region == trace.None || p.c.is(p.c.sleeps, a.region):
+	case idles:
 		return p.otherThread(at, t)
 	case p.c.is(p.c.waits, a.region):
 		if l, k := at.host.latest(*t, a.at); l != nil {

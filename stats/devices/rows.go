@@ -112,7 +112,11 @@ func (c *collector) device(g trace.LocationGroupID) string {
 func (a *activity) row(ledger *trace.Ledger) accelerator.Device {
 	t := a.c.t
 	span := a.whole.last - a.whole.first
-	out := accelerator.Device{Rank: field.Rank(a.h.rank), Device: a.c.device(a.d.group),
+	rank := a.h.rank
+	if rank == trace.None {
+		rank = t.Rank[a.d.streams[0].location]
+	}
+	out := accelerator.Device{Rank: field.Rank(rank), Device: a.c.device(a.d.group),
 		StartNs: a.c.ns(a.whole.first - t.Defs.Clock.GlobalOffset),
 		Times:   a.whole.finish(t), Kernels: a.kernelRows()}
 	if a.delays.Count() == 0 {

@@ -207,6 +207,13 @@ func (f *deviceFinder) unknown() []cause.Cause {
 	what := fmt.Sprintf("%s of %s kernels and copies have no launch record.", words.Count(without), words.Count(f.kernels))
 	if without > 0 {
 		c.Evidence["without_launch"] = float64(without)
+		onHost := func(d accelerator.Device) bool {
+			_, name, named := strings.Cut(d.Device, ": ") // behind its rank
+			return strings.HasPrefix(d.Device, "CPU ") || named && strings.HasPrefix(name, "CPU ")
+		}
+		if n := len(f.a.Devices); slices.IndexFunc(f.a.Devices, func(d accelerator.Device) bool { return !onHost(d) }) < 0 {
+			c.Evidence["host_devices"] = float64(n)
+		}
 	} else {
 		c.Headline, what = "Launches share identifiers", "Several launches have the same correlation number."
 	}

@@ -121,6 +121,10 @@ func (f *finder) at(p *place) candidate {
 		c.changes = []whatif.Change{whatif.Balance(p.at())}
 		c.cause.Headline = "A different rank " + say("is slow in ", "waits long for its device in ") + " each time"
 	}
+	if names := f.wholeNodes(c.cause.Ranks); names != nil {
+		c.cause.Evidence["nodes"] = float64(len(names))
+		c.text = fmt.Sprintf("These are all ranks of %s. ", words.List(names)) + c.text
+	}
 	what := "it"
 	if c.slow != nil && len(ranks) < len(guilty) { // others make wait for it as well
 		what = "what is done there"
@@ -244,6 +248,7 @@ func (f *finder) slowCalls(rows []waitstate.Delay) (out []candidate) {
 		if len(g) > 0 {
 			c := f.slowCall(g)
 			f.mayWait(&c, g)
+			f.slowLinks(&c, g)
 			out = append(out, c)
 		}
 	}

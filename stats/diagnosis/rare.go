@@ -21,6 +21,9 @@ type rare struct {
 // fewVisits is how many instances there are at least where some are told from the others.
 const fewVisits = 10
 
+// slightly is the share of the most that a late instance takes longer from which on others are late, too.
+const slightly = 0.1
+
 // An instance is what passes at a place between two calls.
 type instance struct {
 	ticks int64
@@ -45,7 +48,7 @@ func (f *finder) instances(p *place, rank uint32) (visits []instance) {
 }
 
 // rarely reports whether at most half of the instances of a place, each longer than any of other ranks, hold most of what ranks take longer
-// than others, which take there ns each; nil if not. All that are longer than any of others are late.
+// than others, which take there ns each; nil if not. Those are late that are longer than any of others, and not slightly.
 func (f *finder) rarely(p *place, ranks, others []uint32, there float64) *rare {
 	var out rare
 	clock, most := &f.t.Defs.Clock, int64(0) // of others
@@ -62,8 +65,9 @@ func (f *finder) rarely(p *place, ranks, others []uint32, there float64) *rare {
 		slices.SortStableFunc(visits, func(a, b instance) int { return cmp.Compare(b.ticks, a.ticks) })
 		usual := there / float64(len(visits))
 		longer, late := 0.0, 0
-		for late < len(visits) && visits[late].ticks > most {
-			longer, late = longer+float64(clock.Nanoseconds(visits[late].ticks))-usual, late+1
+		excess := func(i int) float64 { return float64(clock.Nanoseconds(visits[i].ticks)) - usual }
+		for late < len(visits) && visits[late].ticks > most && excess(late) >= slightly*excess(0) {
+			longer, late = longer+excess(late), late+1
 		}
 		if late == 0 || 2*late > len(visits) || longer < culprit*(float64(p.times[r])-there) {
 			return nil

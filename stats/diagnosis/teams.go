@@ -20,6 +20,7 @@ type team struct {
 	serial  int64 // useful time of the master outside parallel regions
 	forking int64 // of the master: forking and joining threads, creating tasks
 	waits   int64 // mean over threads, of those at barriers of the team
+	locks   int64 // by which parallel regions end later since threads wait for locks
 }
 
 // teams judges the threads of processes that call MPI: work that only masters do, what forking
@@ -68,6 +69,16 @@ func (f *finder) teams() (out []candidate) {
 		c.cause.Headline, c.text = teamWaits(w)
 		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
 	}
+	locked := int64(0)
+	for i := range f.a.Threads.Rows {
+		locked += f.a.Threads.Rows[i].WaitingNs
+	}
+	if locked > 0 {
+		c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}, Evidence: map[string]float64{"lock_wait_ns": float64(locked)}},
+			mended: "If they did not", text: fmt.Sprintf("They wait %s.", words.Time(locked)), team: true}
+		c.cause.Headline = lockHeadline
+		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.locks }))
+	}
 	return out
 }
 
@@ -92,7 +103,7 @@ func (f *finder) teamsOf(rows []document.ThreadRow) []team {
 			t := &out[r.Rank]
 			t.threads, t.serial, t.waits = t.threads+1, t.serial+r.SerialNs, t.waits+r.TeamWaitNs
 			if r.Thread == 0 {
-				t.forking = r.SchedulingNs
+				t.forking, t.locks = r.SchedulingNs, r.LockDelayNs
 			}
 		}
 	}

@@ -48,15 +48,15 @@ func OfThreads(a *analysis.Result) []cause.Cause {
 			cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 				WaitsCausedNs: w.TimeNs, Evidence: map[string]float64{"waits": float64(w.Count)}})
 	}
-	forking, locked := int64(0), int64(0)
+	forking, locked, delay := int64(0), int64(0), int64(0)
 	for _, row := range t.Rows {
-		locked += row.WaitingNs
+		locked, delay = locked+row.WaitingNs, delay+row.LockDelayNs
 		if row.Thread == 0 {
 			forking += row.SchedulingNs
 		}
 	}
 	if f.Serial != nil {
-		add(float64(locked)/run/float64(t.Threads), lockHeadline, fmt.Sprintf("They wait %s.", words.Time(locked)), "If they did not",
+		add(float64(delay)/run/float64(t.Processes), lockHeadline, fmt.Sprintf("They wait %s.", words.Time(locked)), "If they did not",
 			cause.Cause{Kind: cause.ThreadIdle, Evidence: map[string]float64{"lock_wait_ns": float64(locked)}})
 	}
 	if t.ParallelRegions > 0 {

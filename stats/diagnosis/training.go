@@ -144,7 +144,7 @@ func (f trainingFinder) workers() (out []cause.Cause) {
 		case training.SlowUntil:
 			when, longer, then = fmt.Sprintf("slow until step %d", *w.Step), *w.Before, fmt.Sprintf(" until then (%s after)", words.Share(*w.After))
 		case training.SlowAtRandom:
-			when, then = "slow at random", fmt.Sprintf(" in the mean, much longer in %d of %s", w.Slow, words.Plural(f.t.Steps, "step", "steps"))
+			when, then = w.AtRandom(), fmt.Sprintf(" in the mean, much longer in %d of %s", w.Slow, words.Plural(f.t.Steps, "step", "steps"))
 			if step, ok := f.worstStep(w); ok && w.Slow == 1 {
 				when, then = fmt.Sprintf("slow in step %d", step), fmt.Sprintf(" in the mean, much longer in step %d alone", step)
 				c.Evidence["slow_step"] = float64(step)

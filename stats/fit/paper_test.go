@@ -199,3 +199,27 @@ func TestPaperPoisson(t *testing.T) {
 		t.Error("all laws can be tested: the test is out of date")
 	}
 }
+
+// TestNotTestable states that a law of which as many classes are left as it has parameters and one is neither accepted nor chosen, however
+// well it fits.
+func TestNotTestable(t *testing.T) {
+	s := new(Sample)
+	for k := range 20 {
+		s.Add(100 + int64(k%3/2)*50)
+	}
+	res := Fit(s, Options{Paper: true, SmallestChi2: true, Families: []Family{Exponential, Poisson}, Window: 50})
+	none := 0
+	for _, m := range res.Models {
+		for _, e := range m.Estimates {
+			if e.Test.DOF != 0 {
+				continue
+			}
+			if none++; e.Test.Testable() || e.Test.Accepted || e.Test.P != 0 {
+				t.Errorf("%s by %v: %+v", m.Family, e.By, e.Test)
+			}
+		}
+	}
+	if none == 0 || res.Chosen >= 0 {
+		t.Errorf("%d laws are not testable, chosen is %d", none, res.Chosen)
+	}
+}

@@ -79,7 +79,7 @@ func (r *rareEvents) happens(w *walk) {
 		case trace.KindThreadJoin, trace.KindOmpJoin:
 			w.thread.Join(w.now)
 		case trace.KindThreadTeamBegin, trace.KindThreadTeamEnd:
-			w.thread.Team(kind == trace.KindThreadTeamBegin)
+			w.thread.Team(w.now, kind == trace.KindThreadTeamBegin)
 		}
 	}
 	if int(o.Offset[i]) >= len(o.Args) {

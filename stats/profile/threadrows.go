@@ -122,7 +122,7 @@ func ThreadRows(p *Profiler, processes []*threads.Process, e *document.Efficienc
 			sum, most = sum+thread.Times[threads.Useful], max(most, thread.Times[threads.Useful])
 			row := threadRow(p, i, &thread)
 			if i == 0 {
-				row.SerialNs = r.Ns(process.Outside)
+				row.SerialNs, row.LockDelayNs = r.Ns(process.Outside), r.Ns(process.Locked)
 			}
 			out.Rows = append(out.Rows, row)
 		}

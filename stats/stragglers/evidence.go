@@ -108,10 +108,10 @@ func spread(all [][]float64) float64 {
 func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float64) {
 	w.Excess = mean(v)
 	middle := numbers.Median(slices.Clone(v))
-	random := 0
-	for _, x := range v {
+	var random []int64 // steps
+	for s, x := range v {
 		if x-middle > far {
-			random++
+			random = append(random, int64(r.steps[s]))
 		}
 	}
 	found := func(pattern string, odds float64) { w.Pattern, w.Odds = pattern, &odds }
@@ -133,10 +133,24 @@ func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float6
 		found(training.SlowAlways, odds)
 		return
 	}
-	if random > 0 && w.Excess > 0 {
-		w.Slow = random
+	if len(random) > 0 && w.Excess > 0 {
+		w.Slow, w.Every = len(random), distance(random)
 		w.Pattern = training.SlowAtRandom
 	}
+}
+
+// distance returns how many steps are between neighbors of several, if it is the same number and not one; nil if not.
+func distance(steps []int64) *int64 {
+	if len(steps) < 3 || steps[1]-steps[0] < 2 {
+		return nil
+	}
+	every := steps[1] - steps[0]
+	for i := 2; i < len(steps); i++ {
+		if steps[i]-steps[i-1] != every {
+			return nil
+		}
+	}
+	return &every
 }
 
 // change returns where the mean of values is most likely to change, with a few at least on either side, and a bound of the probability

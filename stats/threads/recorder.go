@@ -42,6 +42,7 @@ type Recorder struct {
 	forks         []int
 	worked        bool // a parallel region was left since the last fork
 	teams, open   int
+	teamed        bool // it has worked in a team
 	off           bool
 
 	last   Span  // is not in the table yet
@@ -135,12 +136,14 @@ func (r *Recorder) forkedHere() bool {
 }
 
 // Team notes that the thread begins or ends to work in a team.
-func (r *Recorder) Team(begins bool) {
+func (r *Recorder) Team(at int64, begins bool) {
+	r.to(at)
 	if begins {
-		r.teams++
+		r.teams, r.teamed = r.teams+1, true
 	} else {
 		r.teams = max(0, r.teams-1)
 	}
+	r.mark(at, false)
 }
 
 // Runs notes that the trace tells that the thread runs from an instant until another one.
@@ -212,8 +215,8 @@ func (r *Recorder) mark(at int64, again bool) {
 	r.last = s
 }
 
-// doing returns what the thread does from an instant on. Where the trace tells when threads run,
-// no other time is useful; of a parallel region itself it is that of forking and joining.
+// doing returns what the thread does from an instant on. A worker of teams has nothing to do outside them.
+// Where the trace tells when threads run, no other time is useful; of a parallel region itself it is that of forking and joining.
 func (r *Recorder) doing(at int64) Activity {
 	switch {
 	case r.off:
@@ -234,6 +237,8 @@ func (r *Recorder) doing(at int64) Activity {
 		return top.Activity
 	case !top.Parallel && r.forkedHere():
 		return Scheduling
+	case r.worker && r.teamed && r.teams+r.parallel == 0: // until the next team
+		return Idle
 	case !r.told || top.Activity == Idle:
 		return top.Activity
 	case top.Parallel:

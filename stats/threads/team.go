@@ -13,11 +13,13 @@ type Process struct {
 	Parallel int64    // time of the master in them
 	Inside   int64    // useful time of all threads while the master is in them
 	Outside  int64    // useful time of the master outside them
+	Locked   int64    // by which regions end later since threads wait for locks or others, as far as that makes their last thread end later
 	Unpaired uint64   // barriers that not all threads of the team pass
 
 	wait     func(Wait)
 	barriers [][]visit // memory for those of a region
 	ends     []visit
+	span     int // of the master, where regions so far end
 }
 
 // A Thread is the time of one thread by what it does. Times sum to the window: before its first
@@ -146,9 +148,10 @@ type visit struct {
 func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) {
 	barriers, ends := p.barriers[:0], p.ends[:0]
 	team := 0
+	last, free := int64(math.MinInt64), int64(math.MinInt64) // when all have done, and would have without waiting
 	for k := range readers {
 		r := &readers[k]
-		number, done := 0, int64(math.MinInt64)
+		number, done, waits := 0, int64(math.MinInt64), int64(0)
 		for {
 			s, e := r.span()
 			if s == nil {
@@ -166,6 +169,8 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 				if k == 0 {
 					p.Outside -= inside
 				}
+			case s.Activity == Waiting && e > begin:
+				waits += min(e, end) - max(s.From, begin)
 			case s.Activity == Barrier && s.From >= begin:
 				if number == len(barriers) {
 					barriers = more(barriers)
@@ -180,14 +185,19 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 		}
 		if done > math.MinInt64 {
 			ends = append(ends, visit{Wait{r.Location, path, done, 0}, k, end})
+			last, free = max(last, done), max(free, done-waits)
 		}
 		if number > 0 || done > math.MinInt64 {
 			team++
 		}
 	}
 	p.barriers, p.ends = barriers, ends
+	if last > math.MinInt64 {
+		p.Locked += last - free
+	}
 	if len(barriers) == 0 {
 		p.barrier(ends)
+		p.joins(ends, readers[0].Timeline, last)
 	}
 	for _, visits := range barriers {
 		if len(visits) < team {
@@ -195,6 +205,34 @@ func (p *Process) region(readers []reader, path trace.PathID, begin, end int64) 
 		}
 		p.barrier(visits)
 	}
+}
+
+// joins takes what the master waits at the end of a region, where no barrier is recorded, from its forking and joining.
+func (p *Process) joins(ends []visit, master Timeline, last int64) {
+	if len(ends) == 0 || ends[0].thread != 0 {
+		return
+	}
+	for i, done := p.at(master, ends[0].From), ends[0].From; i < master.Spans.Len(); i++ {
+		s, until := master.Spans.Ptr(i), last
+		if i+1 < master.Spans.Len() {
+			until = min(last, master.Spans.Ptr(i+1).From)
+		}
+		if s.From >= last {
+			break
+		}
+		if time := until - max(s.From, done); s.Activity == Scheduling && time > 0 {
+			p.Threads[0].Times[Scheduling] -= time
+			p.Threads[0].Times[Barrier] += time
+		}
+	}
+}
+
+// at returns the number of the span of a timeline in which an instant is. Instants do not decrease.
+func (p *Process) at(t Timeline, instant int64) int {
+	for p.span+1 < t.Spans.Len() && t.Spans.Ptr(p.span+1).From <= instant {
+		p.span++
+	}
+	return p.span
 }
 
 // more adds a barrier without visits, with the memory of one of a region before if there was one.

@@ -50,7 +50,7 @@ func played(t *testing.T, l trace.LocationID, worker, told bool, script string) 
 		case "off", "on":
 			r.Pause(at, word == "off")
 		case "team", "end":
-			r.Team(word == "team")
+			r.Team(at, word == "team")
 		case "useful": // as the next word says
 			if got := r.Useful(at); got != number(i+2) {
 				t.Errorf("at %d the useful time is %d, want %d", at, got, number(i+2))
@@ -163,7 +163,7 @@ regions 1 parallel 50 inside 70 outside 40 unpaired 0
 			"0 runs 10 0 +main 10 +parallel 12 runs 40 50 - 60 runs 100 100 -",
 			"10 +parallel 15 runs 45 50 - 70 runs 75 80 useful 35",
 		}, 0, `
-thread 0: useful 78 waiting 10 scheduling 12
+thread 0: useful 78 barrier 5 waiting 10 scheduling 7
 thread 1: idle 55 useful 35 scheduling 10
 regions 1 parallel 40 inside 58 outside 50 unpaired 0
 thread 0 waits 5 from 40 in parallel

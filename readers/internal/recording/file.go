@@ -70,6 +70,7 @@ type File struct {
 	Rank       uint32 // of the only process that is a rank
 	HasRank    bool
 	Operations bool // some events have AttrOperation
+	Devices    bool // its devices are ranks, by their numbers, if it is the only file
 	Table      bool // a table of spans, with the attributes of such
 	Set        *nest.Set
 	Ledger     trace.Ledger
@@ -299,6 +300,7 @@ type Comm struct {
 	World     []uint32            // world ranks in order of rank; nil: all ranks, or Members
 	Members   map[uint32]*Process // by rank; of those that are in this file
 	Size      uint32              // with Members: 0 if it is not known
+	Devices   bool                // World are numbers of devices
 }
 
 // Comm returns the number of the communicator with a key, which is the same in all files. describe makes it if it is new.

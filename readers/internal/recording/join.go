@@ -12,19 +12,20 @@ import (
 
 // A joiner makes the definitions of one trace of files.
 type joiner struct {
-	files   []*File
-	names   []string // that tell files apart
-	defs    *trace.Defs
-	strings map[string]trace.StringID
-	regions map[trace.Region]trace.RegionID
-	metrics map[trace.MetricMember]trace.MetricID
-	hosts   nest.Hosts
-	comms   map[string]trace.CommID
-	world   trace.GroupID // of all ranks; None: there are no ranks
-	size    uint32        // of the world
-	places  []place
-	ids     []*nest.IDs
-	ledger  trace.Ledger
+	files    []*File
+	names    []string // that tell files apart
+	defs     *trace.Defs
+	strings  map[string]trace.StringID
+	regions  map[trace.Region]trace.RegionID
+	metrics  map[trace.MetricMember]trace.MetricID
+	hosts    nest.Hosts
+	comms    map[string]trace.CommID
+	world    trace.GroupID // of all ranks; None: there are no ranks
+	size     uint32        // of the world
+	byDevice bool          // devices are the ranks
+	places   []place
+	ids      []*nest.IDs
+	ledger   trace.Ledger
 }
 
 // A place is where the events of a location are.
@@ -154,6 +155,9 @@ func (j *joiner) file(f *File) {
 		for _, d := range p.devices {
 			group := j.group(f, p, d.Name, 2, p.group)
 			for _, l := range d.streams {
+				if d.main == trace.None {
+					d.main = trace.LocationID(len(j.places))
+				}
 				j.track(f, p, l, group, ids)
 			}
 		}

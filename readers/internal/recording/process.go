@@ -31,6 +31,7 @@ type Device struct {
 	Number  int64
 	file    *File
 	streams []*Track
+	main    trace.LocationID // once joined
 }
 
 // A Track is a thread, a stream, or what is sampled beside them.
@@ -58,7 +59,7 @@ func (p *Process) Room() bool { return p.file.Room() }
 
 // NewDevice adds a device of a process.
 func (p *Process) NewDevice(number int64) *Device {
-	d := &Device{Name: fmt.Sprintf("GPU %d", number), Number: number, file: p.file}
+	d := &Device{Name: fmt.Sprintf("GPU %d", number), Number: number, file: p.file, main: trace.None}
 	if p.file.Room() {
 		p.devices = append(p.devices, d)
 		p.file.devices++
@@ -100,6 +101,20 @@ func (f *File) add(l *Track, to *[]*Track) *Track {
 	f.Set.Follow(&l.Track)
 	*to = append(*to, l)
 	return l
+}
+
+// Drop takes a process out of the file, and returns the number of its spans.
+func (f *File) Drop(p *Process) (spans uint64) {
+	for _, l := range p.threads {
+		spans += l.Stream.Len()
+	}
+	for _, d := range p.devices {
+		for _, l := range d.streams {
+			spans += l.Stream.Len()
+		}
+	}
+	f.processes = slices.DeleteFunc(f.processes, func(q *Process) bool { return q == p })
+	return spans
 }
 
 // tracks returns the tracks of a file that have events, in the order of their locations.

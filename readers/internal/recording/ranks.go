@@ -154,6 +154,10 @@ func (j *joiner) ranks() {
 			communicates = communicates || l.Comm
 		}
 	}
+	if j.byDevice = len(j.files) == 1 && j.files[0].Devices && len(byRank) == 0; j.byDevice {
+		j.deviceRanks(j.files[0])
+		return
+	}
 	if len(byRank) == 0 && (working > 1 || communicates) {
 		for _, f := range j.files {
 			for _, p := range f.processes {
@@ -176,6 +180,17 @@ func (j *joiner) ranks() {
 	}
 }
 
+// deviceRanks makes the devices of a file ranks.
+func (j *joiner) deviceRanks(f *File) {
+	for _, p := range f.processes {
+		for _, d := range p.devices {
+			if d.Number >= 0 && d.Number < worldLimit {
+				j.size = max(j.size, uint32(d.Number)+1)
+			}
+		}
+	}
+}
+
 // communicators defines the world and all other communicators.
 func (j *joiner) communicators() {
 	for i, f := range j.files {
@@ -193,9 +208,14 @@ func (j *joiner) communicators() {
 			if p.world != trace.None {
 				members[p.world] = uint32(p.main)
 			}
+			for _, d := range p.devices {
+				if j.byDevice && d.Number >= 0 && d.Number < worldLimit {
+					members[d.Number] = uint32(d.main)
+				}
+			}
 		}
 	}
-	if missing := slices.Index(members, trace.None); missing >= 0 && !j.files[0].Table { // a table need not have all ranks
+	if missing := slices.Index(members, trace.None); missing >= 0 && !j.files[0].Table && !j.byDevice { // a table need not have all ranks
 		n := len(slices.DeleteFunc(slices.Clone(members), func(l uint32) bool { return l != trace.None }))
 		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(),
 			fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))
@@ -230,7 +250,9 @@ func (j *joiner) communicators() {
 	}
 	for i, f := range j.files {
 		for k, c := range f.groups {
-			j.ids[i].Comms[k] = j.comms[c.Key] // 0 for that of all ranks
+			if j.ids[i].Comms[k] = j.comms[c.Key]; c.Devices && !j.byDevice { // 0 for that of all ranks
+				j.ids[i].Comms[k] = trace.None
+			}
 		}
 	}
 }
