@@ -3,6 +3,7 @@ package diagnosis
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/waitstate"
 	"tracekit/merge"
+	"tracekit/readers"
 	"tracekit/stats/analysis"
+	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -88,5 +91,29 @@ func TestSlowReceiver(t *testing.T) {
 				t.Errorf("it gains %d ns of %d", gain, steps*more)
 			}
 		})
+	}
+}
+
+// TestTorus states that in a recorded program whose last row of ranks computes three times as long, these are named, and
+// neither the ranks whose MPI_Sendrecv waits for them nor the messages that these receive.
+func TestTorus(t *testing.T) {
+	src, err := readers.Open(t.Context(), filepath.Join("..", "..", "samples", "archives", "torus-6"), readers.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	tr, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{Overhead: &overhead.Options{PerCall: true}})
+	causes, err := Find(t.Context(), tr, a, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes = slices.DeleteFunc(causes, func(c cause.Cause) bool { return c.Kind == cause.Startup })
+	if len(causes) == 0 || causes[0].Kind != cause.Imbalance || causes[0].Region != "main" || !slices.Equal(causes[0].Ranks, []uint32{4, 5}) {
+		t.Errorf("the first cause is %+v", causes[:min(1, len(causes))])
+	}
+	for _, c := range causes {
+		if strings.HasPrefix(c.Headline, "Messages") {
+			t.Errorf("%s: %s", c.Headline, c.Text)
+		}
 	}
 }

@@ -89,6 +89,9 @@ func (l *links) each(do func(x flight)) {
 			}
 			sent := t.Sends[r.SendLoc].Ptr(int(r.Send)).Time
 			begin := max(c.Enter, sent)
+			if w := l.f.a.Waits[loc].Of(int(r.Call)); w != nil { // maybe for the receiver of what it sends
+				begin = max(begin, w.From+w.Time)
+			}
 			same := func(k int) bool {
 				if k < 0 || k >= recvs.Len() {
 					return false
