@@ -65,7 +65,8 @@ func TestMembersWaitForWhatTheyGet(t *testing.T) {
 				text, enters := "", make([]int64, size)
 				for m := range size {
 					enters[m] = 10 + r.Int64N(80)
-					text += fmt.Sprintf("location %d rank=%d\n %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; 100 MpiCollectiveEnd %s root=%d ; 101 Leave MPI_Barrier\n",
+					text += fmt.Sprintf("location %d rank=%d\n %d Enter MPI_Barrier ; %d MpiCollectiveBegin ; 100 MpiCollectiveEnd %s root=%d ; "+
+						"101 Leave MPI_Barrier\n",
 						m, m, enters[m], enters[m], op, root)
 				}
 				got, late := waits(t, text)

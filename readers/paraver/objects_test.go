@@ -182,10 +182,12 @@ func TestMessagesArePairedInOrder(t *testing.T) {
 		at++
 		if r.IntN(2) == 0 {
 			sends[k] = append(sends[k], at)
-			locations[from] = append(locations[from], fmt.Sprintf(" %d MpiSend to=%d tag=%d bytes=%d comm=%d", at, to, e.tag, len(sends[k]), e.comm))
+			locations[from] = append(locations[from], fmt.Sprintf(" %d MpiSend to=%d tag=%d bytes=%d comm=%d",
+				at, to, e.tag, len(sends[k]), e.comm))
 		} else {
 			receives[k] = append(receives[k], at)
-			locations[to] = append(locations[to], fmt.Sprintf(" %d MpiRecv from=%d tag=%d bytes=%d comm=%d", at, from, e.tag, len(receives[k]), e.comm))
+			locations[to] = append(locations[to], fmt.Sprintf(" %d MpiRecv from=%d tag=%d bytes=%d comm=%d",
+				at, from, e.tag, len(receives[k]), e.comm))
 		}
 	}
 	for l, lines := range locations {

@@ -36,8 +36,9 @@ func labelsOf(p *pcf) string {
 // What a .pcf file says, whatever its sections, comments and spacing; what it does not say in its way counts as bad.
 func TestSectionsOfLabels(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":            {"", ""},
-		"sections":           {"STATES\n0 Idle\n1 Running\nEVENT_TYPE\n9 7 calls\nVALUES\n1 f\n0 End\n", "state 0=Idle; state 1=Running; type 7=calls; 0=End; 1=f"},
+		"nothing": {"", ""},
+		"sections": {"STATES\n0 Idle\n1 Running\nEVENT_TYPE\n9 7 calls\nVALUES\n1 f\n0 End\n",
+			"state 0=Idle; state 1=Running; type 7=calls; 0=End; 1=f"},
 		"no values":          {"EVENT_TYPE\n9 7 calls\n", "type 7=calls"},
 		"no types":           {"VALUES\n1 f\n", ""},
 		"no states":          {"STATES\nSTATES_COLOR\n0 {1,2,3}\n", ""},

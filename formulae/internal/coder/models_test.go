@@ -65,7 +65,8 @@ func TestNumbersComeBack(t *testing.T) {
 	}
 }
 
-// What is always the same costs nearly nothing but for its lower bits, noise little more than its bits, and the granularity of a clock is learned.
+// What is always the same costs nearly nothing but for its lower bits, noise little more than its bits, and the granularity of a
+// clock is learned.
 func TestNumbersAreShort(t *testing.T) {
 	t.Parallel()
 	const n = 4000
@@ -80,7 +81,8 @@ func TestNumbersAreShort(t *testing.T) {
 		}
 		return len(c.Finish()), m.Saved
 	}
-	for name, most := range map[string]float64{"zeros": 0.03, "largest": 60.1, "one value, seldom another": 0.3, "noise": 66.5, "ticks of 42": 7.5} {
+	for name, most := range map[string]float64{"zeros": 0.03, "largest": 60.1, "one value, seldom another": 0.3, "noise": 66.5,
+		"ticks of 42": 7.5} {
 		if got, _ := length(name, true); float64(got)*8 > most*n {
 			t.Errorf("%s: %.3f bits a number, want at most %v", name, float64(got)*8/n, most)
 		}
