@@ -208,7 +208,11 @@ func (a *assembler) events(b *trace.Batch, messages, states *records) {
 			t := b.Metric.Time[i]
 			a.until(t, messages, states)
 			a.last = t
-			a.out.AddMetric(t, b.Metric.Metric[i], b.Metric.Type[i:r.End], b.Metric.Value[i:r.End])
+			values := b.Metric.Value[i:r.End]
+			if b.Metric.Metric[i] == a.source.running && values[0] == uint64(maxTime-t) { // an open state ends with the trace
+				values = []uint64{uint64(a.source.end - t)}
+			}
+			a.out.AddMetric(t, b.Metric.Metric[i], b.Metric.Type[i:r.End], values)
 		default:
 			t := b.Other.Time[i]
 			a.until(t, messages, states)

@@ -113,8 +113,8 @@ func (h *header) parseEnd(f *fields) {
 	case "ms":
 		h.resolution = 1e3
 	}
-	end, err := strconv.ParseFloat(number, 64) // as Paraver does: the number may have a fraction
-	if err != nil || end < 0 || end >= 1<<62 {
+	end, err := strconv.ParseFloat(number, 64)    // as Paraver does: the number may have a fraction
+	if err != nil || !(end >= 0 && end < 1<<62) { // NaN is neither
 		f.err = errHeader
 		return
 	}

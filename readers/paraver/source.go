@@ -37,8 +37,9 @@ type Source struct {
 	inLayers *spool.Spool // what lies in layers; nil: there are none
 	layers   []layer      // the locations behind those of the threads
 	end      int64
-	dialect  bool   // see own.go
-	spoken   []bool // by thread: some line speaks of it
+	running  trace.MetricID // that of trace.RunningCounter; None: there is none
+	dialect  bool           // see own.go
+	spoken   []bool         // by thread: some line speaks of it
 	findings []trace.Finding
 
 	mu   sync.Mutex                           // of what follows
@@ -83,7 +84,10 @@ func fileSize(path string) int64 {
 // source makes the trace of what was read.
 func (r *reading) source(ctx context.Context) (*Source, error) {
 	s := &Source{defs: r.defs, spool: r.spool, comms: r.comms, roots: newRoots(r.threads), dialect: r.dialect, classes: r.names.classes,
-		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime))}
+		slots: r.types.slots, inSlot: r.names.slots, end: max(r.last, min(r.header.end, maxTime)), running: trace.None}
+	if r.meters.run != nil {
+		s.running = r.meters.run.id
+	}
 	for i := range r.threads {
 		l := &r.threads[i]
 		s.calls, s.spoken = append(s.calls, l.calls), append(s.spoken, l.events != nil)
