@@ -21,6 +21,7 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -266,7 +267,11 @@ func (a *agent) run(ctx context.Context, page int, line commandLine) (string, er
 	if err != nil {
 		return "", err
 	}
-	return paged(text, evidence(f.findings), page)
+	end := evidence(f.findings)
+	if doc, ok := f.document.(*outcome.SQL); ok && len(doc.Notes) > 0 {
+		end = "\n" + strings.Join(doc.Notes, "\n") + "\n" + end
+	}
+	return paged(text, end, page)
 }
 
 func (a *agent) explain(ctx context.Context, in agentExplain) (string, error) {
