@@ -17,7 +17,7 @@ type SQL struct {
 	Columns  []string           `json:"columns"`
 	Rows     [][]any            `json:"rows"`
 	Out      string             `json:"out,omitempty"`   // the file, which has the rows in place of this document
-	Notes    []string           `json:"notes,omitempty"` // why tables that the query reads have no rows
+	Notes    []string           `json:"notes,omitempty"` // what makes tables that the query reads doubtful, and why they have no rows
 	Findings []document.Finding `json:"findings"`
 }
 

@@ -22,6 +22,7 @@ type Source struct {
 	Tables []arrowdir.Table
 	Store  *spill.Store      // where their columns lie
 	Empty  map[string]string // why tables and views have no rows, by name
+	Doubts []string          // what makes them doubtful
 }
 
 // A Database answers queries about traces, one at a time.
@@ -33,8 +34,9 @@ type Database struct {
 	tables  map[string]arrowdir.Table // by their names in queries
 	numbers []int64                   // of all tables
 	views   []string
-	empty   map[string]string // why tables and views have no rows, by schema and name
-	read    map[string]bool   // tables and views of the last statement, by schema and name
+	empty   map[string]string   // why tables and views have no rows, by schema and name
+	doubts  map[string][]string // by schema
+	read    map[string]bool     // tables and views of the last statement, by schema and name
 }
 
 // Open returns a database of traces. The tables and views of a single trace have no schema; those of several have the schemas a, b, c and
@@ -45,7 +47,7 @@ func Open(ctx context.Context, sources []Source) (*Database, error) {
 		return nil, fmt.Errorf("there are %d traces: at most %d can be queried together", len(sources), most)
 	}
 	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)}), tables: make(map[string]arrowdir.Table),
-		empty: make(map[string]string), read: make(map[string]bool)}
+		empty: make(map[string]string), doubts: make(map[string][]string), read: make(map[string]bool)}
 	err := registered()
 	if err == nil {
 		d.conn, err = d.db.Conn(ctx)
@@ -81,6 +83,7 @@ func (d *Database) prepare(ctx context.Context, sources []Source) error {
 			}
 		}
 		for _, schema := range schemas {
+			d.doubts[schema] = s.Doubts
 			for name, why := range s.Empty {
 				d.empty[schema+"."+name] = why
 			}

@@ -124,7 +124,7 @@ func several(statement string) bool {
 	return strings.Contains(strings.TrimRight(quoted.ReplaceAllString(statement, " "), "; \t\r\n"), ";")
 }
 
-// Notes says of the tables and views without rows that the last statement read why they have none.
+// Notes says what makes tables that the last statement read doubtful, and why some have no rows.
 func (d *Database) Notes() (notes []string) {
 	read := make([]string, 0, len(d.read))
 	for key := range d.read {
@@ -134,6 +134,16 @@ func (d *Database) Notes() (notes []string) {
 	said := make(map[string]bool)
 	for _, key := range read {
 		schema, name, _ := strings.Cut(key, ".")
+		if _, table := d.tables[key]; table {
+			for _, doubt := range d.doubts[schema] {
+				if schema != "main" {
+					doubt = schema + ": " + doubt
+				}
+				if !said[doubt] {
+					said[doubt], notes = true, append(notes, doubt)
+				}
+			}
+		}
 		why := d.empty[key]
 		if why == "" {
 			continue

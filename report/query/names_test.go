@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tracekit/merge"
+	"tracekit/readers/arrowdir"
 	"tracekit/samples"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
@@ -69,7 +70,7 @@ func TestEmptyTables(t *testing.T) {
 		want      string
 	}{
 		{one, "select * from late_ranks", "late_ranks is empty: the trace has one rank."},
-		{two, "select count(*) from delays", "delays is empty: the trace records no messages and no collectives, which would show who waits for whom."},
+		{two, "select count(*) from delays", "delays is empty: the trace records no messages and no collectives."},
 		{two, "select 1 from calls, messages", "calls is empty: the trace records no communication calls.\nmessages is empty: the trace records no messages."},
 		{two, "select * from kernel_summary", "kernel_summary is empty: the trace records no device."},
 		{two, "select * from workers", "workers is empty: the trace has no steps of a training job."},
@@ -82,6 +83,15 @@ func TestEmptyTables(t *testing.T) {
 	}
 	if _, err := two.Answer(t.Context(), "select * from messages"); err != nil || len(two.Notes()) != 1 {
 		t.Errorf("a whole table: %v, %v", two.Notes(), err)
+	}
+	doubtful := sourceOf(t, arrowdir.Table{Name: "x", Columns: []arrowdir.TableColumn{{Name: "a"}}, Fill: func(*arrowdir.Rows) {}})
+	doubtful.Doubts = []string{"Doubtful."}
+	d := opened(t, sourceOf(t), doubtful)
+	if got := notes(d, "select * from b.x, b.x as y"); got != "b: Doubtful." {
+		t.Error(got)
+	}
+	if got := notes(d, "select name from b.sqlite_schema"); got != "" {
+		t.Error(got)
 	}
 	if got := notes(opened(t, sourceOf(t), Source{Empty: map[string]string{"x": "of b."}}), "select 1"); got != "" {
 		t.Error(got)

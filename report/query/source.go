@@ -1,10 +1,12 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"tracekit/document/waitstate"
+	"tracekit/report"
 	"tracekit/report/parquet"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -14,7 +16,8 @@ import (
 func SourceOf(ctx context.Context, t *trace.Trace, a *analysis.Result) Source {
 	m := parquet.NewMaker(t, a)
 	tables := append(m.Tables(), m.Waits(), m.Visits(ctx), m.Counters(ctx), m.Locations(), m.Regions())
-	return Source{Tables: slices.Concat(tables, parquet.DocumentTables(a)), Store: t.Store, Empty: whyEmpty(t, a)}
+	return Source{Tables: slices.Concat(tables, parquet.DocumentTables(a)), Store: t.Store, Empty: whyEmpty(t, a),
+		Doubts: report.DoubtHeadlines(a.Doubts)}
 }
 
 // whyEmpty says why tables and views have no rows, as far as that is known before they are made.
@@ -46,13 +49,7 @@ func whyEmpty(t *trace.Trace, a *analysis.Result) map[string]string {
 	none(len(t.Defs.MetricMembers) == 0, "the trace records no counters.", "counters")
 
 	none(waits && !late, "ranks wait for each other at startup only.", "late_ranks", "late_places")
-	reason := "no rank waits for another one."
-	switch {
-	case len(t.World) == 1:
-		reason = "the trace has one rank."
-	case messages == 0 && t.Collectives.Len() == 0:
-		reason = "the trace records no messages and no collectives, which would show who waits for whom."
-	}
+	reason := cmp.Or(report.WhyNoWaits(t), "no rank waits for another one") + "."
 	if a.Training != nil {
 		reason += " Table workers shows slow workers."
 	}
