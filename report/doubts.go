@@ -5,6 +5,7 @@ import (
 
 	"tracekit/document/doubt"
 	"tracekit/document/words"
+	"tracekit/trace"
 )
 
 // doubts says first what makes all that follows doubtful.
@@ -19,9 +20,35 @@ func (r *Sections) doubts() {
 	}
 }
 
+// Doubtful begins the lines that say why a measurement is doubtful.
+const Doubtful = "Measurement doubtful: "
+
+// DoubtHeadlines returns a line for each kind of doubt.
+func DoubtHeadlines(doubts []doubt.Sign) (out []string) {
+	for _, lines := range doubtLines(doubts) {
+		out = append(out, lines[0])
+	}
+	return out
+}
+
+// WhyNoWaits says why a trace cannot show that a rank waits for another one; "" if it can.
+func WhyNoWaits(t *trace.Trace) string {
+	if len(t.World) == 1 {
+		return "the trace has one rank"
+	}
+	messages := t.Collectives.Len()
+	for l := range t.Sends {
+		messages += t.Sends[l].Len() + t.Recvs[l].Len()
+	}
+	if messages == 0 {
+		return "the trace records no messages and no collectives"
+	}
+	return ""
+}
+
 // doubtLines say of doubts of one kind that there are some, then each, and what to do about them.
 func doubtLines(doubts []doubt.Sign) (out [][]string) {
-	cores := []string{"Measurement doubtful: ranks probably share cores."}
+	cores := []string{Doubtful + "ranks probably share cores."}
 	for i := range doubts {
 		d := &doubts[i]
 		if d.Kind == doubt.SlowData {
@@ -37,7 +64,7 @@ func doubtLines(doubts []doubt.Sign) (out [][]string) {
 			which = fmt.Sprintf("rank %d", *d.Rank)
 		}
 		out = append(out, []string{
-			fmt.Sprintf("Measurement doubtful: records of %s start %s (%s) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
+			fmt.Sprintf(Doubtful+"records of %s start %s (%s) late.", which, words.Time(d.LateNs), words.Share(*d.Share)),
 			"Other ranks wait for it. The time until then is not recorded.", "Try: record all ranks from the same moment."})
 	}
 	if len(cores) > 1 {
@@ -52,7 +79,7 @@ func slowData(d *doubt.Sign) []string {
 	if d.From != nil {
 		what, though = fmt.Sprintf("messages from rank %d to rank %d", *d.From, *d.Rank), fmt.Sprintf("though rank %d waits for some", *d.Rank)
 	}
-	return []string{"Measurement doubtful: clocks of ranks may differ, or ranks share cores.",
+	return []string{Doubtful + "clocks of ranks may differ, or ranks share cores.",
 		fmt.Sprintf("Of %s small %s, none takes less than %s, %s. No network is that slow.", words.Count(d.Instances), what, words.Time(d.FastNs),
 			though),
 		"Waits between these ranks are not known.", "Try: record with synchronized clocks and one rank per core."}

@@ -101,7 +101,7 @@ func runExplain(ctx context.Context, io *cli.Streams, opts *explainOptions) erro
 		return err
 	}
 	return opts.Finish(io, doc, func() {
-		show.Explain(io.Sections(0), doc, opts.where())
+		show.Explain(io.Sections(0), doc, opts.where(), report.WhyNoWaits(t))
 		report.PrintFindings(io.Out, io.Width, "Findings", doc.Findings)
 	}, doc.Findings, opts.Gate(doc))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +20,7 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/document"
 	"tracekit/document/cause"
+	"tracekit/document/outcome"
 	"tracekit/document/words"
 	"tracekit/report"
 	"tracekit/report/text"
@@ -266,7 +266,11 @@ func (a *agent) run(ctx context.Context, page int, line commandLine) (string, er
 	if err != nil {
 		return "", err
 	}
-	return paged(text, evidence(f.findings), page)
+	end := evidence(f)
+	if doc, ok := f.document.(*outcome.SQL); ok && len(doc.Notes) > 0 {
+		end = "\n" + strings.Join(doc.Notes, "\n") + "\n" + end
+	}
+	return paged(text, end, page)
 }
 
 func (a *agent) explain(ctx context.Context, in agentExplain) (string, error) {
@@ -295,7 +299,7 @@ func (a *agent) explain(ctx context.Context, in agentExplain) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return paged(string(rows), evidence(f.findings), in.Page)
+	return paged(string(rows), evidence(f), in.Page)
 }
 
 // explainTerm says what the terms mean that have a word in them.
@@ -317,8 +321,21 @@ func explainTerm(word string, page int) (string, error) {
 }
 
 // evidence says what of an analyzed trace makes answers doubtful, or that nothing does.
-func evidence(findings []document.Finding) string {
-	return cmp.Or(lacks(findings), "\nEvidence: no record of the trace is missing or contradicts another.\n")
+func evidence(f found) string {
+	if lacking := lacks(f.findings); lacking != "" {
+		return lacking
+	}
+	doubtful := false
+	switch doc := f.document.(type) {
+	case *analysis.Result:
+		doubtful = len(doc.Doubts) > 0
+	case *outcome.SQL:
+		doubtful = slices.ContainsFunc(doc.Notes, func(n string) bool { return strings.Contains(n, report.Doubtful) })
+	}
+	if doubtful {
+		return "\nEvidence lacks: the measurement is doubtful.\n"
+	}
+	return "\nEvidence: no record of the trace is missing or contradicts another.\n"
 }
 
 // lacks says what of a trace makes answers doubtful, in at most half a page.

@@ -12,6 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tracekit/document"
+	"tracekit/document/outcome"
+	"tracekit/report"
 	"tracekit/trace/tracetest"
 )
 
@@ -213,9 +215,13 @@ func TestAgentsTurnPages(t *testing.T) {
 // TestAgentsHearOfLongNames states that findings of any length leave room for the answer.
 func TestAgentsHearOfLongNames(t *testing.T) {
 	long := document.Finding{Code: "x", Severity: "warning", Count: 1, Text: strings.Repeat("ä", 1<<16)}
-	got, err := paged(strings.Repeat("line\n", 5000), evidence(slices.Repeat([]document.Finding{long}, 9)), 1)
+	got, err := paged(strings.Repeat("line\n", 5000), evidence(found{findings: slices.Repeat([]document.Finding{long}, 9)}), 1)
 	if err != nil || len(got) > pageBytes || strings.Count(got, "line\n") < 100 || !strings.Contains(got, "4 further findings") {
 		t.Errorf("%d bytes: %v", len(got), err)
+	}
+	doubtful := found{document: &outcome.SQL{Notes: []string{"a: " + report.Doubtful + "clocks."}}}
+	if got := evidence(doubtful); !strings.Contains(got, "doubtful") {
+		t.Errorf("of a doubtful measurement: %s", got)
 	}
 	if got, _ := call(t, inMemory(t), "info", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}}); strings.Contains(got,
 		"Evidence") {

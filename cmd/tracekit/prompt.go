@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -11,11 +13,20 @@ import (
 	"tracekit/report/query"
 )
 
+const promptHelp = `.tables      list tables and views
+.quit        end, as Ctrl-D does
+Tab          complete a name
+Up, Down     go through earlier lines
+Ctrl-C       stop a query
+Columns:     select name, type from pragma_table_info('calls');
+The meaning of all: docs/reference/sql.md
+`
+
 // reader returns what reads queries: a prompt with history and completion on a terminal.
-func reader(streams *cli.Streams, db *query.Database) *statements {
+func reader(ctx context.Context, streams *cli.Streams, db *query.Database) (*statements, error) {
 	in, ok := streams.In.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) || streams.Terminal == nil {
-		return lines(streams.In)
+		return lines(streams.In), nil
 	}
 	fd := int(in.Fd())
 	terminal := term.NewTerminal(struct {
@@ -25,7 +36,12 @@ func reader(streams *cli.Streams, db *query.Database) *statements {
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
 		terminal.SetSize(width, height)
 	}
-	names := append(db.Names(), "select", "from", "where", "group by", "order by", "limit", "join", "using", "having", "distinct")
+	names, err := db.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(streams.Terminal, "Queries end with a semicolon. '.help' shows more.")
+	names = append(names, ".help", ".tables", ".quit", "select", "from", "where", "group by", "order by", "limit", "join", "using", "having", "distinct")
 	terminal.AutoCompleteCallback = func(line string, at int, key rune) (string, int, bool) {
 		if key != '\t' {
 			return "", 0, false
@@ -44,7 +60,7 @@ func reader(streams *cli.Streams, db *query.Database) *statements {
 		}
 		defer term.Restore(fd, state) // answers are written as everywhere
 		return terminal.ReadLine()
-	}}
+	}}, nil
 }
 
 // completion returns what all names that begin as the last word of a text have in common behind that.

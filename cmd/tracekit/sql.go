@@ -8,6 +8,7 @@ import (
 	"fmt"
 	stdio "io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,6 +139,10 @@ func (q *queried) tables(ctx context.Context, io *cli.Streams, opts *sqlOptions)
 	if q.db != nil {
 		return q.db, nil
 	}
+	reading := ctx
+	if opts.query == "" && !opts.requests {
+		reading = context.WithoutCancel(ctx) // tables are read by queries, which are interrupted one by one
+	}
 	var sources []query.Source
 	findings := []document.Finding{}
 	for _, t := range q.traces {
@@ -147,7 +152,7 @@ func (q *queried) tables(ctx context.Context, io *cli.Streams, opts *sqlOptions)
 		if err != nil {
 			return nil, err
 		}
-		sources, findings = append(sources, query.SourceOf(ctx, t, a)), append(findings, a.Findings...)
+		sources, findings = append(sources, query.SourceOf(reading, t, a)), append(findings, a.Findings...)
 	}
 	db, err := query.Open(ctx, sources)
 	if err != nil {
@@ -175,7 +180,7 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 		if err != nil {
 			return nil, err
 		}
-		if doc.Columns = a.Columns; file == "" {
+		if doc.Columns, doc.Notes = a.Columns, db.Notes(); file == "" {
 			return doc, a.WriteArrow(cli.Heedful{Context: ctx, Writer: io.Bytes})
 		}
 		return doc, cli.WriteFileAtomically(file, o.Force, func(f *os.File) error { return a.WriteArrowFile(ctx, f, o.Jobs) })
@@ -187,6 +192,7 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 		doc.Rows = append(doc.Rows, append([]any(nil), row...))
 		return nil
 	})
+	doc.Notes = db.Notes()
 	if err != nil || file == "" {
 		return doc, err
 	}
@@ -201,12 +207,15 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 }
 
 func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
-	switch {
-	case doc.Out != "" || o.format == "arrow":
-	case o.format == "csv":
-		writeCSV(io.Out, doc) // whose errors the stream keeps
-	default:
+	if o.format == "text" && doc.Out == "" {
 		show.SQL(io.Sections(0), doc)
+		return
+	}
+	if o.format == "csv" && doc.Out == "" {
+		writeCSV(io.Out, doc) // whose errors the stream keeps
+	}
+	for _, n := range doc.Notes {
+		fmt.Fprintln(io.Err, n)
 	}
 }
 
@@ -259,23 +268,34 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 	if io.In == nil {
 		return cli.Usagef("sql: name a query behind the traces")
 	}
-	read := reader(io, db)
+	read, err := reader(ctx, io, db)
+	if err != nil {
+		return err
+	}
 	for {
 		statement, err := read.statement()
-		if strings.TrimSpace(statement) == "" {
+		switch strings.TrimSpace(statement) {
+		case "":
 			if err == nil {
 				continue
 			}
 			return endOf(err)
+		case ".quit", ".exit":
+			return nil
+		case ".help":
+			fmt.Fprint(io.Out, promptHelp)
+			continue
+		case ".tables":
+			statement = "select name, type from sqlite_schema order by type, name"
 		}
-		doc, failed := o.ask(ctx, io, db, statement, o.Output)
+		doc, failed := o.askInterrupted(ctx, io, db, statement, read.terminal)
 		switch {
 		case failed == nil && o.JSON:
 			failed = cli.PrintJSON(io.Out, doc)
 		case failed == nil:
 			o.print(io, doc)
 		}
-		if failed != nil && (!read.terminal || ctx.Err() != nil) {
+		if failed != nil && (!read.terminal || ctx.Err() != nil && failed != errInterrupted) {
 			return failed
 		}
 		if failed != nil {
@@ -285,6 +305,23 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 			return endOf(err)
 		}
 	}
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// askInterrupted answers a query. On a terminal an interrupt ends the query alone.
+func (o *sqlOptions) askInterrupted(ctx context.Context, io *cli.Streams, db *query.Database, statement string,
+	terminal bool) (*outcome.SQL, error) {
+	if !terminal {
+		return o.ask(ctx, io, db, statement, o.Output)
+	}
+	ctx, stop := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt)
+	defer stop()
+	doc, err := o.ask(ctx, io, db, statement, o.Output)
+	if err != nil && ctx.Err() != nil {
+		return nil, errInterrupted
+	}
+	return doc, err
 }
 
 func endOf(err error) error {
@@ -306,7 +343,8 @@ func (s *statements) statement() (string, error) {
 	for {
 		line, err := s.line(text.Len() > 0)
 		text.WriteString(line + "\n")
-		if err != nil || strings.HasSuffix(strings.TrimSpace(line), ";") {
+		alone := strings.HasPrefix(text.String(), ".") // .help
+		if err != nil || alone || strings.HasSuffix(strings.TrimSpace(line), ";") {
 			return text.String(), err
 		}
 	}

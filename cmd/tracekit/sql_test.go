@@ -58,6 +58,17 @@ func TestSQLReadsQueries(t *testing.T) {
 		!strings.Contains(errs, "no such column: nowhere") {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
+	if out, errs, code := ask(".help\n.tables\n.quit\nselect 2;"); code != 0 || !strings.HasPrefix(out, promptHelp) ||
+		!strings.Contains(out, "late_ranks,view\n") || strings.HasSuffix(out, "2\n") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if out, errs, code := ask("select 1 as a; select 2;"); code != 1 || out != "" || !strings.Contains(errs, "one query at a time") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if out, errs, code := ask("select * from kernels;"); code != 0 || out != "rank,device,kernel,kind,operator,call,count,time_ns\n" ||
+		errs != "kernels is empty: the trace records no device.\n" {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
 }
 
 // TestPromptCompletes states what Tab adds: what all names that begin alike have in common.

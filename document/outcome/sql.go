@@ -16,7 +16,8 @@ type SQL struct {
 	Query    string             `json:"query"`
 	Columns  []string           `json:"columns"`
 	Rows     [][]any            `json:"rows"`
-	Out      string             `json:"out,omitempty"` // the file, which has the rows in place of this document
+	Out      string             `json:"out,omitempty"`   // the file, which has the rows in place of this document
+	Notes    []string           `json:"notes,omitempty"` // what makes tables that the query reads doubtful, and why they have no rows
 	Findings []document.Finding `json:"findings"`
 }
 

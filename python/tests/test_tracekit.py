@@ -159,6 +159,8 @@ class Basics(unittest.TestCase):
         self.assertEqual(repr(self.analysis.sql("select 7 as rank, 'relax' as region, null as n union select 10, 'b', 5")),
                          "rank  region     n\n------------------\n   7  relax   None\n  10  b          5")
         self.assertIn("\nThe first 20 rows.", repr(self.analysis.calls))
+        for said in repr(self.analysis.kernels), self.analysis.kernels._repr_html_():
+            self.assertIn("kernels is empty: the trace records no device.", said)
         self.assertEqual(repr(self.analysis.sql("select 1 as a where false")), "a\n-")
         self.assertIn("<td>1</td>", self.analysis.sql("select 1 -- one")._repr_html_())
         self.assertEqual(self.analysis.sql("select 9e999 as a, -9e999 as b").to_dicts(), [{"a": float("inf"), "b": float("-inf")}])

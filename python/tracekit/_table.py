@@ -94,10 +94,11 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def _first(self) -> tuple[list[str], list[list[Any]], str]:
-        """Returns the columns and the first rows, and a line that says so if there are more."""
+    def _first(self) -> tuple[list[str], list[list[Any]], list[str]]:
+        """Returns the columns and the first rows, and lines that say if there are more and why tables are empty."""
         answer = self._session.ask(query=f"select * from ({self.query.rstrip().rstrip(';')}\n) limit {SHOWN + 1}")
-        return answer["columns"], answer["rows"][:SHOWN], f"The first {SHOWN} rows." if len(answer["rows"]) > SHOWN else ""
+        more = [f"The first {SHOWN} rows."] if len(answer["rows"]) > SHOWN else []
+        return answer["columns"], answer["rows"][:SHOWN], more + answer.get("notes", [])
 
     def __repr__(self) -> str:
         try:
@@ -108,7 +109,7 @@ class Table:
         widths = [max(map(len, column)) for column in zip(*texts)]
         named = [any(isinstance(v, str) for v in column) for column in zip(*rows)] or [True] * len(columns)
         lines = ["  ".join(t.ljust(w) if n else t.rjust(w) for t, w, n in zip(line, widths, named)).rstrip() for line in texts]
-        return "\n".join([lines[0], "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:], *([more] if more else [])])
+        return "\n".join([lines[0], "-" * (sum(widths) + 2 * len(widths) - 2), *lines[1:], *more])
 
     def _repr_html_(self) -> str:
         import html
@@ -119,7 +120,7 @@ class Table:
             "<tr>" + "".join(f"<td>{'' if v is None else html.escape(f'{v:,}' if isinstance(v, int) else str(v))}</td>" for v in row) + "</tr>"
             for row in rows
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more and f'<p>{more}</p>'}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + "".join(f"<p>{html.escape(line)}</p>" for line in more)
 
 
 def _values(column: pyarrow.ChunkedArray, content: mmap.mmap) -> Any:

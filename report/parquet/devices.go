@@ -16,11 +16,8 @@ type launchedKernel struct {
 	TimeNs   int64  `json:"time_ns"`
 }
 
-// deviceTables returns the tables of what accelerators do; none where there are no accelerators.
+// deviceTables returns the tables of what accelerators do, which have no rows where there are none.
 func deviceTables(a *analysis.Result) []arrowdir.Table {
-	if len(a.Devices) == 0 {
-		return nil
-	}
 	times := []string{"span_ns", "busy_ns", "compute_ns", "communication_ns", "exposed_communication_ns", "memory_ns", "exposed_memory_ns",
 		"idle_ns"}
 	document := report.Row{&a.Analysis}

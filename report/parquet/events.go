@@ -55,15 +55,26 @@ type lineNames struct {
 // noLine is of calls that are not recorded.
 var noLine = lineNames{trace.None, trace.None, trace.None, trace.None, trace.None}
 
-// Tables returns the tables of a report.
+// Tables returns the tables of a report: those of threads and devices where there are such.
 func Tables(t *trace.Trace, a *analysis.Result) []arrowdir.Table {
-	return NewMaker(t, a).Tables()
+	m := NewMaker(t, a)
+	tables := m.eventTables()
+	if a.Threads != nil {
+		tables = append(tables, threadTables(a)...)
+	}
+	if len(a.Devices) > 0 {
+		tables = append(tables, deviceTables(a)...)
+	}
+	return tables
 }
 
-// Tables returns the tables of a report.
+// Tables returns the tables of a report, whatever the trace has.
 func (m *Maker) Tables() []arrowdir.Table {
-	tables := []arrowdir.Table{m.calls(), m.Messages(), m.collectives(), m.members(), m.callPaths()}
-	return slices.Concat(tables, threadTables(m.a), deviceTables(m.a))
+	return slices.Concat(m.eventTables(), threadTables(m.a), deviceTables(m.a))
+}
+
+func (m *Maker) eventTables() []arrowdir.Table {
+	return []arrowdir.Table{m.calls(), m.Messages(), m.collectives(), m.members(), m.callPaths()}
 }
 
 // NewMaker returns the maker of the tables of a trace; of a nil analysis only those of messages.

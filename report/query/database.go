@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -19,7 +20,9 @@ import (
 // A Source is the tables of a trace.
 type Source struct {
 	Tables []arrowdir.Table
-	Store  *spill.Store // where their columns lie
+	Store  *spill.Store      // where their columns lie
+	Empty  map[string]string // why tables and views have no rows, by name
+	Doubts []string          // what makes them doubtful
 }
 
 // A Database answers queries about traces, one at a time.
@@ -30,6 +33,10 @@ type Database struct {
 
 	tables  map[string]arrowdir.Table // by their names in queries
 	numbers []int64                   // of all tables
+	views   []string
+	empty   map[string]string   // why tables and views have no rows, by schema and name
+	doubts  map[string][]string // by schema
+	read    map[string]bool     // tables and views of the last statement, by schema and name
 }
 
 // Open returns a database of traces. The tables and views of a single trace have no schema; those of several have the schemas a, b, c and
@@ -39,7 +46,8 @@ func Open(ctx context.Context, sources []Source) (*Database, error) {
 	if len(sources) > most {
 		return nil, fmt.Errorf("there are %d traces: at most %d can be queried together", len(sources), most)
 	}
-	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)}), tables: make(map[string]arrowdir.Table)}
+	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)}), tables: make(map[string]arrowdir.Table),
+		empty: make(map[string]string), doubts: make(map[string][]string), read: make(map[string]bool)}
 	err := registered()
 	if err == nil {
 		d.conn, err = d.db.Conn(ctx)
@@ -75,6 +83,10 @@ func (d *Database) prepare(ctx context.Context, sources []Source) error {
 			}
 		}
 		for _, schema := range schemas {
+			d.doubts[schema] = s.Doubts
+			for name, why := range s.Empty {
+				d.empty[schema+"."+name] = why
+			}
 			for k, t := range s.Tables {
 				if d.tables[schema+"."+t.Name] = t; schema == "main" {
 					d.tables[t.Name] = t
@@ -84,7 +96,9 @@ func (d *Database) prepare(ctx context.Context, sources []Source) error {
 			for _, v := range Views() {
 				if !slices.ContainsFunc(v.Tables, func(name string) bool { return !has[name] }) {
 					statements = append(statements, fmt.Sprintf("CREATE VIEW %s.%s AS %s", schema, v.Name, v.SQL))
-					d.names = append(d.names, v.Name)
+					if schema == schemas[0] {
+						d.views = append(d.views, v.Name)
+					}
 				}
 			}
 		}
@@ -94,19 +108,23 @@ func (d *Database) prepare(ctx context.Context, sources []Source) error {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
-	return d.conn.Raw(func(c any) error { return c.(sqlite.AuthorizerRegisterer).RegisterAuthorizer(readOnly) })
+	return d.conn.Raw(func(c any) error { return c.(sqlite.AuthorizerRegisterer).RegisterAuthorizer(d.readOnly) })
 }
-
-// Names returns the names of tables, columns and views, for completion.
-func (d *Database) Names() []string { return d.names }
 
 // schemaOf returns the name of the tables' schema of a trace, by its place among several.
 func schemaOf(i int) string { return string(rune('a' + i)) }
 
-// readOnly lets statements read tables and call functions.
-func readOnly(action sqlite.AuthorizerActionCode, argument, name, _, _ string) sqlite.AuthorizerReturnCode {
+// readOnly lets statements read tables and call functions, and notes what they read.
+func (d *Database) readOnly(action sqlite.AuthorizerActionCode, argument, name, schema, view string) sqlite.AuthorizerReturnCode {
 	switch action {
-	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthRecursive:
+	case sqlite.AuthRead:
+		schema = cmp.Or(schema, "main") // none is told of a table of which no column is read
+		d.read[schema+"."+argument] = true
+		if view != "" {
+			d.read[schema+"."+view] = true
+		}
+		return sqlite.AuthorizerOK
+	case sqlite.AuthSelect, sqlite.AuthRecursive:
 		return sqlite.AuthorizerOK
 	case sqlite.AuthFunction:
 		if name != "load_extension" {
@@ -140,9 +158,13 @@ func (d *Database) Close() error {
 // Query runs one statement. Take gets the names of its columns, then row after row: int64, float64, string, []byte or nil, valid until it
 // returns; its first error ends the query.
 func (d *Database) Query(ctx context.Context, statement string, head func(columns []string) error, take func(row []any) error) error {
+	clear(d.read)
+	if several(statement) {
+		return errors.New("one query at a time: there is text behind a semicolon")
+	}
 	rows, err := d.conn.QueryContext(ctx, statement)
 	if err != nil {
-		return plain(err)
+		return d.meant(ctx, statement, plain(err))
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()

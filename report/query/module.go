@@ -131,6 +131,7 @@ func connect(tls *libc.TLS, db, _ uintptr, count int32, arguments, out, failure 
 		return sqlite3.SQLITE_NOMEM
 	}
 	defer sqlite3.Xsqlite3_free(tls, schema)
+	tables.of(number).db = db
 	*at[cTable](p) = cTable{of: number}
 	*at[uintptr](out) = p
 	return sqlite3.Xsqlite3_declare_vtab(tls, db, schema)

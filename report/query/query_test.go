@@ -31,7 +31,7 @@ func opened(t testing.TB, sources ...Source) *Database {
 func sourceOf(t testing.TB, tables ...arrowdir.Table) Source {
 	store := spill.NewStore(1<<20, t.TempDir())
 	t.Cleanup(func() { store.Close() })
-	return Source{tables, store}
+	return Source{Tables: tables, Store: store}
 }
 
 // answers returns the rows of an answer, a text each.
@@ -396,7 +396,7 @@ func BenchmarkGroups(b *testing.B) {
 		}}
 	store := spill.NewStore(1<<30, b.TempDir())
 	defer store.Close()
-	d := opened(b, Source{[]arrowdir.Table{table}, store})
+	d := opened(b, Source{Tables: []arrowdir.Table{table}, Store: store})
 	answers(b, d, "select count(*), sum(time_ns) from calls") // fills
 	for b.Loop() {
 		if got := answers(b, d, "select region, count(*), sum(time_ns) from calls group by region"); len(got) != len(names) {

@@ -283,7 +283,11 @@ func TestReferenceNamesAll(t *testing.T) {
 		text += string(b)
 	}
 	d, _ := database(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 2, Threads: 1, Seed: 1}))
-	for _, name := range d.Names() {
+	names, err := d.Names(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
 		if !strings.Contains(text, "`"+name+"`") && !strings.Contains(text, "`"+strings.TrimPrefix(strings.TrimPrefix(name, "send_"), "receive_")+
 			"`") &&
 			!strings.Contains(text, "`"+strings.TrimPrefix(name, "caused_by_")+"`") {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type table struct {
 	rows    int             // about how many until they are counted
 	counted bool
 	plans   []*plan // of all queries so far
+	db      uintptr // of SQLite
 }
 
 // A column is the values of a column: integers, or of names their places in the ascending list of names, so that either compare as
@@ -134,6 +136,9 @@ func (t *table) load(tls *libc.TLS, wanted uint64) error {
 	for k, p := range t.parts {
 		t.starts[k] = t.rows
 		for chunk, err := range reader.Read(p, 0, p.Rows) {
+			if sqlite3.Xsqlite3_is_interrupted(tls, t.db) != 0 {
+				err = errors.New("interrupted")
+			}
 			if err = cmp.Or(err, t.store.Err()); err != nil {
 				t.counted = false
 				for _, i := range fill {

@@ -76,9 +76,15 @@ func (d *Database) whole(statement string) (t arrowdir.Table, wanted []int, ok b
 	for i := range table {
 		table[i] = plainName(table[i])
 	}
-	if t, ok = d.tables[strings.Join(table, ".")]; !ok {
+	key := strings.Join(table, ".")
+	if t, ok = d.tables[key]; !ok {
 		return t, nil, false
 	}
+	if len(table) == 1 {
+		key = "main." + key
+	}
+	clear(d.read)
+	d.read[key] = true
 	for name := range strings.SplitSeq(parts[1], ",") {
 		if strings.TrimSpace(name) == "*" {
 			for i := range t.Columns {

@@ -12,8 +12,8 @@ import (
 	"tracekit/report/text"
 )
 
-// Explain prints the chain, or that no call waits there.
-func Explain(out *report.Sections, d *outcome.Explain, where string) {
+// Explain prints the chain, or that no call waits there, with the reason if there is one.
+func Explain(out *report.Sections, d *outcome.Explain, where, why string) {
 	at := func(ns int64) string { return words.Time(ns - d.Trace.StartNs) }
 	line := func(indent int, format string, args ...any) {
 		pad := strings.Repeat(" ", indent)
@@ -23,6 +23,9 @@ func Explain(out *report.Sections, d *outcome.Explain, where string) {
 		line(0, "%s", r)
 	}
 	if len(d.Chain) == 0 {
+		if why != "" {
+			where += ": " + why
+		}
 		line(0, "No call waits %s.", where)
 	}
 	for i, w := range d.Chain {

@@ -30,4 +30,7 @@ func SQL(out *report.Sections, doc *outcome.SQL) {
 	}
 	g.Print(out.W, out.Width)
 	fmt.Fprintln(out.W, words.Plural(len(doc.Rows), "row", "rows"))
+	for _, n := range doc.Notes {
+		fmt.Fprintln(out.W, n)
+	}
 }

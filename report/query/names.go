@@ -1,0 +1,160 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Names returns the names of tables, views and their columns, for completion.
+func (d *Database) Names(ctx context.Context) ([]string, error) {
+	names := slices.Concat(d.names, d.views)
+	for _, v := range d.views {
+		columns, err := d.columns(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, columns...)
+	}
+	return names, nil
+}
+
+// columns returns the names of the columns of a table or view.
+func (d *Database) columns(ctx context.Context, of string) (names []string, err error) {
+	rows, err := d.conn.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", of)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		name := ""
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+var (
+	unknownName = regexp.MustCompile(`^no such (table|column): (.+)$`)
+	words       = regexp.MustCompile(`\w+`)
+)
+
+// meant adds the nearest name to an error about one that SQLite does not know.
+func (d *Database) meant(ctx context.Context, statement string, err error) error {
+	parts := unknownName.FindStringSubmatch(err.Error())
+	if parts == nil {
+		return err
+	}
+	var known []string
+	for key := range d.tables {
+		if !strings.Contains(key, ".") {
+			known = append(known, key)
+		}
+	}
+	known = append(known, d.views...)
+	slices.Sort(known)
+	if parts[1] == "column" {
+		var columns []string
+		for _, of := range words.FindAllString(strings.ToLower(statement), -1) {
+			if slices.Contains(known, of) {
+				more, err := d.columns(ctx, of)
+				if err != nil {
+					return err
+				}
+				columns = append(columns, more...)
+			}
+		}
+		known = columns
+	}
+	name := parts[2][strings.LastIndexByte(parts[2], '.')+1:]
+	if near := nearest(name, known); near != "" {
+		return fmt.Errorf("%w: did you mean %s?", err, near)
+	}
+	return err
+}
+
+// nearest returns the known name that is most like another: with the fewest letters to change, at most one of three; or else
+// the shortest that begins like it. It is "" if there is none.
+func nearest(name string, known []string) (best string) {
+	name = strings.ToLower(name)
+	least := len(name)/3 + 1
+	for _, k := range known {
+		if n := changes(name, k); n < least {
+			best, least = k, n
+		}
+	}
+	for _, k := range known {
+		if len(name) > 2 && strings.HasPrefix(k, name) && (best == "" || least > 1 && len(k) < len(best)) {
+			best = k
+		}
+	}
+	return best
+}
+
+// changes returns how many letters have to be added, left out or replaced to make one text of another.
+func changes(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// quoted are the texts, names and comments of a statement in which semicolons end nothing.
+var quoted = regexp.MustCompile("(?s)'[^']*(?:'|$)|\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|\\[[^]]*(?:]|$)|--[^\n]*|/\\*.*?(?:\\*/|$)")
+
+// several reports whether there is more behind a semicolon that ends a statement.
+func several(statement string) bool {
+	return strings.Contains(strings.TrimRight(quoted.ReplaceAllString(statement, " "), "; \t\r\n"), ";")
+}
+
+// Notes says what makes tables that the last statement read doubtful, and why some have no rows.
+func (d *Database) Notes() (notes []string) {
+	read := make([]string, 0, len(d.read))
+	for key := range d.read {
+		read = append(read, key)
+	}
+	slices.Sort(read)
+	said := make(map[string]bool)
+	for _, key := range read {
+		schema, name, _ := strings.Cut(key, ".")
+		if _, table := d.tables[key]; table {
+			for _, doubt := range d.doubts[schema] {
+				if schema != "main" {
+					doubt = schema + ": " + doubt
+				}
+				if !said[doubt] {
+					said[doubt], notes = true, append(notes, doubt)
+				}
+			}
+		}
+		why := d.empty[key]
+		if why == "" {
+			continue
+		}
+		if schema != "main" {
+			name = key
+		}
+		if !said[why] {
+			said[why] = true
+			notes = append(notes, name+" is empty: "+why)
+		}
+	}
+	return notes
+}
