@@ -50,55 +50,79 @@ func (b *Bound) Scale(place Place, factor float64) int64 {
 // follow follows the path back from the end of a location, and reports whether it leads to the begin of one.
 func (b *Bound) follow(l trace.LocationID) bool {
 	enter := func(l trace.LocationID, call uint32) int64 { return b.t.Calls[l].Ptr(int(call)).Enter }
-	steps := 0 // a path has each row once at most
-	for i := range b.locations {
-		steps += b.locations[i].rows.Len()
+	arrive := func(member uint32) (trace.LocationID, uint32, int64, bool) {
+		x := b.t.Members.Ptr(int(member))
+		return x.Location, x.Call, x.Begin, b.members.At(int(member))&arrives != 0
 	}
-	for call := b.t.Calls[l].Len(); steps >= 0; steps-- {
+	passed := make([]int, len(b.locations)) // by location: the first row that is behind the path
+	for k := range passed {
+		passed[k] = b.locations[k].rows.Len()
+	}
+	for call := b.t.Calls[l].Len(); ; {
 		x := &b.locations[l]
-		i := sort.Search(x.rows.Len(), func(i int) bool { return int(x.rows.Ptr(i).call) >= call }) - 1
+		if k := passed[l]; k < x.rows.Len() && int(x.rows.Ptr(k).call) < call {
+			return false // calls need each other
+		}
+		i := x.rowBefore(call, passed[l])
 		for i >= 0 && x.rows.Ptr(i).wait == 0 {
 			i--
 		}
 		if i < 0 {
-			b.count(l, -1, call)
+			b.count(l, -1, call, 0)
 			return true
 		}
+		passed[l] = i
 		r := x.rows.At(i)
-		b.count(l, int(r.call), call)
+		b.count(l, int(r.call), call, i)
 		end := enter(l, r.call) + r.wait
-		from, before, met, _ := b.latest(x, r, x.rowAfter(i), end, b.network.flights, enter)
+		from, before, met, _ := b.latest(x, r, x.rowAfter(i), end, b.network.flights, enter, arrive)
 		if from == trace.None {
 			return false
 		}
 		b.loose += max(0, end-met)
 		l, call = from, int(before)
 	}
-	return false
 }
 
-// count counts the time of a location from a call on (-1: from its begin) until another one is entered.
-func (b *Bound) count(l trace.LocationID, from, until int) {
-	segments, own := b.segments[l], ownTimes{Model: b.Model, l: l}
-	add := func(path trace.PathID, time int64) {
-		if s := b.slot(path); time > 0 {
-			b.times[s], b.pieces[s] = b.times[s]+time, b.pieces[s]+1
-		}
+// rowBefore returns the last row before a call, -1 if there is none. It is below another one, and mostly near it.
+func (x *location) rowBefore(call, below int) int {
+	from, far := below, 1
+	for from > 0 && int(x.rows.Ptr(from-1).call) >= call {
+		below = from - 1
+		from = max(0, below-far)
+		far *= 2
 	}
+	return from - 1 + sort.Search(below-from, func(i int) bool { return int(x.rows.Ptr(from+i).call) >= call })
+}
+
+// count counts the time of a location from a call on (-1: from its begin) until another one is entered. The first call's row is given.
+func (b *Bound) count(l trace.LocationID, from, until, row int) {
+	segments, own := b.segments[l], ownTimes{Model: b.Model, l: l, row: row}
+	rowOf := func(call int) int { // of its own time; behind the last call, the end
+		if call < segments.Len() {
+			return int(segments.Calls.At(call))
+		}
+		return segments.Rows.Len()
+	}
+	call, first := max(from, 0), 0
+	next, end := rowOf(call), rowOf(until)
 	if from >= 0 {
-		own.row = sort.Search(b.locations[l].rows.Len(), func(i int) bool { return int(b.locations[l].rows.Ptr(i).call) >= from })
+		first = next
 	}
-	for call := from; call < until; call++ {
-		after, end := uint32(trace.None), uint32(trace.None)
-		if call >= 0 {
-			after = uint32(call)
-			add(segments.Own(after).Path, own.of(after))
+	for first < end {
+		rows := segments.Rows.From(first)
+		rows = rows[:min(len(rows), end-first)]
+		for i := range rows {
+			time := rows[i].Time
+			if first+i == next {
+				time = own.of(uint32(call))
+				call++
+				next = rowOf(call)
+			}
+			if s := b.slot(rows[i].Path); time > 0 {
+				b.times[s], b.pieces[s] = b.times[s]+time, b.pieces[s]+1
+			}
 		}
-		if call+1 < segments.Len() {
-			end = uint32(call + 1)
-		}
-		for s := range segments.Between(after, end) {
-			add(s.Path, s.Time)
-		}
+		first += len(rows)
 	}
 }

@@ -121,16 +121,21 @@ func (x *tracer) add(f *flight) {
 
 // cause returns the call for which a row waits until met.
 func (x *tracer) cause(loc *location, r, after row, met int64) (l trace.LocationID, call uint32) {
-	l, call, _, flight := x.latest(loc, r, after, met, x.in.flights, x.schedule.At)
+	l, call, _, flight := x.latest(loc, r, after, met, x.in.flights, x.schedule.At, func(member uint32) (trace.LocationID, uint32, int64, bool) {
+		m, ok := x.arriving(member)
+		if !ok {
+			return trace.None, 0, 0, false
+		}
+		return m.Location, m.Call, x.schedule.At(m.Location, m.Call) + m.Head, true
+	})
 	x.lag(flight)
 	return l, call
 }
 
-// latest returns the call that a row needs latest, when that need is met, and its flight. The times of entering calls are given. What
-// is met later than the row waits is not looked for.
-func (m *Model) latest(loc *location, r, after row, met int64, flights []flight,
-	enter func(trace.LocationID, uint32) int64) (l trace.LocationID,
-	call uint32, latest int64, flight uint32) {
+// latest returns the call that a row needs latest, when that need is met, and its flight. The times of entering calls are given, and by
+// which calls members arrive, and when. What is met later than the row waits is not looked for.
+func (m *Model) latest(loc *location, r, after row, met int64, flights []flight, enter func(trace.LocationID, uint32) int64,
+	arrive func(member uint32) (trace.LocationID, uint32, int64, bool)) (l trace.LocationID, call uint32, latest int64, flight uint32) {
 	l, latest = trace.None, math.MinInt64
 	for k := r.needs; k < after.needs && latest < met; k++ {
 		n := loc.needs.Ptr(int(k))
@@ -141,7 +146,7 @@ func (m *Model) latest(loc *location, r, after row, met int64, flights []flight,
 	if !r.before {
 		for k := r.parts; k < after.parts && latest < met; k++ {
 			p := loc.parts.Ptr(int(k))
-			from, begin, at := m.lastOf(p, enter)
+			from, begin, at := m.lastOf(p, enter, arrive)
 			if at += flights[p.flight].lag - p.head; from != trace.None && at > latest {
 				l, call, latest, flight = from, begin, at, p.flight
 			}
@@ -151,17 +156,18 @@ func (m *Model) latest(loc *location, r, after row, met int64, flights []flight,
 }
 
 // lastOf returns the call by which the last one arrives for whom a part of a collective waits, and when.
-func (m *Model) lastOf(p *part, enter func(trace.LocationID, uint32) int64) (l trace.LocationID, call uint32, at int64) {
+func (m *Model) lastOf(p *part, enter func(trace.LocationID, uint32) int64,
+	arrive func(member uint32) (trace.LocationID, uint32, int64, bool)) (l trace.LocationID, call uint32, at int64) {
 	l, at = trace.None, math.MinInt64
-	see := func(other trace.LocationID, c uint32, head int64) {
-		if t := enter(other, c) + head; t > at {
+	see := func(other trace.LocationID, c uint32, t int64) {
+		if t > at {
 			l, call, at = other, c, t
 		}
 	}
 	if k := int(p.instance) - m.t.Collectives.Len(); k >= 0 { // nothing but a call on each location says who takes part
 		for other := range m.locations {
 			if i := startup(m.t.Calls[other], startups[k]); i >= 0 {
-				see(trace.LocationID(other), uint32(i), 0)
+				see(trace.LocationID(other), uint32(i), enter(trace.LocationID(other), uint32(i)))
 			}
 		}
 		return l, call, at
@@ -174,8 +180,8 @@ func (m *Model) lastOf(p *part, enter func(trace.LocationID, uint32) int64) (l t
 		}
 	}
 	for k := c.First; k < end; k++ {
-		if m, ok := m.arriving(k); ok {
-			see(m.Location, m.Call, m.Head)
+		if other, c, t, ok := arrive(k); ok {
+			see(other, c, t)
 		}
 	}
 	return l, call, at
