@@ -19,7 +19,8 @@ import (
 )
 
 // shifts makes a program of ranks that compute, each step, and send to the next rank while they receive from the one before in one call.
-// An MPI_Allreduce ends a step. The last rank computes so many ticks longer. With waits, a call does not end before its receiver has posted.
+// An MPI_Allreduce ends a step. The last rank computes so many ticks longer. With waits, a call does not end before its receiver has
+// posted.
 func shifts(ranks, steps int, more int64, waits bool) string {
 	text := make([]strings.Builder, ranks)
 	at := make([]int64, ranks)

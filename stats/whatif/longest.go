@@ -121,13 +121,14 @@ func (x *tracer) add(f *flight) {
 
 // cause returns the call for which a row waits until met.
 func (x *tracer) cause(loc *location, r, after row, met int64) (l trace.LocationID, call uint32) {
-	l, call, _, flight := x.latest(loc, r, after, met, x.in.flights, x.schedule.At, func(member uint32) (trace.LocationID, uint32, int64, bool) {
+	arrives := func(member uint32) (trace.LocationID, uint32, int64, bool) {
 		m, ok := x.arriving(member)
 		if !ok {
 			return trace.None, 0, 0, false
 		}
 		return m.Location, m.Call, x.schedule.At(m.Location, m.Call) + m.Head, true
-	})
+	}
+	l, call, _, flight := x.latest(loc, r, after, met, x.in.flights, x.schedule.At, arrives)
 	x.lag(flight)
 	return l, call
 }
