@@ -1,15 +1,13 @@
 package jsontrace
 
 import (
-	"slices"
-
 	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
 // PyTorch records what hosts communicate by gloo as slices gloo:all_reduce, gloo:send and so on, with the shapes of tensors. A
 // message's other end stands among the inputs of the call that asks for it, c10d::send or c10d::recv_, which encloses its begin. The
-// process group is not recorded: it is that of the file's groups which uses gloo.
+// process group is not recorded: it is that of the file's groups which uses gloo, and has other ranks.
 
 // glooCall reads a collective or a message of gloo.
 func (f *file) glooCall(l *track, r *region, ev *event) nest.Call {
@@ -45,15 +43,4 @@ func messageInputs(args []byte) (peer, tag uint32) {
 		return i < 4
 	})
 	return peer, tag
-}
-
-// glooRanks returns the ranks of the group of a file that uses gloo; ok is false if several do that are not the same.
-func (o *origin) glooRanks() (ranks []uint32, ok bool) {
-	for i, r := range o.gloo {
-		if i > 0 && !slices.Equal(r, o.gloo[0]) {
-			return nil, false
-		}
-		ranks = r
-	}
-	return ranks, true
 }

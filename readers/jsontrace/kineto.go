@@ -2,6 +2,7 @@ package jsontrace
 
 import (
 	"bytes"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,10 +45,14 @@ func (o *origin) readDistributedInfo(value []byte) {
 	})
 }
 
-// soleRanks returns the ranks that communicate if nothing says which do: those of the rank's groups, if these are the same, nil for all
-// ranks if no group is known. ok is false if groups differ.
-func (o *origin) soleRanks() (ranks []uint32, ok bool) {
-	for _, g := range o.groups {
+// soleRanks returns the ranks that communicate, by gloo or otherwise, if nothing says which do: those of the rank's groups, if these are
+// the same, nil for all ranks if no group is known. ok is false if groups differ.
+func (o *origin) soleRanks(gloo bool) (ranks []uint32, ok bool) {
+	groups := maps.Values(o.groups)
+	if gloo {
+		groups = slices.Values(o.gloo)
+	}
+	for g := range groups {
 		switch {
 		case len(g) < 2 || o.hasRank && !slices.Contains(g, o.rank):
 		case ranks == nil:

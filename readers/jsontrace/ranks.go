@@ -189,10 +189,14 @@ func (a *assembler) groups(f *file) {
 			f.idmap.Comms = append(f.idmap.Comms, trace.None)
 			continue
 		}
-		if g.sole {
-			ranks, sure := f.origin.soleRanks()
+		if g.sole || g.gloo {
+			ranks, sure := f.origin.soleRanks(g.gloo)
 			if !sure {
-				a.ledger.Add(trace.CodeBadDefinition, f.place(-1), "kernels communicate and do not name one of several groups")
+				who := "kernels communicate and"
+				if g.gloo {
+					who = "operations of gloo"
+				}
+				a.ledger.Add(trace.CodeBadDefinition, f.place(-1), who+" do not name one of several groups")
 				f.idmap.Comms = append(f.idmap.Comms, trace.None)
 				continue
 			}
@@ -213,13 +217,6 @@ func (a *assembler) members(f *file, g *group) []uint32 {
 	ranks := g.ranks
 	if ranks == nil {
 		ranks = f.origin.groups[g.name]
-	}
-	if g.gloo {
-		var sure bool
-		if ranks, sure = f.origin.glooRanks(); !sure {
-			a.ledger.Add(trace.CodeBadDefinition, f.place(-1), "several groups use gloo, but its operations do not name a "+
-				"group; they count as operations of all ranks")
-		}
 	}
 	if ranks == nil && g.size > 1 && g.stride > 0 {
 		size := min(g.size, world)

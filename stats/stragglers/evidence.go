@@ -13,11 +13,13 @@ import (
 // How sure a finding about a worker must be, and how large: the bound of the probability that any of the workers is found although all
 // are equal, and the share of the time of its peers by which it is slower.
 const (
-	sure      = 0.001
-	large     = 0.02
-	farSigmas = 6
-	farShare  = 0.1
-	fewest    = 4 // steps, for a test
+	sure       = 0.001
+	large      = 0.02
+	farSigmas  = 6
+	farShare   = 0.1
+	tameSigmas = 3
+	tamedShare = 6
+	fewest     = 4 // steps, for a test
 )
 
 // computing returns by worker and step how long the worker computes.
@@ -155,17 +157,27 @@ func distance(steps []int64) *int64 {
 
 // change returns where the mean of values is most likely to change, with a few at least on either side, and a bound of the probability
 // that a change as clear is found in independent normal values of one mean: that of Student's test at the place, times the number of
-// places.
+// places. What few values are far off does not hide a change.
 func change(v []float64) (at int, odds float64) {
 	n := len(v)
 	if n < 2*fewest {
 		return 0, 1
 	}
+	tamed, far := tame(v)
+	at, best := clearest(tamed)
+	all, freedom := float64(n-2), float64(n-2-far)
+	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
+	return at, min(1, 2*float64(n+1-2*fewest)*student.Survival(math.Sqrt(best*all)*freedom/all))
+}
+
+// clearest returns where values change most: the squares of deviations that two means explain, as a share of those that are left.
+func clearest(v []float64) (at int, best float64) {
+	n := len(v)
 	sum, squares := 0.0, 0.0
 	for _, x := range v {
 		sum, squares = sum+x, squares+x*x
 	}
-	best, before := 0.0, 0.0
+	before := 0.0
 	for k := 1; k <= n-fewest; k++ {
 		if before += v[k-1]; k < fewest {
 			continue
@@ -180,8 +192,46 @@ func change(v []float64) (at int, odds float64) {
 			best, at = t, k
 		}
 	}
-	freedom := float64(n - 2)
-	return at, min(1, 2*float64(n+1-2*fewest)*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(math.Sqrt(best*freedom)))
+	return at, best
+}
+
+// tame brings values back that are far from the median of their side of where ranks of values change most, and counts them. If they are
+// more than one of tamedShare, they are no exception.
+func tame(v []float64) (tamed []float64, count int) {
+	at, _ := clearest(ranks(v))
+	out := slices.Clone(v)
+	sides := [][]float64{out[:at], out[at:]}
+	far := tameSigmas * spread(sides)
+	for _, side := range sides {
+		if far == 0 || len(side) == 0 { // most are equal
+			continue
+		}
+		m := numbers.Median(slices.Clone(side))
+		for i, x := range side {
+			if side[i] = min(max(x, m-far), m+far); side[i] != x {
+				count++
+			}
+		}
+	}
+	if count*tamedShare > len(v) {
+		return v, 0
+	}
+	return out, count
+}
+
+// ranks returns the place of each value among all; equal ones have the same, that of their middle.
+func ranks(v []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	out := make([]float64, len(v))
+	for i, x := range v {
+		from, _ := slices.BinarySearch(sorted, x)
+		to := from
+		for to < len(sorted) && sorted[to] == x {
+			to++
+		}
+		out[i] = float64(from+to) / 2
+	}
+	return out
 }
 
 // above returns the probability that the mean of normal values about 0 lies as far above it: Student's test.

@@ -27,6 +27,7 @@ type meaning struct {
 	step   uint64
 	stepBy stepMark
 	op     bool // an operator that does not communicate
+	waits  bool // an operator that does
 }
 
 // A stepMark says by what a step is known.
@@ -52,7 +53,10 @@ const evaluates = "autograd::engine::evaluate_function"
 // meaningOf returns what a region of a profiler says, by its name and category.
 func meaningOf(name, category string) (m meaning) {
 	m.batch = none
-	m.op = (category == "cpu_op" || category == "Operator") && !strings.HasPrefix(name, "c10d::") && name != "record_param_comms"
+	if category == "cpu_op" || category == "Operator" {
+		m.waits = strings.HasPrefix(name, "c10d::") || strings.HasPrefix(name, "_c10d_functional") || name == "record_param_comms"
+		m.op = !m.waits
+	}
 	if strings.HasPrefix(name, evaluates) {
 		m.phase = backward
 		return m

@@ -116,8 +116,8 @@ func complete(ranks []*ranked) error {
 	for _, r := range ranks {
 		calls, computations = calls+len(r.calls), computations+len(r.computations)
 		if r.nameless > 0 && len(r.calls) == 0 {
-			return &MissingError{fmt.Sprintf("collectives of rank %d do not say in which of several process groups they are; record them with "+
-				"a newer PyTorch", r.rank)}
+			return &MissingError{fmt.Sprintf("operations of rank %d do not say in which of several process groups they are; newer versions of "+
+				"PyTorch record that of NCCL, none that of gloo", r.rank)}
 		}
 		if r.steps == 0 {
 			return &MissingError{fmt.Sprintf("rank %d has no annotation ProfilerStep# or step, no two calls of Optimizer.step, and its "+

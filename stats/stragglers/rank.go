@@ -55,7 +55,7 @@ type ranked struct {
 	marks        stepMark         // by which steps are known
 	steps        int
 	updates      []int64 // ends of the optimizer's annotations
-	nameless     int     // collectives whose members are not known
+	nameless     int     // collectives and messages whose group is not known
 	kernels      int     // that were read
 	unlinked     int     // kernels without a launch
 }
@@ -116,6 +116,7 @@ type reading struct {
 	near     int        // in launches: where the last one was found
 	named    []stretch  // phases
 	ops      []stretch  // operators of the host, unless they communicate
+	waits    []stretch  // those that do, within others
 	steps    [profilerStep + 1][]stretch
 	work     []work
 	calls    []call
@@ -165,7 +166,7 @@ func (r *reading) reset() {
 	for i := range steps {
 		steps[i] = steps[i][:0]
 	}
-	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], steps: steps, work: r.work[:0],
+	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0], steps: steps, work: r.work[:0],
 		calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
 }
 
@@ -238,7 +239,11 @@ func (r *reading) collective(b *trace.Batch, i int, within *frame) {
 func (r *reading) message(b *trace.Batch, i int, within *frame) {
 	k := b.P2P.Kind[i]
 	sends := k == trace.KindMpiSend || k == trace.KindMpiIsend
-	if within != nil && (sends || k == trace.KindMpiRecv || k == trace.KindMpiIrecv) {
+	switch {
+	case within == nil || !sends && k != trace.KindMpiRecv && k != trace.KindMpiIrecv:
+	case b.P2P.Comm[i] == trace.None:
+		r.nameless++
+	default:
 		r.called(call{comm: b.P2P.Comm[i], peer: b.P2P.Peer[i], sends: sends, bytes: b.P2P.Bytes[i]})
 	}
 }
@@ -304,6 +309,9 @@ func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 	}
 	if f.opens {
 		r.ops = append(r.ops, stretch{from: f.start, to: end, launch: f.launch})
+	}
+	if f.named.waits && f.op && !device {
+		r.waits = append(r.waits, stretch{from: f.start, to: end})
 	}
 	if !f.linked {
 		f.time = f.start
@@ -371,8 +379,12 @@ func (r *reading) sum(rank uint32) *ranked {
 			out.marks = by
 		}
 	}
-	if !r.device {
+	switch {
+	case r.device:
+	case len(steps) > 0:
 		r.host(phases, steps)
+	default:
+		r.host(phases, []stretch{r.whole(phases)})
 	}
 	for i := range r.work {
 		w := &r.work[i]
@@ -473,10 +485,21 @@ func (r *reading) joined(phases []stretch) []stretch {
 	return phases[:n]
 }
 
+// whole returns the time from the first to the last of what was read.
+func (r *reading) whole(phases []stretch) stretch {
+	out := stretch{from: math.MaxInt64, to: math.MinInt64}
+	for _, list := range [][]stretch{phases, r.ops} {
+		for i := range list {
+			out.from, out.to = min(out.from, list[i].from), max(out.to, list[i].to)
+		}
+	}
+	return out
+}
+
 // host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides named
 // phases is of the forward pass. A phase lasts until its end, whatever runs last.
 func (r *reading) host(phases, steps []stretch) {
-	ops := r.ops
+	ops := cut(r.ops, outermost(r.waits))
 	add := func(from, to int64, l launch) {
 		mark := func(at, time int64) {
 			l.time = time
@@ -506,6 +529,33 @@ func (r *reading) host(phases, steps []stretch) {
 		}
 		add(at, s.to, launch{batch: none})
 	}
+}
+
+// cut takes parts out of stretches. Both are in order, and none overlaps another of its list.
+func cut(list, parts []stretch) (out []stretch) {
+	if len(parts) == 0 {
+		return list
+	}
+	for _, s := range list {
+		for len(parts) > 0 && parts[0].to <= s.from {
+			parts = parts[1:]
+		}
+		for _, p := range parts {
+			if p.from >= s.to {
+				break
+			}
+			if p.from > s.from {
+				before := s
+				before.to = p.from
+				out = append(out, before)
+			}
+			s.from = min(p.to, s.to)
+		}
+		if s.from < s.to {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // between returns the steps that end with what the optimizer does.
