@@ -30,7 +30,7 @@ func (r *replayer) computing() [][]float64 {
 	}
 	for s := range r.took {
 		for n, v := range r.took[s] {
-			if r.kind[n] <= weightCompute {
+			if r.kind[n].computes() {
 				out[r.by[n]][s] += v
 			}
 		}
