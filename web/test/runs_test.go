@@ -74,7 +74,7 @@ func TestFoldersInBrowser(t *testing.T) {
 	b.until(`/waiting|own time/.test(document.querySelector("[aria-label='What changed'] li").innerText)`, "true")
 	b.until(`/ in [(-]/.test(document.querySelector("[aria-label='What changed']").innerText)`, "false") // no place is without a name
 	// % that rank 3 computes longer, about
-	for k, longer := range []string{"9.", "49."} {
+	for k, longer := range []string{"9.", "48."} {
 		b.run(chromedp.Click(fmt.Sprintf("[role=radiogroup] label:nth-child(%d) input", k+1)))
 		b.until(`document.querySelector("[aria-label=Diagnosis] li").innerText.includes("Rank 3 is always slow")`, "true")
 		b.until(`document.querySelector("[aria-label=Evidence]").innerText.includes("It computes `+longer+`")`, "true")
