@@ -11,8 +11,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// onHosts writes what PyTorch records of ranks that train on CPUs with gloo: steps that nothing but the optimizer tells, an operator in which
-// a rank computes, 2 longer than others, and then waits for all.
+// onHosts writes what PyTorch records of ranks that train on CPUs with gloo: steps that nothing but the optimizer tells, an operator in
+// which a rank computes, 2 longer than others, and then waits for all.
 func onHosts(t *testing.T, groups string) string {
 	const ranks, steps, computing, longer, reducing = 4, 12, 1000.0, 500.0, 50.0
 	dir := t.TempDir()
@@ -47,8 +47,8 @@ func onHosts(t *testing.T, groups string) string {
 
 const ofGloo = `{"pg_name":"0","pg_desc":"default_pg","backend_config":"cpu:gloo","ranks":[0,1,2,3]}`
 
-// TestHosts states that the slow rank of a job of hosts is named with what was planted, although all ranks are as long in the operator in which
-// they wait, and that nobody is blamed where gloo does not say which of several groups communicates.
+// TestHosts states that the slow rank of a job of hosts is named with what was planted, although all ranks are as long in the operator
+// in which they wait, and that nobody is blamed where gloo does not say which of several groups communicates.
 func TestHosts(t *testing.T) {
 	job, err := ofProfiles(t, onHosts(t, ofGloo))
 	if err != nil {
