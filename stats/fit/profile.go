@@ -147,19 +147,19 @@ func onward(y0, y1, x0, x1, x float64) float64 {
 
 // rows returns the entries of an operation in a role, one slice for each number of processes.
 func (p Profile) rows(k Key) (rows [][]Entry) {
-	from := sort.Search(len(p.Entries), func(j int) bool {
-		e := &p.Entries[j]
-		return e.Operation > k.Operation || e.Operation == k.Operation && e.Role >= k.Role
-	})
-	for _, e := range p.Entries[from:] {
+	first := func(k Key) int {
+		return sort.Search(len(p.Entries), func(j int) bool { return CompareKeys(p.Entries[j].Key, k) >= 0 })
+	}
+	k.Processes, k.Bytes = 0, 0
+	for from := first(k); from < len(p.Entries); {
+		e := p.Entries[from].Key
 		if e.Operation != k.Operation || e.Role != k.Role {
 			break
 		}
-		if last := len(rows) - 1; last >= 0 && rows[last][0].Processes == e.Processes {
-			rows[last] = append(rows[last], e)
-			continue
-		}
-		rows = append(rows, []Entry{e})
+		e.Processes, e.Bytes = e.Processes+1, 0
+		to := first(e)
+		rows = append(rows, p.Entries[from:to])
+		from = to
 	}
 	return rows
 }
