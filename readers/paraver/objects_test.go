@@ -169,7 +169,7 @@ func TestRootsOfBlocks(t *testing.T) {
 func TestMessagesArePairedInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const ranks = 4
-	type end struct{ at, peer, tag, comm int }
+	type end struct{ tag, comm int }
 	channel := func(from, to int, e end) string {
 		return fmt.Sprintf("%d to %d, tag %d, communicator %d", from, to, e.tag, e.comm)
 	}
