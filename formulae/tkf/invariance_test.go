@@ -35,7 +35,11 @@ func checkEqual(t *testing.T, what string, sizes []int64, share float64) {
 func TestStructureIndependentOfIterations(t *testing.T) {
 	for _, program := range []string{"halo", "ring", "sweep", "multigrid", "collectives"} {
 		var structure, statistics, bounds []int64
-		for _, n := range []int{10, 100, 1000} {
+		lengths := []int{10, 100, 300}
+		if program == "halo" { // so long that it has more outliers than are kept
+			lengths[2] = 1000
+		}
+		for _, n := range lengths {
 			src := generate(t, samples.Options{Program: program, Ranks: 8, Iterations: n, Seed: 1})
 			_, r := compress(t, src, tkf.Options{})
 			structure = append(structure, r.Sizes.Structure)
