@@ -149,7 +149,8 @@ func change(v []float64) (at int, odds float64) {
 	if n < 2*fewest {
 		return 0, 1
 	}
-	tamed, far := tame(v)
+	side, _ := clearest(ranks(v))
+	tamed, far := tame(v, side)
 	at, best := clearest(tamed)
 	all, freedom := float64(n-2), float64(n-2-far)
 	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
@@ -181,17 +182,16 @@ func clearest(v []float64) (at int, best float64) {
 	return at, best
 }
 
-// tame brings values back that are far from the median of their side of where ranks of values change most, and counts them. If they are
-// more than one of tamedShare, they are no exception.
-func tame(v []float64) (tamed []float64, count int) {
-	at, _ := clearest(ranks(v))
+// tame brings values back that are far from the median of their side of a place, and counts them. If they are more than one of tamedShare,
+// they are no exception.
+func tame(v []float64, at int) (tamed []float64, count int) {
 	out := slices.Clone(v)
-	sides := [][]float64{out[:at], out[at:]}
+	sides := slices.DeleteFunc([][]float64{out[:at], out[at:]}, func(side []float64) bool { return len(side) == 0 })
 	far := tameSigmas * spread(sides)
+	if far == 0 { // most are equal
+		return v, 0
+	}
 	for _, side := range sides {
-		if far == 0 || len(side) == 0 { // most are equal
-			continue
-		}
 		m := numbers.Median(slices.Clone(side))
 		for i, x := range side {
 			if side[i] = min(max(x, m-far), m+far); side[i] != x {
@@ -220,23 +220,25 @@ func ranks(v []float64) []float64 {
 	return out
 }
 
-// above returns the probability that the mean of normal values about 0 lies as far above it: Student's test.
+// above returns the probability that the mean of normal values about 0 lies as far above it: Student's test. Few values that are far off
+// do not hide it.
 func above(v []float64) float64 {
 	if len(v) < fewest {
 		return 1
 	}
+	v, far := tame(v, 0)
 	m, sum := mean(v), 0.0
 	for _, x := range v {
 		sum += (x - m) * (x - m)
 	}
-	n := float64(len(v))
+	n, all := float64(len(v)-far), float64(len(v))
 	if m <= 0 {
 		return 1
 	}
 	if sum == 0 {
 		return 0
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(all-1)/all) * (n - 1) / (all - 1))
 }
 
 // sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they
