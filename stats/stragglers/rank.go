@@ -186,6 +186,7 @@ type frame struct {
 // location reads a location.
 func (r *reading) location(ctx context.Context, l trace.LocationID, device bool) error {
 	var stack trace.CallStack[frame]
+	waiting := false // what is read last is the end of a wait
 	r.open = r.open[:0]
 	for b, err := range r.src.Events(ctx, l) {
 		if err != nil {
@@ -202,6 +203,10 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 		}
 		for i, seq := range b.Flow.Seq {
 			communicated(seq)
+			if waiting { // for what it has asked for, until another operator begins
+				r.waits[len(r.waits)-1].to = b.Flow.Time[i]
+			}
+			had := len(r.waits)
 			if b.Flow.Kind[i] == trace.KindLeave {
 				for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
 					f := stack.Pop()
@@ -210,6 +215,7 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 					}
 					r.open = r.open[:f.calls]
 				}
+				waiting = len(r.waits) > had
 				continue
 			}
 			for attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] < seq {
@@ -218,6 +224,7 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 			f := r.entered(b, i, attr, stack.Top(), device)
 			f.calls = len(r.open)
 			stack.Enter(b.Flow.Region[i], f)
+			waiting = false
 		}
 		communicated(math.MaxUint64)
 	}

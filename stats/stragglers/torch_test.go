@@ -1,0 +1,155 @@
+package stragglers_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tracekit/document/training"
+)
+
+// A torchStep is what a rank of a job on hosts does in a step, in µs.
+type torchStep struct {
+	forward float64 // of it
+	after   float64 // behind the optimizer: a checkpoint
+	named   bool    // by ProfilerStep#
+	inside  bool    // an operator of the forward pass waits for a reduction in its middle
+	nested  bool    // without a record of its own
+}
+
+// torch writes files of hosts that train together, as PyTorch records them: operators, the backward pass, the optimizer, and gloo's
+// reductions on a thread of their own. Equal ranks have a step of 100 forward, 100 backward, 10 for a reduction and 20 of the optimizer.
+func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep) (*training.Job, error) {
+	t.Helper()
+	dir := t.TempDir()
+	events := make([][]map[string]any, ranks)
+	add := func(rank, thread int, category, name string, from, to float64) {
+		events[rank] = append(events[rank], map[string]any{"ph": "X", "cat": category, "name": name, "pid": 100 + rank, "tid": thread,
+			"ts": from, "dur": to - from, "args": map[string]any{}})
+	}
+	now := make([]float64, ranks)
+	for i := range now {
+		now[i] = 1000
+	}
+	// reduce lets all ranks leave a reduction 10 after the last has come.
+	reduce := func(done func(rank int, from, to float64)) {
+		last := 0.0
+		for _, at := range now {
+			last = max(last, at)
+		}
+		for r, at := range now {
+			add(r, 2, "user_annotation", "gloo:all_reduce", at+0.5, last+10)
+			done(r, at, last+10)
+			now[r] = last + 10
+		}
+	}
+	for s := range steps {
+		begins := append([]float64(nil), now...)
+		first := of(0, s)
+		for r := range now {
+			now[r] += of(r, s).forward / 2
+			add(r, 1, "cpu_op", "aten::mm", begins[r], now[r])
+		}
+		if first.inside {
+			reduce(func(r int, from, to float64) {
+				add(r, 1, "cpu_op", "c10d::allreduce_", from+0.25, from+1)
+				if first.nested {
+					add(r, 1, "cpu_op", "_c10d_functional::wait_tensor", from+1, to-1)
+				}
+				add(r, 1, "cpu_op", "aten::linear", from, to)
+			})
+		}
+		for r := range now {
+			from := now[r]
+			now[r] += of(r, s).forward / 2
+			add(r, 1, "cpu_op", "aten::mm", from+2, now[r])
+			add(r, 1, "cpu_op", "autograd::engine::evaluate_function: MmBackward0", now[r], now[r]+100)
+			now[r] += 100
+		}
+		reduce(func(r int, from, to float64) { add(r, 1, "cpu_op", "c10d::allreduce_", from, from+0.5) })
+		for r := range now {
+			add(r, 1, "user_annotation", "Optimizer.step#SGD.step", now[r], now[r]+20)
+			add(r, 1, "cpu_op", "aten::add_", now[r]+1, now[r]+19)
+			now[r] += 20 + of(r, s).after
+			if first.named {
+				add(r, 1, "user_annotation", fmt.Sprintf("ProfilerStep#%d", s), begins[r], now[r])
+			}
+		}
+	}
+	for r := range events {
+		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": events[r], "distributedInfo": map[string]any{
+			"backend": "gloo", "rank": r, "world_size": ranks}})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("rank%d.json", r)), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ofProfiles(t, dir)
+}
+
+// TestSlowTorchHosts states that the slow rank of hosts is found, with what it costs: where only the optimizer tells steps; where operators
+// wait for others; where checkpoints are written behind the optimizer.
+func TestSlowTorchHosts(t *testing.T) {
+	for name, c := range map[string]struct {
+		of      func(rank, step int) torchStep
+		pattern string
+		gain    float64 // µs a step
+	}{
+		"optimizer": {func(r, _ int) torchStep { return torchStep{forward: 100 + 40*float64(r%2)} }, training.SlowAlways, 40},
+		"waits": {func(r, _ int) torchStep {
+			return torchStep{forward: 100 + 40*float64(r%2), named: true, inside: true, nested: true}
+		}, training.SlowAlways, 40},
+		"within": {func(r, _ int) torchStep {
+			return torchStep{forward: 100 + 40*float64(r%2), named: true, inside: true}
+		}, training.SlowAlways, 40},
+		"checkpoint": {func(r, s int) torchStep {
+			step := torchStep{forward: 100, named: true}
+			if r == 1 && s%5 == 4 {
+				step.after = 300
+			}
+			return step
+		}, training.SlowAtRandom, 60},
+	} {
+		doc, err := torch(t, 3, 21, c.of)
+		if err != nil {
+			t.Error(name, err)
+			continue
+		}
+		w := doc.ByWorker[0]
+		if w.Rank != 1 || w.Pattern != c.pattern || w.GainNs == nil || math.Abs(float64(*w.GainNs)/1e3/c.gain-1) > 0.1 {
+			t.Errorf("%s: %d steps, %+v; want rank 1 %s with %v µs", name, doc.Steps, w, c.pattern, c.gain)
+		}
+		for _, w := range doc.ByWorker[1:] {
+			if w.Pattern != "" {
+				t.Errorf("%s: rank %d is %s", name, w.Rank, w.Pattern)
+			}
+		}
+	}
+}
+
+// TestFarSteps states that single steps that are far off do not hide since when a worker is slow, nor that it always is.
+func TestFarSteps(t *testing.T) {
+	for pattern, from := range map[string]int{training.SlowSince: 10, training.SlowAlways: 0} {
+		doc, err := torch(t, 4, 20, func(r, s int) torchStep {
+			step := torchStep{forward: 100 + float64((r*7+s*5)%9), named: true}
+			if r == 2 && s >= from {
+				step.forward += 40
+			}
+			if r == 2 && (s == 15 || s == 17) {
+				step.forward += 400
+			}
+			return step
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := doc.ByWorker[0]; w.Rank != 2 || w.Pattern != pattern || from > 0 && *w.Step != int64(from) {
+			t.Errorf("%+v, want rank 2 %s step %d", w, pattern, from)
+		}
+	}
+}
