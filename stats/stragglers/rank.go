@@ -503,8 +503,8 @@ func (r *reading) whole(phases []stretch) stretch {
 	return out
 }
 
-// host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides named
-// phases is of the forward pass. A phase lasts until its end, whatever runs last.
+// host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides is
+// of the forward pass or, where that is named, of the phase before. A phase lasts until its end, whatever runs last.
 func (r *reading) host(phases, steps []stretch) {
 	ops := cut(r.ops, outermost(r.waits))
 	add := func(from, to int64, l launch) {
@@ -526,15 +526,22 @@ func (r *reading) host(phases, steps []stretch) {
 	for _, s := range steps {
 		at := s.from
 		first, _ := slices.BinarySearchFunc(phases, s.from, endsAfter)
-		for _, p := range phases[first:] {
-			if p.from >= s.to {
-				break
-			}
-			add(at, min(p.from, s.to), launch{batch: none})
+		last, _ := slices.BinarySearchFunc(phases, s.to, func(p stretch, t int64) int { return cmp.Compare(p.from, t) })
+		inside := phases[first:max(first, last)]
+		other := launch{batch: none}
+		named := slices.ContainsFunc(inside, func(p stretch) bool { return p.phase == forward })
+		if named {
+			other = inside[0].launch
+		}
+		for _, p := range inside {
+			add(at, min(p.from, s.to), other)
 			add(max(p.from, s.from), min(p.to, s.to), p.launch)
 			at = max(at, p.to)
+			if named {
+				other = p.launch
+			}
 		}
-		add(at, s.to, launch{batch: none})
+		add(at, s.to, other)
 	}
 }
 
@@ -713,7 +720,7 @@ func (s *stepper) step(of *stretch, follows bool, list []work) {
 		case p == unnamed:
 			p = forward
 		}
-		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (messages > seen ||
+		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (messages > seen && (s.device || w.batch == none) ||
 			w.batch != none && s.out.computations[n-1].batch != none && w.batch != s.out.computations[n-1].batch) {
 			flush()
 			s.out.computations = append(s.out.computations, computation{step: of.step, phase: p, batch: w.batch})

@@ -153,3 +153,85 @@ func TestFarSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestPipelineOfHosts states that a pipeline of hosts is replayed by its named passes, though sends last until the rank asks for their end
+// and receives are within the passes: two stages, the second slow, of four micro-batches.
+func TestPipelineOfHosts(t *testing.T) {
+	const batches, forward, slow = 4, 100.0, 50.0
+	dir := t.TempDir()
+	for rank := range 2 {
+		var events []map[string]any
+		add := func(category, name string, from, to float64, args map[string]any) {
+			events = append(events, map[string]any{"ph": "X", "cat": category, "name": name, "pid": 100 + rank, "tid": 1, "ts": from,
+				"dur": to - from, "args": args})
+		}
+		message := func(name, call string, at, to float64) {
+			inputs := []string{"", "", fmt.Sprint(1 - rank), "0"}
+			add("cpu_op", call, at, at+1, map[string]any{"Concrete Inputs": inputs})
+			add("user_annotation", name, at+0.5, to, map[string]any{})
+		}
+		pass := func(name, op string, from, to float64) {
+			add("user_annotation", name, from, to, map[string]any{})
+			add("cpu_op", op, from+3, to, map[string]any{})
+		}
+		const back = "autograd::engine::evaluate_function: MmBackward0"
+		for s := range 8 {
+			begin := 1000 + 2000*float64(s)
+			took := forward + slow*float64(rank)
+			sent := begin + forward*batches + 1 // when stage 0 asks for the ends
+			end := begin + forward + (forward+slow)*batches
+			for b := range batches {
+				from := begin + forward*float64(b)
+				if rank == 1 { // it is slower than stage 0
+					from = begin + forward + took*float64(b)
+					asks := from
+					if b == 0 {
+						asks = begin
+					}
+					add("user_annotation", fmt.Sprintf("Forward %d", b), asks, from+took, map[string]any{})
+					message("gloo:recv", "c10d::recv_", asks, from+2)
+					add("cpu_op", "aten::mm", from+3, from+took, map[string]any{})
+					pass(fmt.Sprintf("Backward %d", b), back, end+forward*float64(b), end+forward*float64(b+1)-2)
+					message("gloo:send", "c10d::send", end+forward*float64(b+1)-1.5, end+forward*batches+1)
+				} else {
+					pass(fmt.Sprintf("Forward %d", b), "aten::mm", from, from+took-2)
+					message("gloo:send", "c10d::send", from+took-1.5, sent)
+					from := end + forward*float64(b+1)
+					asks := from
+					if b == 0 {
+						asks = sent
+					}
+					add("user_annotation", fmt.Sprintf("Backward %d", b), asks, from+forward, map[string]any{})
+					message("gloo:recv", "c10d::recv_", asks, from+2)
+					add("cpu_op", back, from+3, from+forward, map[string]any{})
+				}
+			}
+			last := end + forward*float64(batches+1-rank) + 2*float64(rank)
+			add("user_annotation", "Optimizer.step#SGD.step", last, last+20, map[string]any{})
+			add("user_annotation", fmt.Sprintf("ProfilerStep#%d", s), begin, last+25, map[string]any{})
+		}
+		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": events, "distributedInfo": map[string]any{
+			"backend": "gloo", "rank": rank, "world_size": 2}})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("rank%d.json", rank)), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	doc, err := ofProfiles(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1e3 * (forward + (forward+slow)*batches + forward*(batches+1) + 25); math.Abs(float64(doc.StepNs)/want-1) > 0.05 {
+		t.Errorf("a step takes %d ns, want %v", doc.StepNs, want)
+	}
+	if gain := float64(doc.StepNs - doc.MendedNs); doc.Slowest[0] != 1 || math.Abs(gain/(1e3*slow*batches)-1) > 0.1 {
+		t.Errorf("rank %d gains %v ns, want %v", doc.Slowest[0], gain, 1e3*slow*batches)
+	}
+	for _, x := range doc.ByType {
+		if want := 2 * 8 * batches; x.Type == "forward-compute" && x.Operations != want {
+			t.Errorf("%d forward computations, want %d", x.Operations, want)
+		}
+	}
+}
