@@ -186,9 +186,9 @@ func clearest(v []float64) (at int, best float64) {
 // they are no exception.
 func tame(v []float64, at int) (tamed []float64, count int) {
 	out := slices.Clone(v)
-	sides := slices.DeleteFunc([][]float64{out[:at], out[at:]}, func(side []float64) bool { return len(side) == 0 })
+	sides := [][]float64{out[:at], out[at:]}
 	far := tameSigmas * spread(sides)
-	if far == 0 { // most are equal
+	if at == 0 || far == 0 { // none changes, or most are equal
 		return v, 0
 	}
 	for _, side := range sides {
@@ -220,25 +220,32 @@ func ranks(v []float64) []float64 {
 	return out
 }
 
-// above returns the probability that the mean of normal values about 0 lies as far above it: Student's test. Few values that are far off
-// do not hide it.
+// above returns a bound of the probability that values about 0 lie as far above it, by their mean (Student's test) or by the ranks of their
+// distances (Wilcoxon's test, from which few values that are far off hide nothing).
 func above(v []float64) float64 {
 	if len(v) < fewest {
 		return 1
 	}
-	v, far := tame(v, 0)
-	m, sum := mean(v), 0.0
-	for _, x := range v {
+	n, m, sum, signed := float64(len(v)), mean(v), 0.0, 0.0
+	distances := make([]float64, len(v))
+	for i, x := range v {
 		sum += (x - m) * (x - m)
+		distances[i] = math.Abs(x)
 	}
-	n, all := float64(len(v)-far), float64(len(v))
-	if m <= 0 {
+	switch {
+	case m <= 0:
 		return 1
-	}
-	if sum == 0 {
+	case sum == 0:
 		return 0
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(all-1)/all) * (n - 1) / (all - 1))
+	for i, rank := range ranks(distances) {
+		if v[i] > 0 {
+			signed += rank + 0.5 // the first is 1
+		}
+	}
+	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
+	wilcoxon := distuv.UnitNormal.Survival((signed - n*(n+1)/4) / math.Sqrt(n*(n+1)*(2*n+1)/24))
+	return min(1, 2*min(student, wilcoxon))
 }
 
 // sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they

@@ -166,8 +166,8 @@ func (r *reading) reset() {
 	for i := range steps {
 		steps[i] = steps[i][:0]
 	}
-	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0], steps: steps, work: r.work[:0],
-		calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
+	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0], steps: steps,
+		work: r.work[:0], calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
 }
 
 // A frame is a region that is entered and not left.
@@ -504,7 +504,7 @@ func (r *reading) whole(phases []stretch) stretch {
 }
 
 // host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides is
-// of the forward pass or, where that is named, of the phase before. A phase lasts until its end, whatever runs last.
+// of the forward pass or, where micro-batches are named, of the phase before. A phase lasts until its end, whatever runs last.
 func (r *reading) host(phases, steps []stretch) {
 	ops := cut(r.ops, outermost(r.waits))
 	add := func(from, to int64, l launch) {
@@ -529,7 +529,7 @@ func (r *reading) host(phases, steps []stretch) {
 		last, _ := slices.BinarySearchFunc(phases, s.to, func(p stretch, t int64) int { return cmp.Compare(p.from, t) })
 		inside := phases[first:max(first, last)]
 		other := launch{batch: none}
-		named := slices.ContainsFunc(inside, func(p stretch) bool { return p.phase == forward })
+		named := slices.ContainsFunc(inside, func(p stretch) bool { return p.phase == forward && p.batch != none })
 		if named {
 			other = inside[0].launch
 		}
@@ -720,7 +720,8 @@ func (s *stepper) step(of *stretch, follows bool, list []work) {
 		case p == unnamed:
 			p = forward
 		}
-		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (messages > seen && (s.device || w.batch == none) ||
+		splits := messages > seen && (s.device || w.batch == none)
+		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (splits ||
 			w.batch != none && s.out.computations[n-1].batch != none && w.batch != s.out.computations[n-1].batch) {
 			flush()
 			s.out.computations = append(s.out.computations, computation{step: of.step, phase: p, batch: w.batch})

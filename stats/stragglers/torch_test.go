@@ -2,13 +2,16 @@ package stragglers_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tracekit/document/training"
+	"tracekit/stats/stragglers"
 )
 
 // A torchStep is what a rank of a job on hosts does in a step, in µs.
@@ -22,8 +25,13 @@ type torchStep struct {
 
 // torch writes files of hosts that train together, as PyTorch records them: operators, the backward pass, the optimizer, and gloo's
 // reductions on a thread of their own. Equal ranks have a step of 100 forward, 100 backward, 10 for a reduction and 20 of the optimizer.
-func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep) (*training.Job, error) {
+// Each rank has the groups that are listed.
+func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep, groups ...[]int) (*training.Job, error) {
 	t.Helper()
+	config := []map[string]any{}
+	for i, g := range groups {
+		config = append(config, map[string]any{"pg_name": fmt.Sprint(i), "backend_config": "cpu:gloo", "ranks": g})
+	}
 	dir := t.TempDir()
 	events := make([][]map[string]any, ranks)
 	add := func(rank, thread int, category, name string, from, to float64) {
@@ -81,7 +89,7 @@ func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep) (*
 	}
 	for r := range events {
 		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": events[r], "distributedInfo": map[string]any{
-			"backend": "gloo", "rank": r, "world_size": ranks}})
+			"backend": "gloo", "rank": r, "world_size": ranks, "pg_config": config}})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("rank%d.json", r)), data, 0o600)
 		}
@@ -129,6 +137,20 @@ func TestSlowTorchHosts(t *testing.T) {
 				t.Errorf("%s: rank %d is %s", name, w.Rank, w.Pattern)
 			}
 		}
+	}
+}
+
+// TestGroupsOfGloo states that operations of gloo, which name no group, are of the only one that has several ranks; if several do, no steps
+// are known, and it is said why.
+func TestGroupsOfGloo(t *testing.T) {
+	slow := func(r, _ int) torchStep { return torchStep{forward: 100 + 40*float64(r%2), named: true} }
+	all, one := []int{0, 1, 2}, []int{2}
+	if doc, err := torch(t, 3, 8, slow, all, one, all); err != nil || doc.ByWorker[0].Rank != 1 {
+		t.Errorf("%+v, %v", doc, err)
+	}
+	doc, err := torch(t, 3, 8, slow, all, []int{0, 1}, []int{1, 2})
+	if missing := new(stragglers.MissingError); !errors.As(err, &missing) || !strings.Contains(missing.Record, "gloo") {
+		t.Errorf("%+v, %v: want that gloo names no group", doc, err)
 	}
 }
 
