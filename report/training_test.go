@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tracekit/document"
 	"tracekit/document/field"
 	"tracekit/document/training"
 )
@@ -55,5 +56,35 @@ func TestSlowWorkersAreNamed(t *testing.T) {
 		if got := replacing(c.doc); got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
+	}
+}
+
+// TestAlignedClocksAreSaid states that a report says what clocks that were aligned may add to a slowdown, where that is seen or all of it.
+func TestAlignedClocksAreSaid(t *testing.T) {
+	for _, c := range []struct {
+		doc  training.Job
+		want string
+	}{
+		{training.Job{EqualNs: 100e6}, ""},
+		{training.Job{EqualNs: 100e6, ClockErrorNs: 40e3}, ""},
+		{training.Job{EqualNs: 100e6, ClockErrorNs: 2e6},
+			"Clocks of hosts were aligned: a slowdown up to 1.020 may be their error (2.00 ms a step)."},
+		{training.Job{EqualNs: 100e6, ClockErrorNs: 40e3, WithinClockError: true},
+			"Clocks of hosts were aligned: a slowdown up to 1.000 may be their error (40.0 µs a step). All of the loss may."},
+	} {
+		if got := strings.Join(otherFacts(&c.doc), " "); got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// TestAlignmentIsSaid states that a report says which clocks were aligned, how far they were off, and what is left.
+func TestAlignmentIsSaid(t *testing.T) {
+	clock := document.Clock{Method: "collectives", Alignment: &document.ClockAlignment{Clocks: 4, MaxOffsetNs: 3e6, MaxDriftPPM: 1.5, MaxBoundNs: 2e3,
+		Before: 17, Unlinked: 1}}
+	want := "4 clocks aligned by collectives: offsets up to 3.00 ms, drift up to 1.5 ppm, error at most 2.00 µs; 17 clock violations before, " +
+		"0 after; 1 clock is not linked to the others"
+	if got := ClockLine(&clock); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

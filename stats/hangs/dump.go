@@ -49,6 +49,7 @@ type entry struct {
 	peer     int  // rank in the group that a message is sent to or received from
 	message  bool // it is a message: op is send or recv
 	state    state
+	over     bool  // its rank no longer waits; gloo does not record what became of it
 	created  int64 // ns since 1970
 	in, out  tensors
 	frames   any // of its rank's last entry: where it was called
@@ -313,6 +314,8 @@ func newEntry(x any) *entry {
 	if e.state, ok = states[text]; !ok || e.group == "" {
 		return nil
 	}
+	retired, _ := m["retired"].(bool)
+	e.over = retired && e.state == scheduled && strings.HasPrefix(name, "gloo:")
 	numbers := 0
 	for key, to := range map[string]*int64{"record_id": &e.record, "collective_seq_id": &e.seq, "p2p_seq_id": &e.p2p,
 		"time_created_ns": &e.created} {

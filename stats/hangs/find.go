@@ -95,13 +95,18 @@ func find(dumps []*dump) *Result {
 	for _, d := range dumps {
 		f.dumps[d.rank] = d
 		f.ranks = append(f.ranks, d.rank)
-		out.Last = append(out.Last, f.last(d))
 		for _, e := range d.entries {
 			f.add(d, e)
 		}
 		for _, g := range d.groups {
 			f.members(g)
 		}
+	}
+	for _, m := range f.groups {
+		m.settle()
+	}
+	for _, d := range dumps {
+		out.Last = append(out.Last, f.last(d))
 	}
 	out.Ranks = f.ranks
 	for _, key := range slices.Sorted(maps.Keys(f.groups)) {
@@ -185,6 +190,34 @@ func (f *finder) add(d *dump, e *entry) {
 		m.messages[d.rank] = append(m.messages[d.rank], e)
 	} else {
 		m.collectives[d.rank] = append(m.collectives[d.rank], e)
+	}
+}
+
+// settle completes operations that are over, of which no more is recorded: messages, and collectives that all members have called. One
+// that is over on a rank, and that another has not called, has failed.
+func (m *members) settle() {
+	least := int64(math.MaxInt64) // that all have called
+	called := func(r int) {
+		last := int64(math.MinInt64)
+		for _, e := range m.collectives[r] {
+			last = max(last, e.seq)
+		}
+		least = min(least, last)
+	}
+	for _, r := range m.ranks {
+		called(r)
+	}
+	for r := range m.collectives {
+		called(r)
+	}
+	for _, ranks := range []map[int][]*entry{m.collectives, m.messages} {
+		for _, entries := range ranks {
+			for _, e := range entries {
+				if e.over && (e.message || e.seq <= least) {
+					e.state = completed
+				}
+			}
+		}
 	}
 }
 

@@ -437,3 +437,26 @@ func FuzzDump(f *testing.F) {
 		}
 	})
 }
+
+// TestGloo states who is missing in dumps of gloo, which tell of an operation only that it is over, also if it has failed.
+func TestGloo(t *testing.T) {
+	for n, want := range map[int]string{3: "All recorded operations have completed: the dumps show no hang.",
+		4: "Rank 1 has not arrived at all_reduce 4 of group 0, in which ranks 0, 2 wait."} {
+		for _, over := range []bool{true, false} { // the last one
+			j := newJob(map[string][]int{"0": {0, 1, 2}})
+			for i := range n {
+				for rank := range 3 {
+					if i == 3 && rank == 1 {
+						continue
+					}
+					e := j.call(rank, "0", "all_reduce", "scheduled", 4)
+					e["profiling_name"], e["retired"] = "gloo:all_reduce", i < 3 || over
+				}
+			}
+			got, _, err := Find(j.write(t, true, 0, 1, 2))
+			if err != nil || got.Sentence != want {
+				t.Errorf("%d operations, the last one over %v: %v %v, want %s", n, over, got, err, want)
+			}
+		}
+	}
+}

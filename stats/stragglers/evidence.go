@@ -163,7 +163,8 @@ func change(v []float64) (at int, odds float64) {
 	if n < 2*fewest {
 		return 0, 1
 	}
-	tamed, far := tame(v)
+	side, _ := clearest(ranks(v))
+	tamed, far := tame(v, side)
 	at, best := clearest(tamed)
 	all, freedom := float64(n-2), float64(n-2-far)
 	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
@@ -195,17 +196,16 @@ func clearest(v []float64) (at int, best float64) {
 	return at, best
 }
 
-// tame brings values back that are far from the median of their side of where ranks of values change most, and counts them. If they are
-// more than one of tamedShare, they are no exception.
-func tame(v []float64) (tamed []float64, count int) {
-	at, _ := clearest(ranks(v))
+// tame brings values back that are far from the median of their side of a place, and counts them. If they are more than one of tamedShare,
+// they are no exception.
+func tame(v []float64, at int) (tamed []float64, count int) {
 	out := slices.Clone(v)
 	sides := [][]float64{out[:at], out[at:]}
 	far := tameSigmas * spread(sides)
+	if at == 0 || far == 0 { // none changes, or most are equal
+		return v, 0
+	}
 	for _, side := range sides {
-		if far == 0 || len(side) == 0 { // most are equal
-			continue
-		}
 		m := numbers.Median(slices.Clone(side))
 		for i, x := range side {
 			if side[i] = min(max(x, m-far), m+far); side[i] != x {
@@ -234,23 +234,32 @@ func ranks(v []float64) []float64 {
 	return out
 }
 
-// above returns the probability that the mean of normal values about 0 lies as far above it: Student's test.
+// above returns a bound of the probability that values about 0 lie as far above it, by their mean (Student's test) or by the ranks of their
+// distances (Wilcoxon's test, from which few values that are far off hide nothing).
 func above(v []float64) float64 {
 	if len(v) < fewest {
 		return 1
 	}
-	m, sum := mean(v), 0.0
-	for _, x := range v {
+	n, m, sum, signed := float64(len(v)), mean(v), 0.0, 0.0
+	distances := make([]float64, len(v))
+	for i, x := range v {
 		sum += (x - m) * (x - m)
+		distances[i] = math.Abs(x)
 	}
-	n := float64(len(v))
-	if m <= 0 {
+	switch {
+	case m <= 0:
 		return 1
-	}
-	if sum == 0 {
+	case sum == 0:
 		return 0
 	}
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
+	for i, rank := range ranks(distances) {
+		if v[i] > 0 {
+			signed += rank + 0.5 // the first is 1
+		}
+	}
+	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
+	wilcoxon := distuv.UnitNormal.Survival((signed - n*(n+1)/4) / math.Sqrt(n*(n+1)*(2*n+1)/24))
+	return min(1, 2*min(student, wilcoxon))
 }
 
 // sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they

@@ -207,6 +207,7 @@ type job struct {
 	coupled   []int32 // by worker: equal for those whose computations wait for each other; nil: none do
 	structure *training.Structure
 	missing   []training.WorkerMissing
+	hosts     bool // no rank has an accelerator: a send that is recorded ends when its rank asks whether it has
 	backward  bool // clocks contradict each other: something that needs all of a group has ended before all have begun
 }
 

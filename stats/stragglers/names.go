@@ -39,11 +39,13 @@ const (
 	profilerStep          // ProfilerStep#3
 )
 
-// The names of annotations of steps and of phases. Those of PyTorch's pipelines are as "Forward 3".
+// The names of annotations of steps and of phases. Those of PyTorch's pipelines are as "Forward 3" or, with
+// their stage, "PP:1F3", where I is the backward pass without gradients of weights.
 var (
 	stepName  = regexp.MustCompile(`(?i)^(?:train(?:ing)?[ _]?)?(?:step|iter(?:ation)?|batch)[ _#:]*(\d{1,18})$`)
 	phaseName = regexp.MustCompile(`(?i)^(?:[\w.]*[.:])?(forward|fwd|f|backward|bwd|b|weight|wgrad|w)(?:[ _-]?(?:step|pass|compute))?` +
 		`(?:[ _#:-]*(?:mb|micro-?batch)?[ _#:-]*(\d{1,9}))?$`)
+	actionName = regexp.MustCompile(`^PP:\d+([FBIW])(\d{1,9})$`)
 	updateName = regexp.MustCompile(`(?i)^(?:optimizer[._ -]?step\b.*|optimizer|update)$`)
 )
 
@@ -80,14 +82,17 @@ func meaningOf(name, category string) (m meaning) {
 		m.phase = update
 		return m
 	}
-	found := phaseName.FindStringSubmatch(name)
+	found := actionName.FindStringSubmatch(name)
+	if found == nil {
+		found = phaseName.FindStringSubmatch(name)
+	}
 	if found == nil {
 		return m
 	}
 	switch strings.ToLower(found[1])[0] {
 	case 'f':
 		m.phase = forward
-	case 'b':
+	case 'b', 'i':
 		m.phase = backward
 	case 'w':
 		m.phase = weights

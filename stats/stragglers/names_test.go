@@ -28,8 +28,9 @@ func TestMeanings(t *testing.T) {
 		"ProfilerStep#12": {step: 12, stepBy: profilerStep}, "step3": {step: 3, stepBy: namedStep},
 		"Training step 7": {step: 7, stepBy: namedStep},
 		"## forward ##":   {phase: forward}, "Forward 3": {phase: forward}, "backward_step": {phase: backward},
-		"DeepSpeedEngine.backward": {phase: backward},
-		"W 2":                      {phase: weights}, "B": {}, "Optimizer.step#Adam.step": {phase: update},
+		"DeepSpeedEngine.backward": {phase: backward}, "PP:3F0": {phase: forward}, "PP:1I12": {phase: backward}, "PP:0W2": {phase: weights},
+		"PP:3SEND_F0": {}, "I 3": {},
+		"W 2": {phase: weights}, "B": {}, "Optimizer.step#Adam.step": {phase: update},
 		"Optimizer.zero_grad#Adam.zero_grad": {}, "stepwise": {},
 		"DistributedDataParallel.forward": {phase: forward}, "forward_hook": {},
 	} {
@@ -37,8 +38,10 @@ func TestMeanings(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if got := meaningOf("Forward 3", "user_annotation").batch; got != 3 {
-		t.Errorf("micro-batch %d, want 3", got)
+	for _, name := range []string{"Forward 3", "PP:1B3"} {
+		if got := meaningOf(name, "user_annotation").batch; got != 3 {
+			t.Errorf("%s: micro-batch %d, want 3", name, got)
+		}
 	}
 	if got := meaningOf("Forward 3", "python_function").phase; got != unnamed {
 		t.Errorf("a function named Forward is phase %d", got)

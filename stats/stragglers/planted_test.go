@@ -183,6 +183,7 @@ func TestMissingWorkers(t *testing.T) {
 // TestMended states that what a step gains without a slow worker is what the same job takes without it, of two data-parallel ranks as well.
 func TestMended(t *testing.T) {
 	for _, o := range []samples.TrainingOptions{
+		{DP: 1, PP: 4, MicroBatches: 6, Steps: 8},
 		{DP: 2, PP: 1, MicroBatches: 4, Steps: 8},
 		{DP: 4, PP: 4, MicroBatches: 8, Steps: 8},
 		{DP: 8, PP: 2, MicroBatches: 4, Steps: 8, Noise: 0.02},

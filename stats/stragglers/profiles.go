@@ -67,6 +67,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 		return nil, err
 	}
 	about, marks := notes(ranks, groups, g, world), ranks[0].marks
+	hosts := !slices.ContainsFunc(ranks, func(r *ranked) bool { return r.kernels > 0 })
 	b.order(ranks)
 	j, err := b.job(ctx, jobs, 1e9/float64(d.Clock.Resolution))
 	switch {
@@ -75,7 +76,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	case err != nil:
 		return nil, err
 	}
-	j.lanes = g.lanes
+	j.lanes, j.hosts = g.lanes, hosts
 	j.couple(b.coupled, g.stages)
 	for _, m := range b.met {
 		j.backward = j.backward || m.left < m.latest
@@ -121,7 +122,7 @@ func complete(ranks []*ranked) error {
 		}
 		if r.steps == 0 {
 			return &MissingError{fmt.Sprintf("rank %d has no annotation ProfilerStep# or step, no two calls of Optimizer.step, and its "+
-				"communication does not repeat; call step() of the profiler in each step", r.rank)}
+				"communication does not repeat; give the profiler a schedule, and call its step() in each step", r.rank)}
 		}
 		if r.marks != ranks[0].marks || r.marks == noStep && r.steps != ranks[0].steps {
 			return &MissingError{fmt.Sprintf("steps of rank %d are not those of rank %d; call step() of the profiler in each step", r.rank,
@@ -132,7 +133,7 @@ func complete(ranks []*ranked) error {
 	case computations == 0:
 		return &MissingError{"no kernel and no operator is recorded within steps"}
 	case calls == 0:
-		return &MissingError{"no operation of NCCL or gloo is recorded within steps"}
+		return &MissingError{"no operation of NCCL or gloo is recorded within steps whose ranks are known; messages of gloo need record_shapes=True"}
 	}
 	return nil
 }

@@ -186,6 +186,7 @@ type frame struct {
 // location reads a location.
 func (r *reading) location(ctx context.Context, l trace.LocationID, device bool) error {
 	var stack trace.CallStack[frame]
+	waiting := false // what is read last is the end of a wait
 	r.open = r.open[:0]
 	for b, err := range r.src.Events(ctx, l) {
 		if err != nil {
@@ -202,6 +203,10 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 		}
 		for i, seq := range b.Flow.Seq {
 			communicated(seq)
+			if waiting { // for what it has asked for, until another operator begins
+				r.waits[len(r.waits)-1].to = b.Flow.Time[i]
+			}
+			had := len(r.waits)
 			if b.Flow.Kind[i] == trace.KindLeave {
 				for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
 					f := stack.Pop()
@@ -210,6 +215,7 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 					}
 					r.open = r.open[:f.calls]
 				}
+				waiting = len(r.waits) > had
 				continue
 			}
 			for attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] < seq {
@@ -218,6 +224,7 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 			f := r.entered(b, i, attr, stack.Top(), device)
 			f.calls = len(r.open)
 			stack.Enter(b.Flow.Region[i], f)
+			waiting = false
 		}
 		communicated(math.MaxUint64)
 	}
@@ -496,8 +503,8 @@ func (r *reading) whole(phases []stretch) stretch {
 	return out
 }
 
-// host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides named
-// phases is of the forward pass. A phase lasts until its end, whatever runs last.
+// host makes work of a rank without an accelerator: its operators, by the phases in which they run; what a step has besides is
+// of the forward pass or, where micro-batches are named, of the phase before. A phase lasts until its end, whatever runs last.
 func (r *reading) host(phases, steps []stretch) {
 	ops := cut(r.ops, outermost(r.waits))
 	add := func(from, to int64, l launch) {
@@ -519,15 +526,22 @@ func (r *reading) host(phases, steps []stretch) {
 	for _, s := range steps {
 		at := s.from
 		first, _ := slices.BinarySearchFunc(phases, s.from, endsAfter)
-		for _, p := range phases[first:] {
-			if p.from >= s.to {
-				break
-			}
-			add(at, min(p.from, s.to), launch{batch: none})
+		last, _ := slices.BinarySearchFunc(phases, s.to, func(p stretch, t int64) int { return cmp.Compare(p.from, t) })
+		inside := phases[first:max(first, last)]
+		other := launch{batch: none}
+		named := slices.ContainsFunc(inside, func(p stretch) bool { return p.phase == forward && p.batch != none })
+		if named {
+			other = inside[0].launch
+		}
+		for _, p := range inside {
+			add(at, min(p.from, s.to), other)
 			add(max(p.from, s.from), min(p.to, s.to), p.launch)
 			at = max(at, p.to)
+			if named {
+				other = p.launch
+			}
 		}
-		add(at, s.to, launch{batch: none})
+		add(at, s.to, other)
 	}
 }
 
@@ -706,7 +720,8 @@ func (s *stepper) step(of *stretch, follows bool, list []work) {
 		case p == unnamed:
 			p = forward
 		}
-		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (messages > seen ||
+		splits := messages > seen && (s.device || w.batch == none)
+		if n := len(s.out.computations); n == first || s.out.computations[n-1].phase != p || p != update && (splits ||
 			w.batch != none && s.out.computations[n-1].batch != none && w.batch != s.out.computations[n-1].batch) {
 			flush()
 			s.out.computations = append(s.out.computations, computation{step: of.step, phase: p, batch: w.batch})

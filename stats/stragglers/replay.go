@@ -63,6 +63,11 @@ func (r *replayer) recorded(s int) (took []float64, backward bool) {
 				continue
 			}
 			v := end[i] - latest
+			if k := r.kind[i]; r.hosts && (k == forwardSend || k == backwardSend) {
+				for _, other := range unit { // the send is asked for its end once others have to be sent, too
+					v = max(0, min(v, end[other]-latest))
+				}
+			}
 			backward = backward || v < 0 && r.joint[i]
 			if v < -mostBackward {
 				v = 0

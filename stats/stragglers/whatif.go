@@ -82,15 +82,36 @@ func (r *replayer) slowest(n int) []int {
 }
 
 // mended returns what nodes take in a step if some workers compute as long as their peers: each operation the median of what it takes in
-// the step on other data-parallel ranks that are not mended themselves, or, if all are, on all; on the only one what equal ones take. It is
-// valid until the next one.
+// the step on other data-parallel ranks that are not mended themselves, or, if all are, on all; on the only one the mean of its type on
+// other workers. It is valid until the next one.
 func (x *run) mended(s int, slow []bool) []float64 {
 	copy(x.own, x.took[s])
 	theirs := make([]float64, 0, x.dps)
+	alone := x.equal
+	if x.dps == 1 {
+		alone = x.others(s, slow)
+	}
 	for at := range x.template {
-		x.mend(at, slow, x.took[s], x.own, theirs)
+		x.mend(at, slow, x.took[s], x.own, theirs, &alone)
 	}
 	return x.own
+}
+
+// others returns the mean of what operations of a type take in a step on workers that are not slow; if all are, what equal ones take.
+func (r *replayer) others(s int, slow []bool) (out [kinds]float64) {
+	var taken [kinds][]float64
+	for n, k := range r.kind {
+		if !slow[r.by[n]] {
+			taken[k] = append(taken[k], r.took[s][n])
+		}
+	}
+	out = r.equal
+	for k, v := range taken {
+		if len(v) > 0 {
+			out[k] = mean(v)
+		}
+	}
+	return out
 }
 
 // are marks some workers.
@@ -102,8 +123,9 @@ func (r *replayer) are(workers []int) []bool {
 	return marked
 }
 
-// mend mends an operation of the template on slow workers; theirs is memory for one of each data-parallel rank.
-func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64) {
+// mend mends an operation of the template on slow workers; theirs is memory for one of each data-parallel rank. alone is what a type takes
+// where there is only one.
+func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64, alone *[kinds]float64) {
 	if !r.kind[at].computes() {
 		return
 	}
@@ -121,7 +143,7 @@ func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64) {
 			theirs = append(theirs, took[n])
 		}
 	}
-	peers := r.equal[r.kind[at]]
+	peers := alone[r.kind[at]]
 	if len(theirs) > 0 {
 		peers = numbers.Median(theirs)
 	}
