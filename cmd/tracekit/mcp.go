@@ -171,8 +171,8 @@ func newAgentServer() *mcp.Server {
 		func(ctx context.Context, in agentBaseline) (string, error) {
 			return a.run(ctx, in.Page, with("baseline").flag("replace", in.Replace).paths([]string{in.File}, in.Runs...))
 		})
-	add(s, reads, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and views such as "+
-		"late_ranks.", func(ctx context.Context, in agentSQL) (string, error) {
+	add(s, reads, "sql", "Answer a query on tables of the trace: calls, waits, messages, collectives, visits, kernels, and delays, "+
+		"the places that make others wait.", func(ctx context.Context, in agentSQL) (string, error) {
 		return a.run(ctx, in.Page, with("sql").text("format", "csv").flag("one-trace", in.One).paths(in.Traces, in.Query))
 	})
 	return s

@@ -16,11 +16,11 @@ func Views() []View {
 			`SELECT wait_state, count(*) AS count, sum(time_ns) AS time_ns, max(time_ns) AS longest_ns
 FROM waits GROUP BY wait_state ORDER BY time_ns DESC`,
 			`SELECT wait_state, time_ns FROM wait_states`},
-		{"late_ranks", "Which ranks make others wait after startup, and how many.", []string{"waits"},
+		{"late_ranks", "Ranks that others wait for after startup. The origins are in delays.", []string{"waits"},
 			`SELECT caused_by_rank AS rank, count(*) AS waits, sum(time_ns) AS waits_caused_ns, count(DISTINCT rank) AS ranks_waiting
 FROM waits WHERE caused_by_rank IS NOT NULL AND wait_state <> 'startup' GROUP BY caused_by_rank ORDER BY waits_caused_ns DESC`,
 			`SELECT rank, waits_caused_ns FROM late_ranks LIMIT 3`},
-		{"late_places", "Which places make others wait after startup.", []string{"waits"},
+		{"late_places", "Places that others wait for after startup.", []string{"waits"},
 			`SELECT caused_by_region AS region, caused_by_operation AS operation, caused_by_file AS file, caused_by_line AS line,
   count(*) AS waits, sum(time_ns) AS waits_caused_ns
 FROM waits WHERE wait_state <> 'startup' GROUP BY 1, 2, 3, 4 ORDER BY waits_caused_ns DESC`,
@@ -68,7 +68,7 @@ FROM (SELECT v.location, v.rank, v.region, v.start_ns, max(v.start_ns + v.time_n
   FROM locations l JOIN visits v ON v.location = l.location WHERE l.kind = 'gpu' AND v.depth = 0)
 WHERE start_ns > end_before`,
 			`SELECT location, sum(time_ns) FROM bubbles GROUP BY location`},
-		{"intervals_intersect", "Outermost regions of one rank that run at the same time on two locations. Select a rank and times first.",
+		{"intervals_intersect", "Outermost regions of one rank that overlap on two locations. Select a rank and times first.",
 			[]string{"visits"},
 			`SELECT a.rank, a.location AS location_a, b.location AS location_b, a.region AS region_a, b.region AS region_b,
   max(a.start_ns, b.start_ns) AS start_ns,
