@@ -138,7 +138,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		r = nil // what it says is not so
 	}
 	if replay.CallsMPI(t) {
-		a.Incomplete = waits.FindIncomplete(t)
+		if a.Incomplete, err = waits.FindIncomplete(ctx, t, opts.Jobs); err != nil {
+			return nil, err
+		}
 		a.Efficiency = replay.Efficiency(p, part, started, r, a.Incomplete, len(processes) > 0)
 	} else {
 		stuck = nil

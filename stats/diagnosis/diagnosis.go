@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"tracekit/document/cause"
 	"tracekit/document/field"
@@ -56,17 +57,18 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		m.Within(from, to)
 		defer m.Release()
 	}
-	if replays {
-		if err := f.idealNetwork(ctx, m); err != nil {
-			return nil, err
-		}
-		candidates = append(candidates, f.transfer()...)
-	}
-	judged, err := engine.Map(ctx, jobs, len(candidates), func(ctx context.Context, i int) (*cause.Cause, error) {
-		return f.judge(ctx, m, candidates[i])
-	})
+	judged, err := f.replay(ctx, m, candidates, replays, jobs)
 	if err != nil {
 		return nil, err
+	}
+	if replays {
+		for _, c := range f.transfer() {
+			said, err := f.judge(ctx, m, c)
+			if err != nil {
+				return nil, err
+			}
+			candidates, judged = append(candidates, c), append(judged, said)
+		}
 	}
 	onceEach(candidates, judged)
 	explained := int64(0) // of the time in calls
@@ -88,6 +90,25 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		causes = append(causes, lever...)
 	}
 	return Join(causes, nil), nil
+}
+
+// replay judges candidates, and beside them the network if that is asked for: replays, of which none needs another. If none of them is
+// likely to be a cause, it also follows the longest path, which lever needs then.
+func (f *finder) replay(ctx context.Context, m *whatif.Model, candidates []candidate, network bool, jobs int) ([]*cause.Cause, error) {
+	likely := slices.ContainsFunc(candidates, func(c candidate) bool { return c.bound >= f.least() && c.cause.Kind != cause.Startup })
+	judged := make([]*cause.Cause, len(candidates))
+	tasks := []func(context.Context) error{}
+	if f.longest = sync.OnceValue(m.Bound); f.inefficient() && !likely {
+		tasks = append(tasks, func(context.Context) error { f.longest(); return nil })
+	}
+	if network {
+		tasks = append(tasks, func(ctx context.Context) error { return f.idealNetwork(ctx, m) })
+	}
+	for i, c := range candidates {
+		tasks = append(tasks, func(ctx context.Context) (err error) { judged[i], err = f.judge(ctx, m, c); return err })
+	}
+	_, err := engine.Map(ctx, jobs, len(tasks), func(ctx context.Context, i int) (struct{}, error) { return struct{}{}, tasks[i](ctx) })
+	return judged, err
 }
 
 // Join returns the causes of both lists that are listed, not nil if there are none: the one with the most gain first, those without a
@@ -218,7 +239,8 @@ type finder struct {
 	serial   whatif.Place            // where masters work, fork and join outside parallel regions; nil: there are none
 
 	incomplete incomplete
-	network    *int64 // ns that the run would be shorter on an ideal network; nil: not known
+	network    *int64               // ns that the run would be shorter on an ideal network; nil: not known
+	longest    func() *whatif.Bound // follows the longest path, once
 }
 
 func newFinder(t *trace.Trace, a *analysis.Result, to int64) *finder {

@@ -154,7 +154,7 @@ func (f *finder) chain(at field.Site) float64 {
 // halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.
 func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Site, jobs int) ([]int64, error) {
 	const half = 0.5
-	gains, bounds, path := make([]int64, len(places)), make([]int64, len(places)), m.Bound()
+	gains, bounds, path := make([]int64, len(places)), make([]int64, len(places)), f.longest()
 	var order []int // what may gain most first
 	for i := range places {
 		bounds[i], order = path.Scale(f.site(places[i]), half), append(order, i)

@@ -1,6 +1,9 @@
 package waits
 
 import (
+	"context"
+
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -21,19 +24,18 @@ const (
 )
 
 // FindIncomplete finds the calls of threads of which a record is missing.
-func FindIncomplete(t *trace.Trace) Incomplete {
-	x := make(Incomplete, len(t.Calls))
-	for l, calls := range t.Calls {
-		if calls.Len() > 0 && t.Defs.Locations[l].Kind == trace.LocationCPUThread {
-			x[l] = spill.NewZeros[Lack](t.Store, calls.Len())
-			x.mark(t, trace.LocationID(l))
+func FindIncomplete(ctx context.Context, t *trace.Trace, jobs int) (Incomplete, error) {
+	return engine.Map(ctx, jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[Lack], error) {
+		if t.Calls[l].Len() == 0 || t.Defs.Locations[l].Kind != trace.LocationCPUThread {
+			return nil, nil
 		}
-	}
-	return x
+		return lacking(t, trace.LocationID(l)), nil
+	})
 }
 
-// mark notes what is missing of the calls of a location that may wait.
-func (x Incomplete) mark(t *trace.Trace, l trace.LocationID) {
+// lacking returns what is missing of the calls of a location that may wait.
+func lacking(t *trace.Trace, l trace.LocationID) *spill.Table[Lack] {
+	x := spill.NewZeros[Lack](t.Store, t.Calls[l].Len())
 	note := func(call uint32, state trace.MessageState, without Lack) {
 		if call == trace.None {
 			return
@@ -41,7 +43,8 @@ func (x Incomplete) mark(t *trace.Trace, l trace.LocationID) {
 		if state == trace.Matched || state == trace.Cancelled {
 			without = LacksNothing
 		}
-		x[l].Set(int(call), max(x[l].At(int(call)), without))
+		of := x.Ptr(int(call))
+		*of = max(*of, without)
 	}
 	for _, rows := range t.Sends[l].Rows {
 		for i := range rows {
@@ -58,7 +61,7 @@ func (x Incomplete) mark(t *trace.Trace, l trace.LocationID) {
 	}
 	for first, calls := range t.Calls[l].Rows {
 		for i := range calls {
-			c, of := &calls[i], x[l].Ptr(first+i)
+			c, of := &calls[i], x.Ptr(first+i)
 			switch c.Class {
 			case trace.ClassSend, trace.ClassRecv, trace.ClassSendrecv, trace.ClassWait, trace.ClassColl:
 				switch {
@@ -74,6 +77,7 @@ func (x Incomplete) mark(t *trace.Trace, l trace.LocationID) {
 			}
 		}
 	}
+	return x
 }
 
 // Has reports whether a record is missing of a call.
