@@ -52,35 +52,39 @@ const (
 )
 
 // slices of the Linux kernel, ns: at 250, 100 and 1000 interrupts a second.
-var timeSlicesNs = []int64{4_000_000, 10_000_000, 1_000_000}
+var timeSlicesNs = [3]int64{4_000_000, 10_000_000, 1_000_000}
 
 // timeSlices looks for calls of MPI that last multiples of a time slice.
 func timeSlices(t *trace.Trace) *doubt.Sign {
-	var ns []int64
+	var counts [len(timeSlicesNs)]struct { // by slice: calls that may be a multiple of it, those that are, and these by how many slices they last
+		all, hits int
+		at        [longest + 1]int
+	}
 	sample(t.Calls, 4*looked, func(c *trace.Call) {
-		if !c.Open {
-			ns = append(ns, t.Defs.Clock.Nanoseconds(c.Leave-c.Enter))
+		if c.Open {
+			return
 		}
-	})
-	for _, slice := range timeSlicesNs {
-		all, hits, at := 0, 0, [longest + 1]int{}
-		for _, x := range ns {
-			if x < slice/2 || x >= longest*slice {
+		ns := t.Defs.Clock.Nanoseconds(c.Leave - c.Enter)
+		for i, slice := range timeSlicesNs {
+			if ns < slice/2 || ns >= longest*slice {
 				continue
 			}
-			if all++; (x+slice/near)%slice < 2*slice/near {
-				hits++
-				at[(x+slice/near)/slice]++
+			n := &counts[i]
+			if n.all++; (ns+slice/near)%slice < 2*slice/near {
+				n.hits++
+				n.at[(ns+slice/near)/slice]++
 			}
 		}
-		often := 0
-		for _, n := range at {
-			if float64(n) >= oftenMultiple*float64(hits) && n > 0 {
+	})
+	for i, slice := range timeSlicesNs {
+		n, often := &counts[i], 0
+		for _, calls := range n.at {
+			if float64(calls) >= oftenMultiple*float64(n.hits) && calls > 0 {
 				often++
 			}
 		}
-		if share := float64(hits) / float64(max(1, all)); all >= leastCalls && share >= onMultiples && often >= multiples {
-			return &doubt.Sign{Kind: doubt.TimeSlices, Instances: uint64(all), SliceNs: slice, Share: &share}
+		if share := float64(n.hits) / float64(max(1, n.all)); n.all >= leastCalls && share >= onMultiples && often >= multiples {
+			return &doubt.Sign{Kind: doubt.TimeSlices, Instances: uint64(n.all), SliceNs: slice, Share: &share}
 		}
 	}
 	return nil
