@@ -151,6 +151,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add(compressed(f, Lossless), true)
 	f.Add(compressed(f, Statistics), true)
 	f.Add(withLaws(f), true)
+	_, shared := withCounters(f, 100)
+	f.Add(shared, true)
 	f.Add(compressed(f, Lossless)[:40], false)
 	f.Add([]byte(magic), false)
 	f.Fuzz(func(t *testing.T, file []byte, sealed bool) {

@@ -1,6 +1,7 @@
 package tkf
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"iter"
@@ -24,6 +25,7 @@ type locationDecoder struct {
 	structure *structureDecoder
 	times     *timeModel
 	timeCoder coder.Coder
+	timesOf   *locationDecoder // of whose times it has; nil: its own
 	values    valueCoder
 	valCoder  coder.Coder
 	clock     roundedClock
@@ -50,9 +52,7 @@ func (s *source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 			yield(nil, err)
 			return
 		}
-		if uint64(l) != s.head.Leader {
-			defer s.models.put(d.times)
-		}
+		defer d.close()
 		for _, b := range d.ahead {
 			if !yield(b, nil) {
 				return
@@ -73,6 +73,16 @@ func (s *source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 	}
 }
 
+// close gives models back. The leader's is larger than those of others.
+func (d *locationDecoder) close() {
+	if uint64(d.location) != d.src.head.Leader {
+		d.src.models.put(d.times)
+	}
+	if d.timesOf != nil {
+		d.timesOf.close()
+	}
+}
+
 // begin returns a decoder for a location. Before the first one the leader's beginning is
 // decoded, from which the others learn; who reads the leader first goes on from there.
 func (s *source) begin(l trace.LocationID) (*locationDecoder, error) {
@@ -80,13 +90,16 @@ func (s *source) begin(l trace.LocationID) (*locationDecoder, error) {
 	switch {
 	case s.learnErr != nil:
 		return nil, s.learnErr
-	case uint64(l) != s.head.Leader:
-		return s.decoder(l, s.models.get())
+	case uint64(l) == s.head.Leader:
+		if d := s.leading.Swap(nil); d != nil {
+			return d, nil
+		}
 	}
-	if d := s.leading.Swap(nil); d != nil {
-		return d, nil
+	d, err := s.decoder(l)
+	if of := s.same[l]; err == nil && of != trace.None {
+		d.timesOf, err = s.decoder(of)
 	}
-	return s.decoder(l, newTimeModel(s.tables, s.head.Fine, s.head.Grain))
+	return d, err
 }
 
 // learn decodes the leader's first learnedEvents events and learns from them.
@@ -95,7 +108,7 @@ func (s *source) learn() error {
 	if s.head.Leader == trace.None {
 		return nil
 	}
-	d, err := s.decoder(trace.LocationID(s.head.Leader), newTimeModel(s.tables, s.head.Fine, s.head.Grain))
+	d, err := s.decoder(trace.LocationID(s.head.Leader))
 	for err == nil && !d.ended && d.count < learnedEvents {
 		if err = d.fill(int(min(batchEvents, learnedEvents-d.count))); d.batch.Len() > 0 {
 			d.ahead = append(d.ahead, d.batch)
@@ -111,14 +124,18 @@ func (s *source) learn() error {
 }
 
 // decoder returns a decoder at a location's beginning.
-func (s *source) decoder(l trace.LocationID, times *timeModel) (*locationDecoder, error) {
+func (s *source) decoder(l trace.LocationID) (*locationDecoder, error) {
 	c := &s.classes[s.class[l]]
 	table, ok := s.dict.Table(s.ranks, c, int(s.position[l]))
 	if !ok {
 		return nil, syntaxError(s.name, 0, sectionClasses.String(), pack.ErrDamaged)
 	}
-	d := &locationDecoder{src: s, table: table, times: times, batch: &trace.Batch{},
-		blocks: s.events[l], sequence: s.structure[s.class[l]], location: l}
+	d := &locationDecoder{src: s, table: table, batch: &trace.Batch{}, blocks: s.events[l], sequence: s.structure[s.class[l]], location: l}
+	if uint64(l) == s.head.Leader {
+		d.times = newTimeModel(s.tables, s.head.Fine, s.head.Grain)
+	} else {
+		d.times = s.models.get()
+	}
 	d.clock.quantiser = quantiser{unit: s.head.Unit, keep: uint(s.head.Keep)}
 	d.rows.Table = table
 	d.structure = newStructureDecoder(s.tables, d.nextStructure)
@@ -152,12 +169,12 @@ func (d *locationDecoder) nextBlock() error {
 	if err != nil {
 		return err
 	}
-	size, n := binary.Uvarint(block)
-	if n <= 0 || size > uint64(len(block)-n) {
+	times, values, ok := divide(block)
+	if !ok {
 		return pack.ErrDamaged
 	}
-	d.timeCoder.StartDecoding(block[n : n+int(size)])
-	d.valCoder.StartDecoding(block[n+int(size):])
+	d.timeCoder.StartDecoding(times)
+	d.valCoder.StartDecoding(values)
 	d.inBlock = blockEvents
 	return nil
 }
@@ -183,30 +200,44 @@ func (d *locationDecoder) fill(n int) error {
 
 // event decodes one event.
 func (d *locationDecoder) event() (more bool, err error) {
-	id, more, err := d.structure.next()
+	id, code, more, err := d.step()
 	if err != nil || !more {
 		return false, err
 	}
-	if int(id) >= d.table.Len() {
-		return false, pack.ErrDamaged
-	}
-	if d.inBlock == 0 {
-		if err := d.nextBlock(); err != nil {
-			return false, err
-		}
-	}
-	d.inBlock--
-	p := d.structure.predictor
-	code := d.times.code(&d.timeCoder, 0, d.table.Hash(id), p.step())
-	p.setStep(code)
 	if err := d.readValues(id, code); err != nil {
 		return false, err
 	}
-	if d.timeCoder.Overrun() || !d.rows.Write(d.batch, id, d.clock.decode(code)) {
+	if !d.rows.Write(d.batch, id, d.clock.decode(code)) {
 		return false, pack.ErrDamaged
 	}
 	d.count++
 	return true, nil
+}
+
+// step decodes which symbol comes next, and the step of time to it.
+func (d *locationDecoder) step() (id uint32, code uint64, more bool, err error) {
+	if id, more, err = d.structure.next(); err != nil || !more {
+		return 0, 0, false, err
+	}
+	if int(id) >= d.table.Len() {
+		return 0, 0, false, pack.ErrDamaged
+	}
+	if d.inBlock == 0 {
+		if err := d.nextBlock(); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	d.inBlock--
+	p := d.structure.predictor
+	if d.timesOf == nil {
+		if code = d.times.code(&d.timeCoder, 0, d.table.Hash(id), p.step()); d.timeCoder.Overrun() {
+			return 0, 0, false, pack.ErrDamaged
+		}
+	} else if _, code, more, err = d.timesOf.step(); err != nil || !more {
+		return 0, 0, false, cmp.Or(err, pack.ErrDamaged)
+	}
+	p.setStep(code)
+	return id, code, true, nil
 }
 
 // readValues decodes the values that follow a symbol. Their number is not believed.

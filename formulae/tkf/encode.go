@@ -44,6 +44,7 @@ type lossless struct {
 type coded struct {
 	table     *symbols.Table
 	digest    [sha256.Size]byte // equal for locations with the same sequence
+	steps     [sha256.Size]byte // equal for locations with the same times
 	structure blocks
 	events    blocks
 	sizes     eventSizes
@@ -74,13 +75,14 @@ type locationEncoder struct {
 	values    valueCoder
 	valCoder  coder.Coder
 	digest    sequenceDigest
+	steps     stepDigest
 	inBlock   int    // events in the block that is being made
 	common    uint64 // greatest common divisor of the steps behind the first one, while it is asked for
 }
 
 // newEncoder returns an encoder for a location.
 func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
-	e := &locationEncoder{stage: s, times: times, digest: newSequenceDigest()}
+	e := &locationEncoder{stage: s, times: times, digest: newSequenceDigest(), steps: stepDigest{hash: sha256.New()}}
 	e.out.table = symbols.NewTable()
 	e.out.clock.quantiser = s.quantiser
 	e.out.structure.bytes, e.out.events.bytes = spill.NewTable[byte](s.store), spill.NewTable[byte](s.store)
@@ -178,6 +180,7 @@ func (e *locationEncoder) batch(b *trace.Batch, end uint64) {
 func (e *locationEncoder) event(id uint32, t int64) {
 	e.structure.add(id)
 	code := e.out.clock.encode(t)
+	e.steps.add(code)
 	if e.out.count > 0 && e.times.steps.Weigh {
 		e.common = divisor(e.common, code)
 	}
@@ -229,13 +232,22 @@ func (e *locationEncoder) eventBlock() {
 	e.out.events.add(out)
 }
 
+// divide divides a block of events.
+func divide(block []byte) (times, values []byte, ok bool) {
+	size, n := binary.Uvarint(block)
+	if n <= 0 || size > uint64(len(block)-n) {
+		return nil, nil, false
+	}
+	return block[n : n+int(size)], block[n+int(size):], true
+}
+
 func (e *locationEncoder) end() *coded {
 	if e.inBlock > 0 {
 		e.eventBlock()
 	}
 	e.structure.end()
 	e.out.table.Freeze()
-	e.out.digest = e.digest.sum()
+	e.out.digest, e.out.steps = e.digest.sum(), e.steps.sum()
 	out := e.out // alone: the models of the encoder are large
 	return &out
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -46,8 +47,9 @@ type source struct {
 	directory
 	close     func() error
 	ranks     *partners.Ranks
-	structure [][]section // by class
-	events    [][]section // by location
+	structure [][]section        // by class
+	events    [][]section        // by location
+	same      []trace.LocationID // by location: whose times it has, too; trace.None: its own
 
 	once     sync.Once
 	learnErr error
@@ -212,8 +214,15 @@ func (s *source) readClasses(rest []section) error {
 	if s.directory, err = s.readDirectory(at); err != nil {
 		return err
 	}
-	s.structure, s.events = make([][]section, len(s.classes)), make([][]section, locations)
+	s.structure, s.events, s.same = make([][]section, len(s.classes)), make([][]section, locations),
+		slices.Repeat([]trace.LocationID{trace.None}, locations)
 	for _, at := range rest[1 : len(rest)-1] {
+		if at.kind == sectionTimes {
+			if err := s.readShared(at); err != nil {
+				return err
+			}
+			continue
+		}
 		owners := s.events
 		if at.kind == sectionStructure {
 			owners = s.structure
@@ -222,6 +231,11 @@ func (s *source) readClasses(rest []section) error {
 			return s.damaged(at, pack.ErrDamaged)
 		}
 		owners[at.owner] = append(owners[at.owner], at)
+	}
+	for _, of := range s.same {
+		if of != trace.None && s.same[of] != trace.None {
+			return s.damaged(at, pack.ErrDamaged)
+		}
 	}
 	return nil
 }

@@ -112,8 +112,14 @@ func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 			return nil, err
 		}
 	}
+	same := p.sameTimes()
 	for l, x := range p.Of {
-		if err := s.writeBlocks(sectionEvents, uint64(l), &x.events); err != nil {
+		if of := same[l]; of == trace.None {
+			err = s.writeBlocks(sectionEvents, uint64(l), &x.events)
+		} else {
+			err = s.writeValues(uint64(l), uint64(of), &x.events)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -165,6 +171,10 @@ type partCoder struct {
 func (c *partCoder) location(x *coded) {
 	codec.Number(c.Coder, &x.count)
 	codec.Number(c.Coder, &x.unseen)
+	steps := x.steps[:]
+	for i := range steps {
+		codec.Unsigned(c.Coder, &steps[i])
+	}
 	codec.Number(c.Coder, &x.sizes.times)
 	codec.Number(c.Coder, &x.sizes.values)
 	codec.Number(c.Coder, &x.clock.worst)
@@ -174,6 +184,12 @@ func (c *partCoder) location(x *coded) {
 	c.blocks(&x.events)
 	if c.Reading() && c.Err() == nil {
 		x.digest = x.structure.digest()
+		for block := range x.events.all {
+			if _, _, ok := divide(block); !ok {
+				c.Refuse("a block of events without its times")
+				return
+			}
+		}
 	}
 	if c.learned {
 		c.tree(x)
@@ -243,11 +259,8 @@ func (c *partCoder) blocks(b *blocks) {
 
 // digest returns what tells whether two locations have the same sequence.
 func (b *blocks) digest() [sha256.Size]byte {
-	hash, at := newSequenceDigest(), 0
-	var block []byte
-	for _, size := range b.sizes {
-		block = append(block[:0], make([]byte, size)...)
-		at += b.bytes.Copy(block, at)
+	hash := newSequenceDigest()
+	for block := range b.all {
 		hash.add(block)
 	}
 	return hash.sum()

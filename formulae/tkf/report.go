@@ -64,7 +64,7 @@ type TimeErrors struct {
 func (c *compressor) report(s *sectionWriter) *Report {
 	r := &Report{Schema: "tracekit.formulae/1"}
 	r.Sizes = Sizes{Trace: c.src.Info().Bytes, File: s.total, Structure: s.bytes[sectionStructure] + s.bytes[sectionClasses],
-		Definitions: s.bytes[sectionDefinitions], Times: s.bytes[sectionEvents]}
+		Definitions: s.bytes[sectionDefinitions], Times: s.bytes[sectionEvents] + s.bytes[sectionTimes]}
 	r.Ranks.Ranks = len(c.src.Defs().Locations)
 	return r
 }

@@ -21,7 +21,8 @@ const (
 	versionSequences = 6 // stat mode: sequences and outliers
 	versionValues    = 7 // values are guessed in several contexts
 	versionPrecise   = 8 // outliers are more precise
-	versionLast      = versionPrecise
+	versionShared    = 9 // locations have the times of others
+	versionLast      = versionShared
 )
 
 // A sectionKind says what a section holds. See docs/internals/TKF.md.
@@ -36,9 +37,11 @@ const (
 	sectionStatistics  sectionKind = 6 // call trees, formulae
 	sectionEnd         sectionKind = 7 // nothing: the file is complete
 	sectionValues      sectionKind = 8 // a block of the values of a location's sequence
+	sectionTimes       sectionKind = 9 // whose times a location has, too
+	sectionLast                    = sectionTimes
 )
 
-var sectionNames = [...]string{"", "head", "definitions", "classes", "structure", "events", "statistics", "end", "values"}
+var sectionNames = [...]string{"", "head", "definitions", "classes", "structure", "events", "statistics", "end", "values", "times"}
 
 func (k sectionKind) String() string {
 	if int(k) < len(sectionNames) {
@@ -52,7 +55,7 @@ func (k sectionKind) String() string {
 //	section = kind (1 byte), owner (uvarint), size (uvarint), payload, CRC-32C of all before (4 bytes, little-endian)
 type sectionWriter struct {
 	w     io.Writer
-	bytes [sectionValues + 1]int64
+	bytes [sectionLast + 1]int64
 	total int64
 }
 
@@ -91,13 +94,22 @@ func (b *blocks) add(block []byte) {
 	b.sizes = append(b.sizes, len(block))
 }
 
-// writeBlocks writes blocks as sections.
-func (s *sectionWriter) writeBlocks(kind sectionKind, owner uint64, b *blocks) error {
+// all yields the blocks, each valid until the next.
+func (b *blocks) all(yield func(block []byte) bool) {
 	at := 0
 	var block []byte
 	for _, size := range b.sizes {
 		block = slices.Grow(block[:0], size)[:size]
 		at += b.bytes.Copy(block, at)
+		if !yield(block) {
+			return
+		}
+	}
+}
+
+// writeBlocks writes blocks as sections.
+func (s *sectionWriter) writeBlocks(kind sectionKind, owner uint64, b *blocks) error {
+	for block := range b.all {
 		if err := s.write(kind, owner, block); err != nil {
 			return err
 		}
@@ -129,7 +141,7 @@ func scanSections(r io.ReaderAt, size int64, name string) (out []section, versio
 	}
 	for at := int64(len(head)); ; {
 		s, err := readHead(r, at, size)
-		if err == nil && s.kind == sectionValues && version < versionSequences {
+		if err == nil && (s.kind == sectionValues && version < versionSequences || s.kind == sectionTimes && version < versionShared) {
 			err = errNoSection
 		}
 		if err != nil {
@@ -181,7 +193,7 @@ func readHead(r io.ReaderAt, at, size int64) (section, error) {
 		return s, errTruncated
 	}
 	s.owner, s.body = owner, at+int64(1+n1+n2)
-	if s.kind < sectionHead || s.kind > sectionValues || length > maxSection {
+	if s.kind < sectionHead || s.kind > sectionLast || length > maxSection {
 		return s, errNoSection
 	}
 	s.size = int64(length)
