@@ -56,7 +56,7 @@ var timeSlicesNs = [3]int64{4_000_000, 10_000_000, 1_000_000}
 
 // timeSlices looks for calls of MPI that last multiples of a time slice.
 func timeSlices(t *trace.Trace) *doubt.Sign {
-	var counts [len(timeSlicesNs)]struct { // by slice: calls that may be a multiple of it, those that are, and these by how many slices they last
+	var counts [len(timeSlicesNs)]struct { // by slice: calls that may be a multiple, those that are, and these by how many slices they last
 		all, hits int
 		at        [longest + 1]int
 	}
