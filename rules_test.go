@@ -106,7 +106,7 @@ var layers = [][]string{
 	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page"},
 	{"document/outcome"},
 	{"report/figure"},
-	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/flags"},
+	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "agent", "cmd/tracekit/internal/flags"},
 	{"report/query", "cmd/tracekit/internal/cli"},
 	{"scripts/attack", "scripts/test", "scripts/notice", "cmd/tracekit", "beam"},
 }
@@ -357,7 +357,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 // TestSentences states where sentences for people and titles of tables stand: in the documents, the report, what draws, the findings, the
 // help of commands, and the two packages of the analysis whose documents are sentences: causes and doubts.
 func TestSentences(t *testing.T) {
-	speaks := regexp.MustCompile("^(cmd|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts|stats/hangs)(/|$)")
+	speaks := regexp.MustCompile("^(cmd|agent|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts|stats/hangs)(/|$)")
 	sentence := regexp.MustCompile(`^[A-Z≈][^.]* [^.]* [^.]*\.$|[a-z)]\. [A-Z][a-z]`)
 	title := regexp.MustCompile(`^[A-Z≈][a-z]+,?( [a-z]+,?)+$`)
 	for _, p := range packages(t) {
