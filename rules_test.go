@@ -107,7 +107,7 @@ var layers = [][]string{
 	{"document/outcome"},
 	{"report/figure"},
 	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "agent", "cmd/tracekit/internal/flags"},
-	{"report/query", "cmd/tracekit/internal/cli"},
+	{"report/query", "cmd/tracekit/internal/cli", "cmd/tracekit/internal/prompt"},
 	{"scripts/attack", "scripts/test", "scripts/notice", "cmd/tracekit", "beam"},
 }
 
