@@ -33,7 +33,7 @@ func (s *Statements) Next() (string, error) {
 	}
 }
 
-// New returns what reads statements: a prompt with history and completion of names, if the input is a terminal and there is one to write to.
+// New returns what reads statements: with history and completion of names, if the input is a terminal and there is an output to prompt on.
 func New(input io.Reader, output io.Writer, names func() ([]string, error)) (*Statements, error) {
 	in, ok := input.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) || output == nil {
