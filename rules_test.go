@@ -385,6 +385,39 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// TestEnglishDecidesNothing states that no text for people is compared with another to decide anything. What recorders write is: formats and
+// the model know its words.
+func TestEnglishDecidesNothing(t *testing.T) {
+	english := regexp.MustCompile(`^[A-Za-z]+,?( [a-z]+,?)+$`)
+	check := func(p pkg, list ...ast.Expr) {
+		for _, e := range list {
+			if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				if s, _ := strconv.Unquote(l.Value); english.MatchString(s) {
+					t.Errorf("%s: something is compared with the text %q", p.fset.Position(l.Pos()), s)
+				}
+			}
+		}
+	}
+	for _, p := range packages(t) {
+		if p.dir == "trace" || strings.HasPrefix(p.dir, "readers") {
+			continue
+		}
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.BinaryExpr:
+					if n.Op == token.EQL || n.Op == token.NEQ {
+						check(p, n.X, n.Y)
+					}
+				case *ast.CaseClause:
+					check(p, n.List...)
+				}
+				return true
+			})
+		}
+	}
+}
+
 // TestLines states that lines have at most 140 characters, a tab for one of them. Texts do not count: where one is longer, to break it
 // makes it harder to find.
 func TestLines(t *testing.T) {

@@ -196,7 +196,7 @@ export class Model {
         add(until, 1)
         add(to, -1)
       }
-      return { what: 'Devices idle', shares: shares(devices.size) }
+      return { what: 'Devices idle', doing: false, shares: shares(devices.size) }
     }
     const counts = Uint8Array.from(activities, ([path, wait]) => (waits ? wait > 0 : path >= 0) ? 1 : 0)
     let n = 0
@@ -205,7 +205,7 @@ export class Model {
       n++
       for (let i = 0; i < kind.length; i++) if (counts[kind[i]]) { add(start[i], 1); add(start[i + 1], -1) }
     })
-    return { what: waits ? 'Waiting' : 'In calls', shares: shares(Math.max(n, 1)) }
+    return { what: waits ? 'Waiting' : 'In calls', doing: !waits, shares: shares(Math.max(n, 1)) }
   }
 
   // devices returns the rows of each device.
