@@ -385,8 +385,8 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestEnglishDecidesNothing states that no text for people is compared with another to decide anything. What recorders write is: formats and
-// the model know its words.
+// TestEnglishDecidesNothing states that no text for people is compared with another to decide anything. What recorders write is:
+// formats and the model know its words.
 func TestEnglishDecidesNothing(t *testing.T) {
 	english := regexp.MustCompile(`^[A-Za-z]+,?( [a-z]+,?)+$`)
 	check := func(p pkg, list ...ast.Expr) {

@@ -175,7 +175,7 @@ export class Model {
 
   // lost returns which share of rows waits in equal parts of a stretch of time; of a trace without waits, which share of devices is
   // idle, or of rows is in calls.
-  lost(from: number, to: number, bins: number): { what: string; shares: Float64Array } {
+  lost(from: number, to: number, bins: number): { what: string; doing: boolean; shares: Float64Array } {
     const { rows, activities } = this.head, per = bins / (to - from), called = this.called()
     // Of each begin and end: what is left of its bin, and that it holds for all bins after.
     const part = new Float64Array(bins + 1), after = new Float64Array(bins + 2)
