@@ -106,8 +106,8 @@ var layers = [][]string{
 	{"stats/diagnosis", "stats/doubts", "reduce/pattern", "page"},
 	{"document/outcome"},
 	{"report/figure"},
-	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "cmd/tracekit/internal/flags"},
-	{"report/query", "cmd/tracekit/internal/cli"},
+	{"stats", "report/parquet", "report/show", "reconstruct/diagram", "viewer", "agent", "cmd/tracekit/internal/flags"},
+	{"report/query", "cmd/tracekit/internal/cli", "cmd/tracekit/internal/prompt"},
 	{"scripts/attack", "scripts/test", "scripts/notice", "cmd/tracekit", "beam"},
 }
 
@@ -357,7 +357,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 // TestSentences states where sentences for people and titles of tables stand: in the documents, the report, what draws, the findings, the
 // help of commands, and the two packages of the analysis whose documents are sentences: causes and doubts.
 func TestSentences(t *testing.T) {
-	speaks := regexp.MustCompile("^(cmd|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts|stats/hangs)(/|$)")
+	speaks := regexp.MustCompile("^(cmd|agent|document|report|page|viewer|plots|trace|samples|scripts|beam|reconstruct/diagram|stats/diagnosis|stats/doubts|stats/hangs)(/|$)")
 	sentence := regexp.MustCompile(`^[A-Z≈][^.]* [^.]* [^.]*\.$|[a-z)]\. [A-Z][a-z]`)
 	title := regexp.MustCompile(`^[A-Z≈][a-z]+,?( [a-z]+,?)+$`)
 	for _, p := range packages(t) {
@@ -378,6 +378,39 @@ func TestSentences(t *testing.T) {
 				}
 				if s, err := strconv.Unquote(l.Value); err == nil && (sentence.MatchString(s) || !formats && title.MatchString(s)) {
 					t.Errorf("%s: a sentence or a title: %q", p.fset.Position(l.Pos()), s)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// TestEnglishDecidesNothing states that no text for people is compared with another to decide anything. What recorders write is:
+// formats and the model know its words.
+func TestEnglishDecidesNothing(t *testing.T) {
+	english := regexp.MustCompile(`^[A-Za-z]+,?( [a-z]+,?)+$`)
+	check := func(p pkg, list ...ast.Expr) {
+		for _, e := range list {
+			if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				if s, _ := strconv.Unquote(l.Value); english.MatchString(s) {
+					t.Errorf("%s: something is compared with the text %q", p.fset.Position(l.Pos()), s)
+				}
+			}
+		}
+	}
+	for _, p := range packages(t) {
+		if p.dir == "trace" || strings.HasPrefix(p.dir, "readers") {
+			continue
+		}
+		for _, f := range p.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.BinaryExpr:
+					if n.Op == token.EQL || n.Op == token.NEQ {
+						check(p, n.X, n.Y)
+					}
+				case *ast.CaseClause:
+					check(p, n.List...)
 				}
 				return true
 			})

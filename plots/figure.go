@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	imagedraw "image/draw"
 	"image/png"
 	"io"
 	"os"
@@ -87,7 +88,7 @@ func (f *Figure) Save(path string) error {
 // encodePNG draws on a canvas of pixels; its lengths are multiples of a pixel, so
 // that raster layers come out pixel for pixel.
 func (f *Figure) encodePNG(w io.Writer) error {
-	c := vgimg.NewWith(vgimg.UseWH(px(f.width), px(f.height)), vgimg.UseDPI(dpi))
+	c := pngCanvas{vgimg.NewWith(vgimg.UseWH(px(f.width), px(f.height)), vgimg.UseDPI(dpi))}
 	f.draw(draw.New(c))
 	out := bufio.NewWriter(w)
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // which makes pictures a few per cent larger
@@ -95,6 +96,20 @@ func (f *Figure) encodePNG(w io.Writer) error {
 		return fmt.Errorf("encoding PNG: %w", err)
 	}
 	return out.Flush()
+}
+
+// A pngCanvas copies images whose pixels are its own.
+type pngCanvas struct{ *vgimg.Canvas }
+
+// DrawImage draws an image, of which each pixel is one of the canvas if the rectangle has as many. Others are resampled.
+func (c pngCanvas) DrawImage(r vg.Rectangle, img image.Image) {
+	height := c.Image().Bounds().Dy()
+	at := image.Rect(pixels(r.Min.X), height-pixels(r.Max.Y), pixels(r.Max.X), height-pixels(r.Min.Y))
+	if at.Size() != img.Bounds().Size() {
+		c.Canvas.DrawImage(r, img)
+		return
+	}
+	imagedraw.Draw(c.Image(), at, img, img.Bounds().Min, imagedraw.Over)
 }
 
 // dpi is the resolution of PNG files; lengths in this package are pixels.

@@ -1,9 +1,14 @@
 package plots
 
 import (
+	"bytes"
+	"image"
 	"image/color"
+	"image/png"
 	"math"
 	"testing"
+
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // strip makes a diagram of one rank in which a pixel column is 1000 ns wide.
@@ -159,5 +164,39 @@ func TestMarked(t *testing.T) {
 	}
 	if _, err := NewTimeline(TimelineOptions{To: 1, Ranks: rankNames(2), Marked: []int{2}}); err == nil {
 		t.Error("a rank is marked that is not drawn, and there is no error")
+	}
+}
+
+// TestImagesKeepTheirPixels states that an image that has as many pixels as its place has the same ones in a PNG file, and that another one
+// is resampled.
+func TestImagesKeepTheirPixels(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 40, 20))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * i)
+		if i%4 == 3 {
+			img.Pix[i] = 0xff
+		}
+	}
+	for _, width := range []int{40, 80} {
+		f := &Figure{width: 100, height: 60, draw: func(c draw.Canvas) { c.DrawImage(rect(px(7), px(25), px(7+width), px(5)), img) }}
+		var b bytes.Buffer
+		if err := f.Encode(&b, PNG); err != nil {
+			t.Fatal(err)
+		}
+		got, err := png.Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		differ := 0
+		for y := range 20 {
+			for x := range 40 {
+				if got.At(7+x, 60-25+y) != img.At(x, y) {
+					differ++
+				}
+			}
+		}
+		if (differ == 0) != (width == 40) {
+			t.Errorf("%d pixels wide: %d pixels differ", width, differ)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +105,30 @@ func OfTrace(d *trace.Defs, name string) *Topology {
 		}
 	}
 	return nil
+}
+
+// At returns the grid that a text names, such as 8x8x16, or that the file of that name describes.
+func At(text string, ranks int) (*Topology, error) {
+	if sizes, ok := parseGrid(text); ok {
+		return Grid(sizes, ranks)
+	}
+	in, err := os.Open(text)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return Read(in, text, ranks)
+}
+
+func parseGrid(text string) (sizes []int, ok bool) {
+	for part := range strings.SplitSeq(text, "x") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, false
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, true
 }
 
 // Read reads a topology of a trace of so many ranks from text. A line is one of

@@ -75,8 +75,8 @@ func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *tr
 func drawPlaces(opts *analyzeOptions, t *trace.Trace, a *analysis.Result, out *cli.ReportDir) (err error) {
 	top := topology.OfTrace(t.Defs, opts.topology)
 	if top == nil && opts.topology != "" {
-		if top, err = topologyAt(opts.topology, len(t.World)); err != nil {
-			return err
+		if top, err = topology.At(opts.topology, len(t.World)); err != nil {
+			return cli.Usagef("--topology: %w", err)
 		}
 	}
 	if top == nil {

@@ -16,21 +16,21 @@ import (
 
 // exampleTraces makes the traces that the examples of the help name, in the current folder.
 func exampleTraces(t *testing.T) {
-	halo := func(path string, ranks, seed int) {
-		succeed(t, ".", "generate", "halo", "-q", "--ranks", fmt.Sprint(ranks), "--iterations", "20", "--seed", fmt.Sprint(seed),
+	halo := func(path string, ranks, iterations, seed int) {
+		succeed(t, ".", "generate", "halo", "-q", "--ranks", fmt.Sprint(ranks), "--iterations", fmt.Sprint(iterations), "--seed", fmt.Sprint(seed),
 			"--late-sender", "5000", "-o", path)
 	}
 	for i, path := range []string{"before-1", "before-2", "before-3", "after-1", "after-2", "after-3", "before.otf2", "after.otf2",
 		"mpibench-2", "mpibench-4", "scorep-20261121", "run2.otf2"} {
-		halo(path, 4, i)
+		halo(path, 4, 20, i)
 	}
 	for _, ranks := range []int{1, 2, 4, 8, 16} {
-		halo(fmt.Sprintf("run-%d.otf2", ranks), max(ranks, 2), ranks)
+		halo(fmt.Sprintf("run-%d.otf2", ranks), max(ranks, 2), 20, ranks)
 		if ranks > 1 {
 			succeed(t, ".", "convert", "-q", fmt.Sprintf("run-%d.otf2", ranks), fmt.Sprintf("run-%d.prv.gz", ranks))
 		}
 	}
-	halo("traces.otf2", 64, 1)
+	halo("traces.otf2", 64, 10, 1)
 	succeed(t, ".", "generate", "training", "-q", "--iterations", "10", "-o", "job")
 	tracetest.WriteFile(t, "first.star", "def trace_event(id):\n    return True\n")
 	if err := os.Mkdir("src", 0o755); err != nil {
@@ -60,6 +60,7 @@ func TestExamples(t *testing.T) {
 	}
 	for _, c := range newRoot(&cli.Streams{}).Commands() {
 		for line := range strings.Lines(c.Example) {
+			line = strings.ReplaceAll(line, "--iterations 1000 ", "--iterations 10 ") // which take their time
 			for _, command := range strings.Split(strings.TrimSpace(line), " && ") {
 				words, ours := strings.CutPrefix(command, "tracekit ")
 				switch {

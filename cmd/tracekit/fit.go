@@ -101,8 +101,7 @@ func (o *fitOptions) fitOptions(resolution int64) fit.Options {
 }
 
 func runFit(ctx context.Context, io *cli.Streams, opts *fitOptions) error {
-	m := &measured{Measurement: overhead.Measurement{Samples: make(map[fit.Key]*fit.Sample), Order: make(map[fit.Key][]int64),
-		Points: make(map[string][]overhead.CallPoint)}}
+	m := &measured{}
 	for _, path := range opts.Paths {
 		if err := m.Add(ctx, io, opts, path); err != nil {
 			return err
@@ -191,19 +190,7 @@ func (m *measured) Add(ctx context.Context, io *cli.Streams, opts *fitOptions, p
 	if m.rebuilt == nil {
 		m.rebuilt = document.RebuiltOf(t.Source.Info())
 	}
-	for k, s := range one.Samples {
-		if m.Samples[k] == nil {
-			m.Samples[k] = s
-			continue
-		}
-		m.Samples[k].Combine(s)
-	}
-	for k, order := range one.Order {
-		m.Order[k] = append(m.Order[k], order...)
-	}
-	for operation, points := range one.Points {
-		m.Points[operation] = append(m.Points[operation], points...)
-	}
+	m.Measurement.Add(one)
 	m.findings = append(m.findings, analysis.FindingRows(cli.FindingsOf(t))...)
 	return nil
 }

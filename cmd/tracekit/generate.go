@@ -12,11 +12,9 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/cmd/tracekit/internal/flags"
-	"tracekit/document/waitstate"
-	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/readers"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/samples"
 	"tracekit/trace"
 )
@@ -162,29 +160,7 @@ func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 	if opts.json {
 		return cli.PrintJSON(io.Out, truth)
 	}
-	text.Line(io.Out, "%s: %s at %s, %s (%s), run time %s", opts.output, words.Plural(int(truth.Events), "event", "events"),
-		words.Plural(truth.Locations, "location", "locations"), words.Plural(int(truth.Messages), "message", "messages"),
-		words.Bytes(truth.Bytes), words.Time(truth.Last-truth.First))
-	g := &text.Grid{Heading: "What an analysis must find", Titles: []string{"<wait state", "calls", "time"}}
-	w := truth.Waits
-	for _, row := range []struct {
-		of    waitstate.Kind
-		which string
-		w     samples.Wait
-	}{
-		{waitstate.LateSender, "", w.LateSender}, {waitstate.LateSenderWrongOrder, ", same source", w.WrongOrderSame},
-		{waitstate.LateSenderWrongOrder, ", different source", w.WrongOrderDifferent}, {waitstate.LateReceiver, "", w.LateReceiver},
-		{waitstate.LateReceiverBehindLateSender, "", w.LateReceiverBehindLateSender}, {waitstate.AtNxN, "", w.WaitAtNxN},
-		{waitstate.NxNCompletion, "", w.NxNCompletion}, {waitstate.AtBarrier, "", w.WaitAtBarrier},
-		{waitstate.BarrierCompletion, "", w.BarrierCompletion}, {waitstate.LateBroadcast, "", w.LateBroadcast},
-		{waitstate.EarlyReduce, "", w.EarlyReduce}, {waitstate.EarlyScan, "", w.EarlyScan},
-		{waitstate.AtNxNUnclassified, "", w.WaitAtNxNUnclassified},
-	} {
-		if row.w.Count > 0 {
-			g.Add(row.of.ShownTitle()+row.which, words.Count(row.w.Count), words.Time(row.w.Time))
-		}
-	}
-	g.Print(io.Out, io.Width)
+	show.Truth(io.Sections(0), opts.output, truth)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,9 +10,8 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/cmd/tracekit/internal/flags"
-	"tracekit/document/words"
 	"tracekit/engine"
-	"tracekit/report/text"
+	"tracekit/report/show"
 	"tracekit/samples"
 )
 
@@ -86,30 +84,7 @@ func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 	if opts.json {
 		return cli.PrintJSON(io.Out, truth)
 	}
-	text.Line(io.Out, "%s: %s of %s on %s, %s", opts.output, words.Plural(o.Steps, "step", "steps"),
-		words.Plural(truth.Workers, "worker", "workers"),
-		words.Plural(truth.GPUs, "GPU", "GPUs"), words.Plural(int(truth.Events), "event", "events"))
-	g := &text.Grid{Heading: "What an analysis must find", Titles: []string{"<", "excess", "<when"}}
-	for _, s := range truth.Slow {
-		when := "always"
-		switch {
-		case s.Random:
-			when = "at random"
-		case s.Since > 0:
-			when = fmt.Sprintf("since step %d", s.Since)
-		}
-		g.Add(fmt.Sprintf("rank %d (dp %d, stage %d)", s.Rank, s.DP, s.Stage), words.Share(s.Excess), when)
-	}
-	if truth.LastStage {
-		g.Add("last stage", words.Share(o.LastStage), "always")
-	}
-	if truth.Sequences {
-		g.Add("micro-batches of different length", words.Share(o.Sequences), "at random")
-	}
-	if len(truth.Slow) == 0 && !truth.LastStage && !truth.Sequences {
-		g.Add("workers are equal", "-", "")
-	}
-	g.Print(io.Out, io.Width)
+	show.TrainingTruth(io.Sections(0), opts.output, o, truth)
 	return nil
 }
 

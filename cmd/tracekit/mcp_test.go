@@ -1,19 +1,15 @@
 package main
 
 import (
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tracekit/document"
-	"tracekit/document/outcome"
-	"tracekit/report"
+	"tracekit/agent"
 	"tracekit/trace/tracetest"
 )
 
@@ -31,7 +27,7 @@ func connected(t *testing.T, to mcp.Transport) *mcp.ClientSession {
 func inMemory(t *testing.T) *mcp.ClientSession {
 	t.Helper()
 	client, server := mcp.NewInMemoryTransports()
-	if _, err := newAgentServer().Connect(t.Context(), server, nil); err != nil {
+	if _, err := agent.NewServer("", answer).Connect(t.Context(), server, nil); err != nil {
 		t.Fatal(err)
 	}
 	return connected(t, client)
@@ -45,7 +41,7 @@ func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]
 		return err.Error(), true
 	}
 	text := r.Content[0].(*mcp.TextContent).Text
-	if len(text) > pageBytes {
+	if len(text) > 4000 {
 		t.Errorf("%s %v: the answer has %d bytes", tool, arguments, len(text))
 	}
 	return text, r.IsError
@@ -150,45 +146,6 @@ func TestAgentsKeepBaselines(t *testing.T) {
 	}
 }
 
-// TestAgentsPages states that the pages of an answer are the answer.
-func TestAgentsPages(t *testing.T) {
-	text := strings.Repeat("äöü 1234\n", 2000) + strings.Repeat("é", 9000)
-	all := ""
-	for page := 1; ; page++ {
-		part, err := paged(text, "END", page)
-		if err != nil {
-			break
-		}
-		if len(part) > pageBytes || !strings.HasSuffix(part, "END") {
-			t.Fatalf("page %d has %d bytes", page, len(part))
-		}
-		part = strings.TrimSuffix(part, "END")
-		if at := strings.Index(part, " more lines: page "); at >= 0 {
-			part = part[:strings.LastIndexByte(part[:at], '\n')]
-		}
-		all += part
-	}
-	if all != text {
-		t.Errorf("the pages have %d bytes, the answer %d", len(all), len(text))
-	}
-}
-
-// TestAgentsPagesOfNumbers states that a page of short numbers has at most 2,000 tokens, though each digit and each comma is one, and that
-// text of the usual kind fills it.
-func TestAgentsPagesOfNumbers(t *testing.T) {
-	for line, least := range map[string]int{"1,0,2\n": 1800, "MPI_Waitall takes 1234 us of rank 3\n": 3700} {
-		part, err := paged(strings.Repeat(line, 5000), "END", 2)
-		if n, _ := tokens(part, math.MaxInt); err != nil || n > pageTokens || len(part) < least {
-			t.Errorf("%q: %d tokens, %d bytes: %v", line, n, len(part), err)
-		}
-	}
-	for text, want := range map[string]int{"": 0, "1,0,2\n": 6, "1234 abcde": 5, "a        b": 3, "é中": 3} {
-		if n, size := tokens(text, 100); n != want || size != len(text) {
-			t.Errorf("%q has %d tokens, want %d", text, n, want)
-		}
-	}
-}
-
 // TestAgentsTurnPages states that a further page is of the same answer, whatever became of the trace, and that other answers are not.
 func TestAgentsTurnPages(t *testing.T) {
 	s, ring := inMemory(t), filepath.Join(t.TempDir(), "ring")
@@ -212,20 +169,11 @@ func TestAgentsTurnPages(t *testing.T) {
 	}
 }
 
-// TestAgentsHearOfLongNames states that findings of any length leave room for the answer.
-func TestAgentsHearOfLongNames(t *testing.T) {
-	long := document.Finding{Code: "x", Severity: "warning", Count: 1, Text: strings.Repeat("ä", 1<<16)}
-	got, err := paged(strings.Repeat("line\n", 5000), evidence(found{findings: slices.Repeat([]document.Finding{long}, 9)}), 1)
-	if err != nil || len(got) > pageBytes || strings.Count(got, "line\n") < 100 || !strings.Contains(got, "4 further findings") {
-		t.Errorf("%d bytes: %v", len(got), err)
-	}
-	doubtful := found{document: &outcome.SQL{Notes: []string{"a: " + report.Doubtful + "clocks."}}}
-	if got := evidence(doubtful); !strings.Contains(got, "doubtful") {
-		t.Errorf("of a doubtful measurement: %s", got)
-	}
+// TestInfoClaimsNoEvidence states that info does not say that records fit together, which it has not compared.
+func TestInfoClaimsNoEvidence(t *testing.T) {
 	if got, _ := call(t, inMemory(t), "info", map[string]any{"trace": []string{sampleArchive(t, "ring-4")}}); strings.Contains(got,
 		"Evidence") {
-		t.Error("info says that records fit together, which it has not read")
+		t.Error("the answer has evidence")
 	}
 }
 

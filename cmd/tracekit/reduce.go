@@ -58,7 +58,7 @@ type reduceOptions struct {
 	top         int
 
 	costs        measurement.Costs
-	requirements []requirement
+	requirements []reduce.Requirement
 	targetBytes  int64  // 0: none
 	mostRecords  uint64 // 0: none
 }
@@ -105,7 +105,7 @@ func (o *reduceOptions) Add(set *pflag.FlagSet) {
 	flags.Var(set, &o.mostRecords, flags.Parsed(parseRecords), "target-events", "", "find the reduction to this `number` of records "+
 		"with the smallest error, such as 1e6")
 	cli.AddMeasurement(set, &o.costs, measurement.Assumed())
-	flags.Var(set, &o.requirements, flags.Repeated(flags.Parsed(parseRequirement)), "require", "", "exit with 4 unless this `condition` "+
+	flags.Var(set, &o.requirements, flags.Repeated(flags.Parsed(reduce.ParseRequirement)), "require", "", "exit with 4 unless this `condition` "+
 		"on the certificate holds, such as 'difference<1%' or 'efficiency<1%'; repeatable")
 	set.BoolVar(&o.certificate, "certificate", true, "compare the analyses of both traces; --certificate=false skips it and saves time")
 	addPartFlags(set, &o.overhead, &o.diagnose)
@@ -299,8 +299,8 @@ func runReduce(ctx context.Context, io *cli.Streams, opts *reduceOptions) error 
 		return err
 	}
 	doc.Describe(t, rules, r)
-	if doc.Patterns = opts.patternsOf(); opts.rule != nil {
-		doc.Found, doc.Times = opts.rule.Found, opts.timesOf()
+	if opts.rule != nil {
+		doc.DescribePatterns(opts.rule)
 	}
 	doc.GridAsked = opts.asked
 	doc.Topology = opts.topology.String()
@@ -424,7 +424,7 @@ func (o *reduceOptions) certify(ctx context.Context, io *cli.Streams, t *trace.T
 
 // matters reports whether the error of a reduction is that of a figure: --require names it, or nothing.
 func (o *reduceOptions) matters(metric string) bool {
-	return len(o.requirements) == 0 || slices.ContainsFunc(o.requirements, func(r requirement) bool { return r.covers(metric) })
+	return len(o.requirements) == 0 || slices.ContainsFunc(o.requirements, func(r reduce.Requirement) bool { return r.Covers(metric) })
 }
 
 // patternsTried is how many instances of a pattern are kept at most when a size is to be reached.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -112,22 +110,11 @@ func (f *gridFlags) find(d *trace.Defs) (err error) {
 		f.topology, f.asked = topology.Row(ranks), false
 	}
 	if f.topology == nil {
-		f.topology, err = topologyAt(f.where, ranks)
+		if f.topology, err = topology.At(f.where, ranks); err != nil {
+			return cli.Usagef("--topology: %w", err)
+		}
 	}
-	return err
-}
-
-// topologyAt makes a grid such as 8x8x16, or reads a file.
-func topologyAt(where string, ranks int) (t *topology.Topology, err error) {
-	if sizes, ok := parseGrid(where); ok {
-		t, err = topology.Grid(sizes, ranks)
-	} else {
-		t, err = readTopology(where, ranks)
-	}
-	if err != nil {
-		return nil, cli.Usagef("--topology: %w", err)
-	}
-	return t, nil
+	return nil
 }
 
 // hops is the topology as rule files see it.
@@ -136,72 +123,6 @@ func (f *gridFlags) hops() reduce.Topology {
 		return nil
 	}
 	return f.topology.Wrapped(f.torus)
-}
-
-func parseGrid(text string) (sizes []int, ok bool) {
-	for _, part := range strings.Split(text, "x") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			return nil, false
-		}
-		sizes = append(sizes, n)
-	}
-	return sizes, true
-}
-
-func readTopology(file string, ranks int) (*topology.Topology, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return topology.Read(in, file, ranks)
-}
-
-// patternsOf makes the rows of what was found, and says where intervals begin.
-func (f *repeatFlags) patternsOf() (rows []outcome.Pattern) {
-	if f.rule == nil || f.rule.Found == nil {
-		return nil
-	}
-	site := f.site()
-	for _, p := range f.rule.Found.Patterns {
-		rows = append(rows, outcome.Pattern{Site: site, First: p.First, FirstNs: p.FirstNs, PeriodNs: p.PeriodNs,
-			Instances: p.Instances, Kept: p.Kept, Regenerated: p.Regenerated})
-	}
-	return rows
-}
-
-// timesOf says what is kept of the times of what was cut; nil: nothing was cut.
-func (f *repeatFlags) timesOf() *outcome.PatternTimes {
-	if f.rule == nil || f.rule.Found == nil || f.rule.Found.Repeats == nil {
-		return nil
-	}
-	found := f.rule.Found
-	out := &outcome.PatternTimes{Kept: "exact", Bytes: found.Described, ExactBytes: found.Exact}
-	if laws := found.Repeats.Laws; laws != nil {
-		out.Kept, out.Seed, out.BoundBytes = "laws", laws.Seed, found.Bound
-		out.Laws, out.Empirical = found.Repeats.Families()
-	}
-	return out
-}
-
-// site says where intervals begin.
-func (f *repeatFlags) site() string {
-	s := f.rule.Found.Site
-	if s.Operation == "" {
-		return f.rule.Options.Marker.String()
-	}
-	text := s.Operation
-	if s.Region != "" {
-		text += " in " + s.Region
-	}
-	if s.File != "" {
-		text += ", " + s.File
-		if s.Line > 0 {
-			text += ":" + strconv.Itoa(int(s.Line))
-		}
-	}
-	return text
 }
 
 // certifyAgain compares the analysis of the full trace with that of one in which what was cut

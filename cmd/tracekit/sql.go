@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	stdio "io"
@@ -18,11 +16,10 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/cmd/tracekit/internal/flags"
+	"tracekit/cmd/tracekit/internal/prompt"
 	"tracekit/document"
 	"tracekit/document/outcome"
-	"tracekit/document/words"
 	"tracekit/engine"
-	"tracekit/readers/arrowdir"
 	"tracekit/report/query"
 	"tracekit/report/show"
 	"tracekit/stats"
@@ -198,9 +195,9 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 	}
 	err = cli.WriteAtomically(ctx, file, o.Force, func(w stdio.Writer) error {
 		if kind == ".csv" {
-			return writeCSV(w, doc)
+			return show.SQLAsCSV(w, doc)
 		}
-		return o.writeParquet(ctx, w, doc)
+		return query.WriteParquet(ctx, w, o.Jobs, doc.Columns, doc.Rows)
 	})
 	doc.Rows = [][]any{}
 	return doc, err
@@ -212,68 +209,37 @@ func (o *sqlOptions) print(io *cli.Streams, doc *outcome.SQL) {
 		return
 	}
 	if o.format == "csv" && doc.Out == "" {
-		writeCSV(io.Out, doc) // whose errors the stream keeps
+		show.SQLAsCSV(io.Out, doc) // whose errors the stream keeps
 	}
 	for _, n := range doc.Notes {
 		fmt.Fprintln(io.Err, n)
 	}
 }
 
-// writeParquet writes the rows by way of a file beside others, which is gone then.
-func (o *sqlOptions) writeParquet(ctx context.Context, w stdio.Writer, doc *outcome.SQL) error {
-	dir, err := os.MkdirTemp("", "tracekit-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	const name = "rows"
-	if err := arrowdir.WriteParquet(ctx, dir, o.Jobs, query.TableOf(name, doc.Columns, doc.Rows)); err != nil {
-		return err
-	}
-	f, err := os.Open(filepath.Join(dir, name+".parquet"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = stdio.Copy(w, f)
-	return err
-}
-
-// writeCSV writes the rows with a line of titles; what is null is empty.
-func writeCSV(w stdio.Writer, doc *outcome.SQL) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(doc.Columns); err != nil {
-		return err
-	}
-	cells := make([]string, len(doc.Columns))
-	for _, row := range doc.Rows {
-		for i, v := range row {
-			cells[i] = ""
-			if f, ok := v.(float64); ok {
-				cells[i] = fmt.Sprint(f)
-			} else if v != nil {
-				cells[i] = outcome.Cell(v)
-			}
-		}
-		if err := out.Write(cells); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
+const promptHelp = `.tables      list tables and views
+.quit        end, as Ctrl-D does
+Tab          complete a name
+Up, Down     go through earlier lines
+Ctrl-C       stop a query
+Columns:     select name, type from pragma_table_info('calls');
+The meaning of all: docs/reference/sql.md
+`
 
 // converse answers the queries of standard input. On a terminal an error does not end it.
 func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Database) error {
 	if io.In == nil {
 		return cli.Usagef("sql: name a query behind the traces")
 	}
-	read, err := reader(ctx, io, db)
+	read, err := prompt.New(io.In, io.Terminal, func() ([]string, error) {
+		names, err := db.Names(ctx)
+		return append(names, ".help", ".tables", ".quit", "select", "from", "where", "group by", "order by", "limit", "join", "using", "having",
+			"distinct"), err
+	})
 	if err != nil {
 		return err
 	}
 	for {
-		statement, err := read.statement()
+		statement, err := read.Next()
 		switch strings.TrimSpace(statement) {
 		case "":
 			if err == nil {
@@ -288,14 +254,14 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 		case ".tables":
 			statement = "select name, type from sqlite_schema order by type, name"
 		}
-		doc, failed := o.askInterrupted(ctx, io, db, statement, read.terminal)
+		doc, failed := o.askInterrupted(ctx, io, db, statement, read.Terminal)
 		switch {
 		case failed == nil && o.JSON:
 			failed = cli.PrintJSON(io.Out, doc)
 		case failed == nil:
 			o.print(io, doc)
 		}
-		if failed != nil && (!read.terminal || ctx.Err() != nil && failed != errInterrupted) {
+		if failed != nil && (!read.Terminal || ctx.Err() != nil && failed != errInterrupted) {
 			return failed
 		}
 		if failed != nil {
@@ -329,47 +295,4 @@ func endOf(err error) error {
 		return nil
 	}
 	return err
-}
-
-// statements are read line by line.
-type statements struct {
-	line     func(more bool) (string, error)
-	terminal bool
-}
-
-// statement returns the lines up to one that ends with a semicolon.
-func (s *statements) statement() (string, error) {
-	var text strings.Builder
-	for {
-		line, err := s.line(text.Len() > 0)
-		text.WriteString(line + "\n")
-		alone := strings.HasPrefix(text.String(), ".") // .help
-		if err != nil || alone || strings.HasSuffix(strings.TrimSpace(line), ";") {
-			return text.String(), err
-		}
-	}
-}
-
-// scanned says why a scan of lines of at most so many bytes has ended, unless the input has.
-func scanned(s *bufio.Scanner, most int) error {
-	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("standard input has a line of more than %s", words.Bytes(uint64(most)))
-	}
-	return s.Err()
-}
-
-// lines reads from what is no terminal.
-func lines(r stdio.Reader) *statements {
-	const most = 1 << 20
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, most)
-	return &statements{line: func(bool) (string, error) {
-		if scanner.Scan() {
-			return scanner.Text(), nil
-		}
-		if err := scanned(scanner, most); err != nil {
-			return "", err
-		}
-		return "", stdio.EOF
-	}}
 }

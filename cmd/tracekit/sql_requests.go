@@ -10,6 +10,7 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/cmd/tracekit/internal/flags"
+	"tracekit/cmd/tracekit/internal/prompt"
 	"tracekit/trace"
 )
 
@@ -52,7 +53,7 @@ func (o *sqlOptions) answer(ctx context.Context, io *cli.Streams, q *queried) er
 			return err
 		}
 	}
-	return scanned(lines, mostRequest)
+	return prompt.Scanned(lines, mostRequest)
 }
 
 func (o *sqlOptions) request(ctx context.Context, io *cli.Streams, q *queried, line []byte) (any, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,9 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -22,6 +19,7 @@ import (
 	"tracekit/page"
 	"tracekit/readers"
 	"tracekit/spill"
+	"tracekit/viewer"
 )
 
 // indexFlags say whether and where the index of a timeline is kept from one use to the next.
@@ -72,7 +70,7 @@ func (f *indexFlags) prepare(paths []string, source string) error {
 			return err
 		}
 		fmt.Fprintf(names, "%q\n", p)
-		if err := filesOfTrace(p, func(name string, info fs.FileInfo) {
+		if err := viewer.FilesOf(p, func(name string, info fs.FileInfo) {
 			fmt.Fprintf(sum, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 		}); err != nil {
 			return cli.Unreadable(err)
@@ -105,44 +103,6 @@ func (f *indexFlags) prepare(paths []string, source string) error {
 	return nil
 }
 
-// filesOfTrace calls note for the files of a trace: those in its directory; or the one that it
-// is named by, and what lies beside it under the same name with another extension or none.
-func filesOfTrace(path string, note func(name string, info fs.FileInfo)) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	roots := []string{path}
-	if !info.IsDir() {
-		dir, name := filepath.Split(path)
-		stem, _, _ := strings.Cut(name, ".")
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if s, _, _ := strings.Cut(e.Name(), "."); s == stem && e.Name() != name {
-				roots = append(roots, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	for _, root := range roots {
-		if err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || strings.HasSuffix(name, page.KeptSuffix) {
-				return err
-			}
-			info, err := os.Stat(name)
-			if err == nil {
-				note(name, info)
-			}
-			return nil // a link to nowhere is no file of a trace
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // load returns the index that was kept; nil if there is none of this trace as it is.
 func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.Index, *page.Kept, *outcome.View, error) {
 	if f.path == "" {
@@ -168,7 +128,7 @@ func (f *indexFlags) load(io *cli.Streams, store *spill.Store, jobs int) (*page.
 	switch {
 	case err == nil:
 		if f.place == inCache {
-			noteUse(f.path, info.ModTime())
+			viewer.NoteUse(f.path, info.ModTime())
 		}
 		return x, kept, doc, nil
 	case errors.Is(err, page.ErrNoIndex) && f.place != inCache && !strings.HasSuffix(f.path, page.KeptSuffix):
@@ -194,51 +154,8 @@ func (f *indexFlags) save(ctx context.Context, io *cli.Streams, x *page.Index, c
 		fmt.Fprintf(io.Err, "tracekit: the index is not kept: %v\n", err)
 	}
 	if f.place == inCache {
-		if err := cleanCache(filepath.Dir(f.path), f.path, mostCached); err != nil {
+		if err := viewer.CleanCache(filepath.Dir(f.path), f.path, viewer.MostCached); err != nil {
 			fmt.Fprintf(io.Err, "tracekit: old indices are left in the cache: %v\n", err)
 		}
 	}
-}
-
-// mostCached is how many bytes the indices in the user's cache take together, but for that of the
-// last trace if it alone has more.
-const mostCached = 8 << 30
-
-// noteUse makes the time of change of a file in the cache about that of its last use.
-func noteUse(path string, changed time.Time) {
-	if now := time.Now(); now.Sub(changed) > 24*time.Hour {
-		_ = os.Chtimes(path, now, now) // or it goes earlier
-	}
-}
-
-// cleanCache removes the indices from a folder that were not used for longest, until those that are
-// left have so many bytes at most. The one that is named stays.
-func cleanCache(dir, stays string, most int64) error {
-	type kept struct {
-		path string
-		size int64
-		used time.Time
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"+page.KeptSuffix))
-	if err != nil {
-		return err
-	}
-	var others []kept
-	for _, name := range names {
-		info, err := os.Lstat(name)
-		switch {
-		case err != nil || !info.Mode().IsRegular(): // gone, or none of ours
-		case name == stays:
-			most -= info.Size()
-		default:
-			others = append(others, kept{name, info.Size(), info.ModTime()})
-		}
-	}
-	slices.SortFunc(others, func(a, b kept) int { return cmp.Or(b.used.Compare(a.used), cmp.Compare(a.path, b.path)) })
-	for _, x := range others {
-		if most -= x.size; most < 0 {
-			err = cmp.Or(err, os.Remove(x.path))
-		}
-	}
-	return err
 }

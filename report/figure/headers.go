@@ -49,7 +49,7 @@ func ViewGroups(p *headers.Profile) []ViewGroup {
 func (g ViewGroup) Holds(row headers.MetricRow) bool {
 	kind, _, _ := headers.Region(row.Metric)
 	if g.metrics == nil {
-		return kind == headers.Compute || row.Metric == "outside any region" || row.Metric == "not recorded"
+		return kind == headers.Compute || row.Metric == headers.OutsideRegions || row.Metric == headers.NotRecorded
 	}
 	return slices.Contains(g.metrics, cmp.Or(kind, row.Metric))
 }

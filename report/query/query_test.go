@@ -74,7 +74,7 @@ func rowsOf(rows int, seed uint64) (out [][]value) {
 
 // tableOfRows has the rows for a database of the package.
 func tableOfRows(name string, rows [][]value) arrowdir.Table {
-	t := TableOf(name, []string{"i", "n", "v", "x", "up"}, slices.Collect(func(yield func([]any) bool) {
+	t := tableOf(name, []string{"i", "n", "v", "x", "up"}, slices.Collect(func(yield func([]any) bool) {
 		for _, r := range rows {
 			if !yield([]any{r[0], r[1], r[2], r[3], r[4]}) {
 				return

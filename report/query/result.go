@@ -1,14 +1,19 @@
 package query
 
 import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
 	"tracekit/document/outcome"
 	"tracekit/readers/arrowdir"
 	"tracekit/trace"
 )
 
-// TableOf makes a table of the rows of an answer. A column is of names if it has a text, else of numbers if it has one that is no integer,
+// tableOf makes a table of the rows of an answer. A column is of names if it has a text, else of numbers if it has one that is no integer,
 // else of integers.
-func TableOf(name string, columns []string, rows [][]any) arrowdir.Table {
+func tableOf(name string, columns []string, rows [][]any) arrowdir.Table {
 	t := arrowdir.Table{Name: name}
 	indices := make([]map[string]uint32, len(columns)) // of names; nil: the column has none
 	for i, title := range columns {
@@ -58,4 +63,24 @@ func TableOf(name string, columns []string, rows [][]any) arrowdir.Table {
 		}
 	}
 	return t
+}
+
+// WriteParquet writes the rows of an answer as a file of Parquet, by way of one in a temporary directory, with so many goroutines.
+func WriteParquet(ctx context.Context, w io.Writer, jobs int, columns []string, rows [][]any) error {
+	dir, err := os.MkdirTemp("", "tracekit-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	const name = "rows"
+	if err := arrowdir.WriteParquet(ctx, dir, jobs, tableOf(name, columns, rows)); err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(dir, name+".parquet"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
 }

@@ -37,7 +37,7 @@ func (d *Database) Answer(ctx context.Context, statement string) (*Answer, error
 		rows = append(rows, slices.Clone(row))
 		return nil
 	})
-	a.table = TableOf("rows", a.Columns, rows)
+	a.table = tableOf("rows", a.Columns, rows)
 	for i := range a.Columns {
 		a.wanted = append(a.wanted, i)
 	}

@@ -1,7 +1,9 @@
 package show
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 
 	"tracekit/document/outcome"
 	"tracekit/document/words"
@@ -33,4 +35,28 @@ func SQL(out *report.Sections, doc *outcome.SQL) {
 	for _, n := range doc.Notes {
 		fmt.Fprintln(out.W, n)
 	}
+}
+
+// SQLAsCSV writes the rows of an answer as CSV, with a line of titles; what is null is empty.
+func SQLAsCSV(w io.Writer, doc *outcome.SQL) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(doc.Columns); err != nil {
+		return err
+	}
+	cells := make([]string, len(doc.Columns))
+	for _, row := range doc.Rows {
+		for i, v := range row {
+			cells[i] = ""
+			if f, ok := v.(float64); ok {
+				cells[i] = fmt.Sprint(f)
+			} else if v != nil {
+				cells[i] = outcome.Cell(v)
+			}
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
 }

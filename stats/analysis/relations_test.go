@@ -182,7 +182,7 @@ func said(t *testing.T, src trace.Source) []string {
 
 // TestRelations states of random programs what an analysis says whatever the trace's form. TRACEKIT_PROGRAMS is how many are tried.
 func TestRelations(t *testing.T) {
-	programs := 200
+	programs := 100
 	if n, err := strconv.Atoi(os.Getenv("TRACEKIT_PROGRAMS")); err == nil {
 		programs = n
 	}

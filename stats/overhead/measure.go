@@ -39,6 +39,26 @@ type Measurement struct {
 	Points map[string][]CallPoint
 }
 
+// Add adds the durations of another trace behind those of this one. It takes its samples over.
+func (m *Measurement) Add(other *Measurement) {
+	if m.Samples == nil {
+		m.Samples, m.Order, m.Points = make(map[fit.Key]*fit.Sample), make(map[fit.Key][]int64), make(map[string][]CallPoint)
+	}
+	for k, s := range other.Samples {
+		if m.Samples[k] == nil {
+			m.Samples[k] = s
+			continue
+		}
+		m.Samples[k].Combine(s)
+	}
+	for k, order := range other.Order {
+		m.Order[k] = append(m.Order[k], order...)
+	}
+	for operation, points := range other.Points {
+		m.Points[operation] = append(m.Points[operation], points...)
+	}
+}
+
 // Measure collects the durations of the communication calls of a trace. The calls are
 // those of the overhead block: not MPI_Init and MPI_Finalize, nor calls that never end or
 // are cut by the selection. Jobs is the number of locations that are gone through at a time.

@@ -175,7 +175,7 @@ export class Model {
 
   // lost returns which share of rows waits in equal parts of a stretch of time; of a trace without waits, which share of devices is
   // idle, or of rows is in calls.
-  lost(from: number, to: number, bins: number): { what: string; shares: Float64Array } {
+  lost(from: number, to: number, bins: number): { what: string; doing: boolean; shares: Float64Array } {
     const { rows, activities } = this.head, per = bins / (to - from), called = this.called()
     // Of each begin and end: what is left of its bin, and that it holds for all bins after.
     const part = new Float64Array(bins + 1), after = new Float64Array(bins + 2)
@@ -196,7 +196,7 @@ export class Model {
         add(until, 1)
         add(to, -1)
       }
-      return { what: 'Devices idle', shares: shares(devices.size) }
+      return { what: 'Devices idle', doing: false, shares: shares(devices.size) }
     }
     const counts = Uint8Array.from(activities, ([path, wait]) => (waits ? wait > 0 : path >= 0) ? 1 : 0)
     let n = 0
@@ -205,7 +205,7 @@ export class Model {
       n++
       for (let i = 0; i < kind.length; i++) if (counts[kind[i]]) { add(start[i], 1); add(start[i + 1], -1) }
     })
-    return { what: waits ? 'Waiting' : 'In calls', shares: shares(Math.max(n, 1)) }
+    return { what: waits ? 'Waiting' : 'In calls', doing: !waits, shares: shares(Math.max(n, 1)) }
   }
 
   // devices returns the rows of each device.

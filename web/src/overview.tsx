@@ -18,7 +18,7 @@ const edge = 6
 // beside it draws another.
 export function Overview({ model, from, to, show, bounds: [first, last], dark }: Props) {
   const element = useRef<HTMLDivElement>(null), mark = useRef<HTMLCanvasElement>(null)
-  const { what, shares } = useMemo(() => model.lost(first, last, bins), [model, first, last])
+  const { what, doing, shares } = useMemo(() => model.lost(first, last, bins), [model, first, last])
   const latest = useRef({ from, to, show, first, last })
   latest.current = { from, to, show, first, last }
   useEffect(() => {
@@ -70,7 +70,7 @@ export function Overview({ model, from, to, show, bounds: [first, last], dark }:
   })
   return <div class="overview">
     <span class="faint" title={`${what}: mean ${share(mean)}, at most ${share(most)} at a time`}>{what}</span>
-    <div ref={element} class={what === 'In calls' ? 'strip doing' : 'strip'}>
+    <div ref={element} class={doing ? 'strip doing' : 'strip'}>
       {curve}
       <canvas ref={mark} class="window" height={height} />
     </div>

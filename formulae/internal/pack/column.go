@@ -38,10 +38,11 @@ func leaf[T any](k kind, one func(p *packer, v T) T) Column[T] {
 	}}
 }
 
-// Numbers returns the column of a type of numbers.
+// Numbers returns the column of a type of numbers, with bounds beside those of the type. A number out of them is damage.
 func Numbers[N codec.Integer](bounds ...*codec.Bound) Column[N] {
 	return leaf(number, func(p *packer, v N) N {
 		coded := p.Number(uint64(v))
+		p.Damaged = p.Damaged || uint64(N(coded)) != coded
 		for _, b := range bounds {
 			p.Damaged = p.Damaged || !b.Allows(coded)
 		}

@@ -74,6 +74,31 @@ func TestNumbersOutOfBounds(t *testing.T) {
 	}
 }
 
+// narrow reads numbers as those of a narrower type.
+func narrow[N codec.Integer](tables *coder.Tables, values ...int64) (got []N, err error) {
+	err = Unpack(tables, Pack(tables, &values, Lists(Numbers[int64]())), &got, Lists(Numbers[N]()))
+	return got, err
+}
+
+// A number that its type cannot hold is refused, and not cut.
+func TestNumbersOutOfTheirType(t *testing.T) {
+	t.Parallel()
+	tables := coder.NewTables()
+	for _, v := range []int64{-1, math.MaxUint8 + 1, 1 << 40} {
+		if got, err := narrow[uint8](tables, 0, v, 0); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%d in 8 bits is %d, %v", v, got, err)
+		}
+	}
+	for _, v := range []int64{math.MinInt32 - 1, math.MaxInt32 + 1, math.MaxUint32} {
+		if got, err := narrow[int32](tables, v); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%d in 32 bits with a sign is %d, %v", v, got, err)
+		}
+	}
+	if got, err := narrow[int32](tables, math.MinInt32, -1, math.MaxInt32); err != nil || got[0] != math.MinInt32 || got[1] != -1 {
+		t.Errorf("numbers of 32 bits come back as %d, %v", got, err)
+	}
+}
+
 // A block has a byte for some things of its lists at least, so that what a short one claims is refused, and what was written never is.
 func TestListsAreBounded(t *testing.T) {
 	t.Parallel()

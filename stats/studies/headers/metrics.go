@@ -48,6 +48,12 @@ func Region(metric string) (kind, region string, ok bool) {
 	return "", "", false
 }
 
+// Metrics of time that is in no region.
+const (
+	OutsideRegions = "outside any region"
+	NotRecorded    = "not recorded"
+)
+
 // metrics says what each tag counts.
 type metrics struct {
 	names    []string        // by tag
@@ -63,8 +69,7 @@ func newMetrics(t *trace.Trace, a *analysis.Result) *metrics {
 		tagNone: "", tagWait: "wait", tagWire: "wire", tagCopy: "copy", tagQueued: "queued", tagProgress: "late progress", tagSystem: "system",
 		tagNetwork: "network or system", tagUnexplained: "unexplained", tagSend: "send overhead",
 		tagReceive:    "receive overhead",
-		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: "outside any region",
-		tagNotRecorded: "not recorded"}}
+		tagCollective: "collective", tagStartup: "startup", tagMPI: "other MPI", tagOutside: OutsideRegions, tagNotRecorded: NotRecorded}}
 	for id := range t.Defs.Regions {
 		if t.Defs.IsDeviceCall(trace.RegionID(id)) {
 			m.devices[t.Defs.RegionLabel(trace.RegionID(id))] = true

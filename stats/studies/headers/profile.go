@@ -451,7 +451,7 @@ func (m *metrics) ofPath(row document.CriticalRow) string {
 	case row.Operation != "":
 		return anyMPI
 	case row.Region == field.BufferFlush || row.Region == field.RecordingOff:
-		return "outside any region"
+		return OutsideRegions
 	case row.Region == field.NotRecorded || row.Region == field.OutsideRegions:
 		return string(row.Region[1 : len(row.Region)-1])
 	}
