@@ -29,6 +29,15 @@ func (f *file) glooCall(l *track, r *region, ev *event) nest.Call {
 	return c
 }
 
+// messageTrack returns the track of the messages that a thread asks for, nil if there are too many tracks: a message lasts until the thread
+// asks for its end, and encloses nothing of what the thread does meanwhile.
+func (f *file) messageTrack(l *track) *track {
+	if l = f.tracks.get(trackKey{pid: l.pid, tid: ident{true, int64(f.names.raw([]byte("gloo")))}, async: true}); l != nil {
+		l.trivial, l.Flat = false, true
+	}
+	return l
+}
+
 // messageInputs returns the other end of a message and its tag, which follow the tensors and the group among the inputs of the call.
 func messageInputs(args []byte) (peer, tag uint32) {
 	peer = trace.None
