@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "Slowdown by worker", Path: "more.training.workers[]",
 	What: "workers",
 	Note: "The least of the slowdowns of its data-parallel rank, its stage and, if there are several, its tensor-parallel rank. Excess: " +
-		"computation time beyond that of peers, workers of the same stage.",
+		"computation time beyond that of peers, workers of the same stage. Gain: by which a step is shorter without that, in the mean.",
 	Columns: []Column{
 		{Key: "rank", Title: "rank", Unit: unit.Rank},
 		{Key: "dp_rank", Title: "dp rank", Unit: unit.Plain},
@@ -25,6 +26,7 @@ var trainingWorkers = &Table{Key: "training_workers", Tab: "training", Title: "S
 		{Key: "stage", Title: "stage", Unit: unit.Plain},
 		{Key: "slowdown", Title: "slowdown", Unit: unit.Ratio, Term: "slowdown", Bar: true},
 		{Key: "excess", Title: "excess", Unit: unit.Share},
+		{Key: "gain_ns", Title: "gain", Unit: unit.Time},
 		{Key: "evidence", Title: "evidence", Unit: unit.Remarks},
 	}}
 
@@ -100,17 +102,17 @@ func shownWorkers(t *training.Job) []shownWorker {
 
 // SlowEvidence says how a worker is slow, "" if it is not.
 func SlowEvidence(w *training.Worker, steps int) string {
-	switch w.Pattern {
-	case training.SlowAlways:
-		return "always slow"
-	case training.SlowSince:
-		return fmt.Sprintf("slow since step %d: excess %s, %s before", *w.Step, words.Share(*w.After), words.Share(*w.Before))
-	case training.SlowUntil:
-		return fmt.Sprintf("slow until step %d: excess %s, then %s", *w.Step, words.Share(*w.Before), words.Share(*w.After))
-	case training.SlowAtRandom:
-		return fmt.Sprintf("%s, in %d of %s", w.AtRandom(), w.Slow, words.Plural(steps, "step", "steps"))
+	if w.Pattern == "" {
+		return ""
 	}
-	return ""
+	said := slowWhen(w, steps)
+	switch w.Pattern {
+	case training.SlowSince:
+		said += fmt.Sprintf(": excess %s, %s before", words.Share(*w.After), words.Share(*w.Before))
+	case training.SlowUntil:
+		said += fmt.Sprintf(": excess %s, then %s", words.Share(*w.Before), words.Share(*w.After))
+	}
+	return said
 }
 
 // trainingFacts are sentences on what the job loses, the most important first.
@@ -121,19 +123,72 @@ func trainingFacts(t *training.Job) []string {
 	return append(lossFacts(t), otherFacts(t)...)
 }
 
-// lossFacts say what mending the slowest workers or the last stage would gain.
+// lossFacts say who is slow, since when, and what a step gains without that; else what the last stage costs.
 func lossFacts(t *training.Job) []string {
-	facts := []string{} // the page wants a list also where there is nothing to tell
-	if orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 {
+	facts := slowFacts(t)
+	if facts == nil && orZero(t.MW) >= 0.5 && t.Slowdown >= 1.01 && worth(t, t.StepNs-t.MendedNs) {
 		facts = append(facts, replacing(t))
 	}
 	// One slow worker makes its stage slow; other workers of the stage show that it is not the stage.
-	worker := t.DPRanks > 1 && orZero(t.MW) >= 0.5
+	worker := len(facts) > 0 || t.DPRanks > 1 && orZero(t.MW) >= 0.5
 	if t.Stages > 1 && !worker && orZero(t.MS) >= 0.5 && t.Slowdown >= 1.01 {
 		facts = append(facts, fmt.Sprintf("The last stage computes too long: equal stages would end %s of the loss. Move layers to other stages.",
 			shareOfLoss(t.MS)))
 	}
+	if facts == nil {
+		facts = []string{"No worker is slow by more than chance."}
+		if slices.ContainsFunc(t.ByWorker, func(w training.Worker) bool { return w.Pattern != "" }) {
+			facts[0] = "No slow worker costs 1 % of a step."
+		}
+	}
 	return facts
+}
+
+// worth reports whether a gain of each step is worth telling: 1 % of it or more.
+func worth(t *training.Job, gain int64) bool {
+	return gain > 0 && float64(gain) >= 0.01*float64(t.StepNs)
+}
+
+// slowFacts say of the workers that are slow by more than chance since when, and what a step gains without that: of each that is worth
+// it, the most first; of all, if that is much more.
+func slowFacts(t *training.Job) (facts []string) {
+	var slow, little []*training.Worker
+	for i := range t.ByWorker {
+		switch w := &t.ByWorker[i]; {
+		case w.GainNs != nil && worth(t, *w.GainNs):
+			slow = append(slow, w)
+		case w.Pattern != "":
+			little = append(little, w)
+		}
+	}
+	slices.SortStableFunc(slow, func(a, b *training.Worker) int { return cmp.Compare(*b.GainNs, *a.GainNs) })
+	shorter := func(gain int64) string {
+		return fmt.Sprintf("a step would be %s (%s) shorter in the mean", words.Time(gain), words.PartOfFloat(float64(gain), float64(t.StepNs)))
+	}
+	if all := t.TogetherNs; all != nil && worth(t, *all) && (len(slow) == 0 || *all > 2**slow[0].GainNs) {
+		facts = append(facts, fmt.Sprintf("%d workers are slow. If they all computed as long as their peers, %s.", len(slow)+len(little),
+			shorter(*all)))
+	}
+	for _, w := range slow {
+		then := ""
+		if w.Pattern != training.SlowAlways {
+			then = " then"
+		}
+		facts = append(facts, fmt.Sprintf("%s is %s. If it computed as long as its peers%s, %s.", words.Capital(workerName(w)),
+			slowWhen(w, t.Steps), then, shorter(*w.GainNs)))
+	}
+	if len(slow) > 0 && len(little) > 0 && len(facts) == len(slow) {
+		facts = append(facts, words.Plural(len(little), "worker is", "workers are")+" slow as well: see the table.")
+	}
+	return facts
+}
+
+// workerName names a worker by its rank, if that is known.
+func workerName(w *training.Worker) string {
+	if w.Rank == trace.None {
+		return fmt.Sprintf("the worker of dp rank %d, stage %d", w.DP, w.Stage)
+	}
+	return "rank " + words.Rank(w.Rank)
 }
 
 // otherFacts say what else is to be known of the job.
@@ -164,59 +219,29 @@ func otherFacts(t *training.Job) (facts []string) {
 	return facts
 }
 
-// replacing says which workers are slow, of a single one since when, and what others in their place would gain. Of many workers, some of
-// the slowest may be as fast as their peers.
+// replacing says what others in place of the slowest workers would gain, of which none is slow by more than chance.
 func replacing(t *training.Job) string {
-	gain := float64(t.StepNs - t.MendedNs)
-	slow, since, who, its, are := slowOf(t), "", RanksNamed(t.Slowest), "their", "They are"
+	gain := t.StepNs - t.MendedNs
+	who, are, its, them := RanksNamed(t.Slowest), "are", "their", "They are"
 	if len(t.Slowest) == 1 {
-		its, are = "its", "It is"
+		are, its, them = "is", "its", "It is"
 	}
-	if len(slow) > 0 && len(slow) < len(t.Slowest) {
-		var ranks []field.Rank
-		for _, w := range slow {
-			ranks = append(ranks, w.Rank)
-		}
-		since = words.Capital(RanksNamed(ranks)) + " are slow. "
-		who = fmt.Sprintf("the slowest %d workers", len(t.Slowest))
-		are = words.Capital(who) + " are"
-	}
-	if len(slow) == 1 {
-		gain = float64(*slow[0].GainNs)
-		since, who, its = fmt.Sprintf("Rank %s is %s. ", words.Rank(slow[0].Rank), slowWhen(slow[0])), "it", "its"
-	}
-	return fmt.Sprintf("%sIf %s computed as long as %s peers, a step would be %s shorter (%s). %s the reason for %s of the loss.", since, who,
-		its, words.Time(int64(gain)), words.PartOfFloat(gain, float64(t.StepNs)), are, shareOfLoss(t.MW))
+	return fmt.Sprintf("%s %s the slowest, which may be chance. With the times of %s peers, a step would be %s (%s) shorter. "+
+		"%s the reason for %s of the loss.", words.Capital(who), are, its, words.Time(gain), words.PartOfFloat(float64(gain), float64(t.StepNs)), them,
+		shareOfLoss(t.MW))
 }
 
 // slowWhen says when a slow worker is slow.
-func slowWhen(w *training.Worker) string {
+func slowWhen(w *training.Worker, steps int) string {
 	switch w.Pattern {
 	case training.SlowSince:
 		return fmt.Sprintf("slow since step %d", *w.Step)
 	case training.SlowUntil:
 		return fmt.Sprintf("slow until step %d", *w.Step)
 	case training.SlowAtRandom:
-		return w.AtRandom()
+		return fmt.Sprintf("%s, in %d of %s", w.AtRandom(), w.Slow, words.Plural(steps, "step", "steps"))
 	}
 	return "always slow"
-}
-
-// slowOf returns which of the slowest workers are slower than their peers by more than chance; none if ranks are not known.
-func slowOf(t *training.Job) (out []*training.Worker) {
-	for i := range t.ByWorker[:min(len(t.ByWorker), len(t.Slowest))] {
-		w := &t.ByWorker[i]
-		if w.Rank == trace.None {
-			return nil
-		}
-		if w.Pattern != "" {
-			out = append(out, w)
-		}
-	}
-	if len(out) == 1 && out[0].GainNs == nil { // which only the first ones have
-		return nil
-	}
-	return out
 }
 
 func orZero(x *float64) float64 {

@@ -37,6 +37,12 @@ func (c *Cause) advice() string {
 			return "look for what changed on this rank at that step: clock, temperature, other programs."
 		case has("loading_ns"):
 			return loadAhead
+		case has("random_steps") && !has("kernels_excess"):
+			who := "this rank does"
+			if has("slow_workers") {
+				who = "these ranks do"
+			}
+			return "look for what " + who + " in these steps: files, garbage collection, other programs."
 		case has("slow_workers") && !has("kernels_excess"):
 			return "give these ranks less work; if the work is equal, check their devices and nodes."
 		case c.Evidence["late_hosts"] > 0 && c.Evidence["late_hosts"] < c.Evidence["slow_workers"]:

@@ -63,6 +63,7 @@ func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) 
 		}
 	}
 	a.ranks()
+	a.glooGroups()
 	for _, f := range files {
 		a.groups(f)
 	}

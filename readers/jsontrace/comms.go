@@ -12,12 +12,15 @@ type group struct {
 	name    string
 	about   string   // what the writer says that it is for, such as DATA_PARALLEL_GROUP
 	ranks   []uint32 // nil: not recorded, all ranks
-	gloo    bool     // the group that uses gloo, whose name is not recorded
+	gloo    bool     // a group that uses gloo, whose name is not recorded
 	devices bool     // ranks are numbers of devices
 	sole    bool     // the only group that there is, as none is recorded
 	// A list of ranks that the writer has cut short is recorded as the first rank, their
 	// number and the distance between neighbours.
 	start, size, stride uint32
+
+	thread   *glooThread       // of collectives of gloo
+	messages [2]map[uint32]int // of gloo: how many are received and sent, by peer
 }
 
 // comms finds groups by the raw text that describes them. Number 0 is the world.

@@ -282,6 +282,12 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	if r.args {
 		c = f.call(l, r, ev)
 	}
+	if r.gloo && c.Operation.IsMessage() {
+		if l = f.messageTrack(l); l == nil {
+			f.find(trace.CodeLimitExceeded, at, crowded)
+			return
+		}
+	}
 	switch {
 	case r.host || r.asked:
 		f.launches.span(l, r, ev)

@@ -18,7 +18,7 @@ type origin struct {
 	worldSize uint64              // as announced
 	groups    map[string][]uint32 // ranks of the process groups by name
 	about     map[string]string   // what they are for, by name
-	gloo      [][]uint32          // of those that use gloo
+	gloo      []glooGroup         // those that use gloo
 	kineto    bool
 	alone     bool // all processes of the file belong to one rank
 }
@@ -38,7 +38,7 @@ func (o *origin) readDistributedInfo(value []byte) {
 		if ranks, whole := rankList(member(pg, "ranks")); whole {
 			o.groups[unescape(text(member(pg, "pg_name")))] = ranks
 			if bytes.Contains(member(pg, "backend_config"), []byte("gloo")) {
-				o.gloo = append(o.gloo, ranks)
+				o.gloo = append(o.gloo, glooGroup{unescape(text(member(pg, "pg_name"))), ranks})
 			}
 		}
 		return true
@@ -48,11 +48,14 @@ func (o *origin) readDistributedInfo(value []byte) {
 // soleRanks returns the ranks that communicate, by gloo or otherwise, if nothing says which do: those of the rank's groups, if these are
 // the same, nil for all ranks if no group is known. ok is false if groups differ.
 func (o *origin) soleRanks(gloo bool) (ranks []uint32, ok bool) {
-	groups := maps.Values(o.groups)
+	groups := slices.Collect(maps.Values(o.groups))
 	if gloo {
-		groups = slices.Values(o.gloo)
+		groups = groups[:0]
+		for _, g := range o.gloo {
+			groups = append(groups, g.ranks)
+		}
 	}
-	for g := range groups {
+	for _, g := range groups {
 		switch {
 		case len(g) < 2 || o.hasRank && !slices.Contains(g, o.rank):
 		case ranks == nil:

@@ -189,7 +189,7 @@ func (a *assembler) groups(f *file) {
 			f.idmap.Comms = append(f.idmap.Comms, trace.None)
 			continue
 		}
-		if g.sole || g.gloo {
+		if g.sole || g.gloo && g.ranks == nil {
 			ranks, sure := f.origin.soleRanks(g.gloo)
 			if !sure {
 				who := "kernels communicate and"

@@ -144,9 +144,11 @@ func (f trainingFinder) workers() (out []cause.Cause) {
 		case training.SlowUntil:
 			when, longer, then = fmt.Sprintf("slow until step %d", *w.Step), *w.Before, fmt.Sprintf(" until then (%s after)", words.Share(*w.After))
 		case training.SlowAtRandom:
+			c.Evidence["random_steps"] = float64(w.Slow)
 			when, then = w.AtRandom(), fmt.Sprintf(" in the mean, much longer in %d of %s", w.Slow, words.Plural(f.t.Steps, "step", "steps"))
 			if step, ok := f.worstStep(w); ok && w.Slow == 1 {
 				when, then = fmt.Sprintf("slow in step %d", step), fmt.Sprintf(" in the mean, much longer in step %d alone", step)
+				delete(c.Evidence, "random_steps")
 				c.Evidence["slow_step"] = float64(step)
 			}
 		}
@@ -182,7 +184,7 @@ func (f trainingFinder) together() []cause.Cause {
 		}
 	}
 	c := cause.Cause{Ranks: []uint32{}, Evidence: map[string]float64{}}
-	patterns, least := make(map[string]bool), excess
+	patterns, least, steps := make(map[string]bool), excess, 0
 	var hosts []uint32 // of workers whose kernels take no longer
 	for i := range f.t.ByWorker {
 		w := &f.t.ByWorker[i]
@@ -193,6 +195,7 @@ func (f trainingFinder) together() []cause.Cause {
 			return nil
 		}
 		c.Ranks, patterns[w.Pattern], least = append(c.Ranks, uint32(w.Rank)), true, min(least, w.Excess)
+		steps += w.Slow
 		if kernels, ok := f.kernels(w); ok && kernels < w.Excess/2 {
 			hosts = append(hosts, uint32(w.Rank))
 		}
@@ -203,7 +206,11 @@ func (f trainingFinder) together() []cause.Cause {
 	slices.Sort(c.Ranks)
 	c.Evidence["slow_workers"], c.Evidence["excess"] = float64(len(c.Ranks)), excess
 	c.Headline = words.Capital(fewRanks(c.Ranks)) + " are slow"
-	switch random := patterns[training.SlowAtRandom]; {
+	random := patterns[training.SlowAtRandom]
+	if len(patterns) == 1 && random {
+		c.Evidence["random_steps"] = float64(steps)
+	}
+	switch {
 	case len(patterns) == 1 && patterns[training.SlowAlways]:
 		c.Headline = words.Capital(fewRanks(c.Ranks)) + " are always slow"
 	case len(patterns) == 1 && random && 2*len(c.Ranks) > len(f.t.ByWorker):

@@ -33,21 +33,26 @@ func (b *assembly) interleaved(ranks []*ranked) error {
 		if _, placed := b.at[r.rank]; !placed {
 			continue
 		}
-		var times map[uint32]int // by micro-batch
-		for i := range r.computations {
-			c := &r.computations[i]
-			if i == 0 || c.step != r.computations[i-1].step {
-				times = make(map[uint32]int)
+		named, unnamed := 0, 0 // steps
+		for _, p := range r.parts {
+			times, some := make(map[uint32]int), false // by micro-batch
+			for _, c := range r.computations[p.computations[0]:p.computations[1]] {
+				if c.phase == forward {
+					some = some || c.batch == none
+					times[c.batch]++
+				}
 			}
-			if c.phase != forward {
+			if named++; some {
+				named, unnamed = named-1, unnamed+1
 				continue
 			}
-			if c.batch == none {
-				return &MissingError{"micro-batches of an interleaved schedule, in which the last stage sends forward to the first one; " +
-					"annotate passes, as in Forward 3"}
+			for _, n := range times {
+				b.chunks = max(b.chunks, n)
 			}
-			times[c.batch]++
-			b.chunks = max(b.chunks, times[c.batch])
+		}
+		if unnamed > named { // fewer are cut off, and left out as they do other than most
+			return &MissingError{"micro-batches of an interleaved schedule, in which the last stage sends forward to the first one; " +
+				"annotate passes, as in Forward 3"}
 		}
 	}
 	if b.both = b.chunks > 1 && b.stages == 2; b.both {
@@ -110,7 +115,7 @@ func (b *assembly) ways(ranks []*ranked) error {
 
 // chunked gives the last n operations, the computations of a step, their chunks. It adds the messages of the step: a receive and a send of
 // each computation, which take no time at the ends of the model, where there are none.
-func (b *maker) chunked(at coordinate, n int, calls []call, seq *[kinds]uint64) {
+func (b *maker) chunked(r *ranked, at coordinate, n int, calls []call, seq *[kinds]uint64) {
 	base := len(b.ops) - n
 	var messages [kinds][]*call
 	for i := range calls {
@@ -129,7 +134,7 @@ func (b *maker) chunked(at coordinate, n int, calls []call, seq *[kinds]uint64) 
 		m.end, m.bytes, m.sized = m.start, 0, false
 		if list := messages[k]; there && len(list) > 0 {
 			c := list[0]
-			m.start, m.end, m.bytes, m.sized, messages[k] = c.start, c.end, c.bytes, c.bytes > 0, list[1:]
+			m.start, m.end, m.bytes, m.sized, messages[k] = b.asked(r, c), c.end, c.bytes, c.bytes > 0, list[1:]
 		}
 		last[k] = m.start
 		seq[k]++

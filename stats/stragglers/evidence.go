@@ -89,8 +89,10 @@ func medianWithout(sorted []float64, x float64) float64 {
 // judge finds which workers are slow, and since when.
 func (r *replayer) judge(workers []training.Worker) {
 	far := max(farShare, farSigmas*spread(r.excess))
+	r.slow = make([][]bool, len(workers))
 	for w := range workers {
-		r.judgeOne(&workers[w], r.excess[w], far, float64(len(workers)))
+		r.slow[w] = make([]bool, len(r.steps))
+		r.judgeOne(&workers[w], r.excess[w], r.slow[w], far, float64(len(workers)))
 	}
 }
 
@@ -107,7 +109,8 @@ func spread(all [][]float64) float64 {
 	return normal * numbers.Median(away)
 }
 
-func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float64) {
+// judgeOne finds whether a worker of these excesses is slow, and marks the steps in which it is.
+func (r *replayer) judgeOne(w *training.Worker, v []float64, slow []bool, far, workers float64) {
 	w.Excess = mean(v)
 	middle := numbers.Median(slices.Clone(v))
 	var random []int64 // steps
@@ -116,28 +119,34 @@ func (r *replayer) judgeOne(w *training.Worker, v []float64, far, workers float6
 			random = append(random, int64(r.steps[s]))
 		}
 	}
-	found := func(pattern string, odds float64) { w.Pattern, w.Odds = pattern, &odds }
+	found := func(pattern string, odds float64, from, to int) {
+		w.Pattern, w.Odds, w.Slow = pattern, &odds, to-from
+		for s := range slow {
+			slow[s] = s >= from && s < to
+		}
+	}
 	if at, odds := change(v); odds*workers < sure {
 		before, after := numbers.Median(slices.Clone(v[:at])), numbers.Median(slices.Clone(v[at:]))
 		if step := int64(r.steps[at]); math.Abs(after-before) >= large && max(before, after) >= large {
 			w.Step, w.Before, w.After = &step, &before, &after
-			if w.Slow = at; after > before {
-				w.Slow = len(v) - at
-				found(training.SlowSince, odds*workers)
+			if after > before {
+				found(training.SlowSince, odds*workers, at, len(v))
 			} else {
-				found(training.SlowUntil, odds*workers)
+				found(training.SlowUntil, odds*workers, 0, at)
 			}
 			return
 		}
 	}
 	if odds := above(v) * workers; odds < sure && middle >= large {
-		w.Slow = len(v)
-		found(training.SlowAlways, odds)
+		found(training.SlowAlways, odds, 0, len(v))
 		return
 	}
 	if len(random) > 0 && w.Excess > 0 {
 		w.Slow, w.Every = len(random), distance(random)
 		w.Pattern = training.SlowAtRandom
+		for s, x := range v {
+			slow[s] = x-middle > far
+		}
 	}
 }
 
@@ -240,7 +249,7 @@ func above(v []float64) float64 {
 	if len(v) < fewest {
 		return 1
 	}
-	n, m, sum, signed := float64(len(v)), mean(v), 0.0, 0.0
+	n, m, sum := float64(len(v)), mean(v), 0.0
 	distances := make([]float64, len(v))
 	for i, x := range v {
 		sum += (x - m) * (x - m)
@@ -252,14 +261,44 @@ func above(v []float64) float64 {
 	case sum == 0:
 		return 0
 	}
-	for i, rank := range ranks(distances) {
+	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
+	return min(1, 2*min(student, signedRanks(v, ranks(distances))))
+}
+
+// exactly is up to how many values the signs of ranks are counted out. Of more, their sum is normal.
+const exactly = 50
+
+// signedRanks returns the probability that the ranks of values above 0 have a sum as large where signs are by chance.
+func signedRanks(v, ranks []float64) float64 {
+	n, sum := float64(len(v)), 0.0
+	for i, rank := range ranks {
 		if v[i] > 0 {
-			signed += rank + 0.5 // the first is 1
+			sum += rank + 0.5 // the first is 1
 		}
 	}
-	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Survival(m / math.Sqrt(sum/(n-1)/n))
-	wilcoxon := distuv.UnitNormal.Survival((signed - n*(n+1)/4) / math.Sqrt(n*(n+1)*(2*n+1)/24))
-	return min(1, 2*min(student, wilcoxon))
+	p := distuv.UnitNormal.Survival((sum - n*(n+1)/4) / math.Sqrt(n*(n+1)*(2*n+1)/24))
+	if len(v) > exactly || p > 0.05 { // which needs not be exact
+		return p
+	}
+	ways := make([]float64, len(v)*(len(v)+1)+1) // share of all signs, by twice the sum
+	ways[0] = 1
+	for i, rank := range ranks {
+		if v[i] == 0 {
+			continue
+		}
+		twice := int(2*rank + 1)
+		for k := len(ways) - 1; k >= 0; k-- {
+			ways[k] /= 2
+			if k >= twice {
+				ways[k] += ways[k-twice] / 2
+			}
+		}
+	}
+	p = 0
+	for _, w := range ways[int(2*sum):] {
+		p += w
+	}
+	return p
 }
 
 // sequences compares the forward and backward times of micro-batches, each as a share of the mean of its worker in the step; nil if they

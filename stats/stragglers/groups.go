@@ -289,8 +289,25 @@ func stagesOf(groups []processGroup, ranks []*ranked, world int) ([]int, error) 
 	}
 	for _, r := range ranks {
 		if stages[r.rank] < 0 {
-			return nil, &MissingError{"the order of pipeline stages: ranks send in a circle, and no process group is described as that of a " +
-				"pipeline"}
+			return stagesNamed(ranks, world)
+		}
+	}
+	return stages, nil
+}
+
+// stagesNamed returns the stage of each rank by the first stage of the model whose passes it names; the error is a *MissingError if these
+// are not all from the first one on.
+func stagesNamed(ranks []*ranked, world int) ([]int, error) {
+	stages, has := slices.Repeat([]int{-1}, world), make(map[int]bool)
+	for _, r := range ranks {
+		if r.stage < uint32(world) {
+			stages[r.rank], has[int(r.stage)] = int(r.stage), true
+		}
+	}
+	for _, r := range ranks {
+		if s := stages[r.rank]; s < 0 || s >= len(has) {
+			return nil, &MissingError{"the order of pipeline stages: ranks send in a circle, no process group is described as that of a pipeline, " +
+				"and passes are not named with their stage, as in PP:1F3; give the group a description, or update PyTorch"}
 		}
 	}
 	return stages, nil

@@ -24,6 +24,7 @@ const (
 type meaning struct {
 	phase  phase
 	batch  uint32 // micro-batch; none: not named
+	stage  uint32 // of the model, of which a rank may have several; none: not named
 	step   uint64
 	stepBy stepMark
 	op     bool // an operator that does not communicate
@@ -45,7 +46,7 @@ var (
 	stepName  = regexp.MustCompile(`(?i)^(?:train(?:ing)?[ _]?)?(?:step|iter(?:ation)?|batch)[ _#:]*(\d{1,18})$`)
 	phaseName = regexp.MustCompile(`(?i)^(?:[\w.]*[.:])?(forward|fwd|f|backward|bwd|b|weight|wgrad|w)(?:[ _-]?(?:step|pass|compute))?` +
 		`(?:[ _#:-]*(?:mb|micro-?batch)?[ _#:-]*(\d{1,9}))?$`)
-	actionName = regexp.MustCompile(`^PP:\d+([FBIW])(\d{1,9})$`)
+	actionName = regexp.MustCompile(`^PP:(\d{1,9})([FBIW])(\d{1,9})$`)
 	updateName = regexp.MustCompile(`(?i)^(?:optimizer[._ -]?step\b.*|optimizer|update)$`)
 )
 
@@ -54,7 +55,7 @@ const evaluates = "autograd::engine::evaluate_function"
 
 // meaningOf returns what a region of a profiler says, by its name and category.
 func meaningOf(name, category string) (m meaning) {
-	m.batch = none
+	m.batch, m.stage = none, none
 	if category == "cpu_op" || category == "Operator" {
 		m.waits = strings.HasPrefix(name, "c10d::") || strings.HasPrefix(name, "_c10d_functional") || name == "record_param_comms"
 		m.op = !m.waits
@@ -82,9 +83,10 @@ func meaningOf(name, category string) (m meaning) {
 		m.phase = update
 		return m
 	}
-	found := actionName.FindStringSubmatch(name)
-	if found == nil {
-		found = phaseName.FindStringSubmatch(name)
+	found := phaseName.FindStringSubmatch(name)
+	if action := actionName.FindStringSubmatch(name); action != nil {
+		n, _ := strconv.ParseUint(action[1], 10, 31) // which is one
+		m.stage, found = uint32(n), action[1:]
 	}
 	if found == nil {
 		return m

@@ -43,6 +43,9 @@ func TestMeanings(t *testing.T) {
 			t.Errorf("%s: micro-batch %d, want 3", name, got)
 		}
 	}
+	if got := meaningOf("PP:6I3", "user_annotation").stage; got != 6 {
+		t.Errorf("stage %d, want 6", got)
+	}
 	if got := meaningOf("Forward 3", "python_function").phase; got != unnamed {
 		t.Errorf("a function named Forward is phase %d", got)
 	}

@@ -67,7 +67,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 		return nil, err
 	}
 	about, marks := notes(ranks, groups, g, world), ranks[0].marks
-	hosts := !slices.ContainsFunc(ranks, func(r *ranked) bool { return r.kernels > 0 })
+	b.hosts = !slices.ContainsFunc(ranks, func(r *ranked) bool { return r.kernels > 0 })
 	b.order(ranks)
 	j, err := b.job(ctx, jobs, 1e9/float64(d.Clock.Resolution))
 	switch {
@@ -76,7 +76,7 @@ func profiled(ctx context.Context, src trace.Source, jobs int) (*job, error) {
 	case err != nil:
 		return nil, err
 	}
-	j.lanes, j.hosts = g.lanes, hosts
+	j.lanes, j.hosts = g.lanes, b.hosts
 	j.couple(b.coupled, g.stages)
 	for _, m := range b.met {
 		j.backward = j.backward || m.left < m.latest
@@ -189,6 +189,7 @@ type assembly struct {
 	coupled []int32
 	chunks  int // of the model, that a stage has
 	both    bool
+	hosts   bool // as of the job
 	ranks   []*ranked
 	numbers []uint64
 }
@@ -402,16 +403,17 @@ func (b *maker) step(r *ranked, p part) {
 		}
 	}
 	if b.chunks > 1 {
-		b.chunked(at, len(computations), calls, &seq)
+		b.chunked(r, at, len(computations), calls, &seq)
 	}
 	reduced := -1 // the operation of merged calls
 	for i := range calls {
 		c := &calls[i]
 		k, merged := b.kind(c, at)
+		start := b.asked(r, c)
 		switch {
 		case k == kinds, b.chunks > 1 && k >= forwardSend && k <= backwardRecv: // which are there
 		case !merged:
-			add(k, c.start, c.end, none, c.bytes)
+			add(k, start, c.end, none, c.bytes)
 			if b.chunks > 1 && k == paramsGather {
 				b.ops[len(b.ops)-1].chunk = 0 // the first computation waits for it
 			}
@@ -424,6 +426,19 @@ func (b *maker) step(r *ranked, p part) {
 			o.bytes, o.sized = o.bytes+c.bytes, o.sized && c.bytes > 0
 		}
 	}
+}
+
+// asked returns from when on a call keeps its rank waiting. Hosts ask for a message before they need it, and go on computing: its receive
+// lasts until they wait for it, and how early it was there is not recorded.
+func (b *maker) asked(r *ranked, c *call) int64 {
+	if !b.hosts || c.peer == none || c.sends {
+		return c.start
+	}
+	i, _ := slices.BinarySearchFunc(r.gaps, c.end, func(gap [2]int64, t int64) int { return cmp.Compare(gap[1], t) })
+	if i == len(r.gaps) || r.gaps[i][0] > c.end {
+		return c.end
+	}
+	return max(c.start, r.gaps[i][0])
 }
 
 // joined returns the union of stretches of time.

@@ -55,6 +55,7 @@ type ranked struct {
 	marks        stepMark         // by which steps are known
 	steps        int
 	updates      []int64 // ends of the optimizer's annotations
+	stage        uint32  // the first of the model's whose passes are named; none: none is
 	nameless     int     // collectives and messages whose group is not known
 	kernels      int     // that were read
 	unlinked     int     // kernels without a launch
@@ -121,6 +122,7 @@ type reading struct {
 	work     []work
 	calls    []call
 	open     []int32 // calls of frames that are not left, the outermost first
+	stage    uint32  // as of ranked
 	nameless int
 	unlinked int
 	kernels  int
@@ -140,7 +142,7 @@ type sequence struct {
 func (p *profiler) rank(ctx context.Context, rank uint32, locations []trace.LocationID) (*ranked, error) {
 	r, _ := p.unused.Get().(*reading)
 	if r == nil {
-		r = &reading{profiler: p, next: make(map[sequence]int32)}
+		r = &reading{profiler: p, stage: none, next: make(map[sequence]int32)}
 	}
 	d := p.src.Defs()
 	for _, device := range []bool{false, true} {
@@ -166,7 +168,7 @@ func (r *reading) reset() {
 	for i := range steps {
 		steps[i] = steps[i][:0]
 	}
-	*r = reading{profiler: r.profiler, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0], steps: steps,
+	*r = reading{profiler: r.profiler, stage: none, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0], steps: steps,
 		work: r.work[:0], calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
 }
 
@@ -262,7 +264,7 @@ func (r *reading) called(c call) {
 }
 
 // unknown is the meaning of regions that are not defined.
-var unknown = meaning{batch: none}
+var unknown = meaning{batch: none, stage: none}
 
 // entered returns the frame of an Enter in row i, whose attributes begin at a row.
 func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool) (f frame) {
@@ -313,6 +315,7 @@ func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 	}
 	if f.begins && !device {
 		r.named = append(r.named, stretch{from: f.start, to: end, launch: f.launch})
+		r.stage = min(r.stage, f.named.stage)
 	}
 	if f.opens {
 		r.ops = append(r.ops, stretch{from: f.start, to: end, launch: f.launch})
@@ -370,7 +373,7 @@ func at(list []stretch, t int64) *stretch {
 
 // sum makes computations and calls of what was read.
 func (r *reading) sum(rank uint32) *ranked {
-	out := &ranked{rank: rank, nameless: r.nameless, kernels: r.kernels, unlinked: r.unlinked,
+	out := &ranked{rank: rank, stage: r.stage, nameless: r.nameless, kernels: r.kernels, unlinked: r.unlinked,
 		computations: r.scratch.computations[:0], calls: r.scratch.calls[:0],
 		gaps: r.scratch.gaps[:0], parts: r.scratch.parts[:0]}
 	phases := r.joined(outermost(r.named))

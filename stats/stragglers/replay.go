@@ -30,6 +30,7 @@ type replayer struct {
 	slower struct{ latency, perByte float64 }
 
 	excess [][]float64 // by worker and step, once Find has asked for them
+	slow   [][]bool    // by worker and step: the worker is slow by more than chance; as excess
 	pair   *pair       // nil: there is none
 }
 

@@ -49,18 +49,18 @@ func find(ctx context.Context, src trace.Source, jobs int) (*training.Job, *Pipe
 	order := r.workers(doc)
 	r.stepRows(doc, src.Defs().Clock, recorded, ideal)
 	doc.MW = gain(whole, ideal, mean(r.lengths(r.without(order[:len(doc.Slowest)]))))
-	doc.MendedNs = r.whenMended(order[:len(doc.Slowest)])
+	doc.MendedNs = r.whenMended(order[:len(doc.Slowest)], false)
 	var slow []int // in order
 	for i := range order {
 		if w := &doc.ByWorker[i]; w.Pattern != "" {
 			if slow = append(slow, order[i]); len(slow) <= mostMended {
-				gain := doc.StepNs - r.whenMended(order[i:i+1])
+				gain := max(0, doc.StepNs-r.whenMended(order[i:i+1], true)) // what is slow in one operation may be fast in another
 				w.GainNs = &gain
 			}
 		}
 	}
 	if len(slow) > 1 {
-		gain := doc.StepNs - r.whenMended(slow)
+		gain := max(0, doc.StepNs-r.whenMended(slow, true))
 		doc.TogetherNs = &gain
 	}
 	doc.MS = gain(whole, ideal, mean(r.lengths(func(n int) bool { return int(r.by[n])%j.stages != j.stages-1 })))

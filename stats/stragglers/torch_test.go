@@ -28,15 +28,9 @@ type torchStep struct {
 // Each rank has the groups that are listed.
 func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep, groups ...[]int) (*training.Job, error) {
 	t.Helper()
-	config := []map[string]any{}
-	for i, g := range groups {
-		config = append(config, map[string]any{"pg_name": fmt.Sprint(i), "backend_config": "cpu:gloo", "ranks": g})
-	}
-	dir := t.TempDir()
-	events := make([][]map[string]any, ranks)
+	f := newTorchFiles(ranks, groups...)
 	add := func(rank, thread int, category, name string, from, to float64) {
-		events[rank] = append(events[rank], map[string]any{"ph": "X", "cat": category, "name": name, "pid": 100 + rank, "tid": thread,
-			"ts": from, "dur": to - from, "args": map[string]any{}})
+		f.add(rank, thread, category, name, from, to, nil)
 	}
 	now := make([]float64, ranks)
 	for i := range now {
@@ -87,9 +81,42 @@ func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep, gr
 			}
 		}
 	}
-	for r := range events {
-		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": events[r], "distributedInfo": map[string]any{
-			"backend": "gloo", "rank": r, "world_size": ranks, "pg_config": config}})
+	return ofProfiles(t, f.write(t))
+}
+
+// torchFiles are files of PyTorch's profiler, one for each rank of a job on hosts.
+type torchFiles struct {
+	config []map[string]any // of groups
+	events [][]map[string]any
+}
+
+func newTorchFiles(ranks int, groups ...[]int) *torchFiles {
+	f := &torchFiles{config: []map[string]any{}, events: make([][]map[string]any, ranks)}
+	for i, g := range groups {
+		f.config = append(f.config, map[string]any{"pg_name": fmt.Sprint(i), "backend_config": "cpu:gloo", "ranks": g})
+	}
+	return f
+}
+
+// add adds a slice, with times in µs.
+func (f *torchFiles) add(rank, thread int, category, name string, from, to float64, args map[string]any) {
+	if args == nil {
+		args = map[string]any{}
+	}
+	f.events[rank] = append(f.events[rank], map[string]any{"ph": "X", "cat": category, "name": name, "pid": 100 + rank, "tid": thread,
+		"ts": from, "dur": to - from, "args": args})
+}
+
+// write writes the files and returns their folder.
+func (f *torchFiles) write(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for r := range f.events {
+		info := map[string]any{"backend": "gloo", "rank": r, "world_size": len(f.events)}
+		if len(f.config) > 0 {
+			info["pg_config"] = f.config
+		}
+		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": f.events[r], "distributedInfo": info})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("rank%d.json", r)), data, 0o600)
 		}
@@ -97,7 +124,7 @@ func torch(t *testing.T, ranks, steps int, of func(rank, step int) torchStep, gr
 			t.Fatal(err)
 		}
 	}
-	return ofProfiles(t, dir)
+	return dir
 }
 
 // TestSlowTorchHosts states that the slow rank of hosts is found, with what it costs: where only the optimizer tells steps; where operators
@@ -180,12 +207,10 @@ func TestFarSteps(t *testing.T) {
 // and receives are within the passes: two stages, the second slow, of four micro-batches.
 func TestPipelineOfHosts(t *testing.T) {
 	const batches, forward, slow = 4, 100.0, 50.0
-	dir := t.TempDir()
+	f := newTorchFiles(2)
 	for rank := range 2 {
-		var events []map[string]any
 		add := func(category, name string, from, to float64, args map[string]any) {
-			events = append(events, map[string]any{"ph": "X", "cat": category, "name": name, "pid": 100 + rank, "tid": 1, "ts": from,
-				"dur": to - from, "args": args})
+			f.add(rank, 1, category, name, from, to, args)
 		}
 		message := func(name, call string, at, to float64) {
 			inputs := []string{"", "", fmt.Sprint(1 - rank), "0"}
@@ -232,16 +257,8 @@ func TestPipelineOfHosts(t *testing.T) {
 			add("user_annotation", "Optimizer.step#SGD.step", last, last+20, map[string]any{})
 			add("user_annotation", fmt.Sprintf("ProfilerStep#%d", s), begin, last+25, map[string]any{})
 		}
-		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": events, "distributedInfo": map[string]any{
-			"backend": "gloo", "rank": rank, "world_size": 2}})
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("rank%d.json", rank)), data, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
-	doc, err := ofProfiles(t, dir)
+	doc, err := ofProfiles(t, f.write(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,10 +154,20 @@ func (r *replayer) mend(at int, slow []bool, took, out, theirs []float64, alone 
 	}
 }
 
-// whenMended returns the mean length of a step, in ns, if some workers compute as long as their peers.
-func (r *replayer) whenMended(workers []int) int64 {
-	slow, lengths := r.are(workers), make([]float64, len(r.took))
-	r.each(func(x *run, s int) { lengths[s] = x.replay(x.mended(s, slow)) })
+// whenMended returns the mean length of a step, in ns, if some workers compute as long as their peers; of those found to be slow, where
+// only is set, in the steps in which they are.
+func (r *replayer) whenMended(workers []int, only bool) int64 {
+	all, lengths := r.are(workers), make([]float64, len(r.took))
+	r.each(func(x *run, s int) {
+		slow := all
+		if only {
+			slow = slices.Clone(all)
+			for _, w := range workers {
+				slow[w] = r.slow[w][s]
+			}
+		}
+		lengths[s] = x.replay(x.mended(s, slow))
+	})
 	return int64(math.Round(mean(lengths)))
 }
 
