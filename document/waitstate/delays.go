@@ -24,6 +24,7 @@ type Delay struct {
 	MostRank   field.Rank       `json:"most_rank"`
 	MostRankNs int64            `json:"most_rank_ns"`
 	Ranks      []field.RankTime `json:"ranks"` // the one with the most first
+	StartupNs  []int64          `json:"-"`     // what Ranks cost waits at startup, in their order
 	AtOnce     DelayKinds       `json:"-"`     // ShortNs by wait state
 	Longest    Delayed          `json:"-"`     // of single waits that it causes at once
 }

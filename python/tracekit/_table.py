@@ -125,18 +125,24 @@ class Table:
 
 def _values(column: pyarrow.ChunkedArray, content: mmap.mmap) -> Any:
     """Returns what a frame has of a column of a mapped file."""
-    import pandas
     import pyarrow
 
-    if column.null_count and pyarrow.types.is_integer(column.type):
-        return column.to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
-    if column.num_chunks != 1 or len(column) == 0 or column.null_count or pyarrow.types.is_dictionary(column.type):
-        return column.to_pandas()
+    integers = pyarrow.types.is_integer(column.type)
+    if column.num_chunks != 1 or len(column) == 0 or column.null_count and not integers or pyarrow.types.is_dictionary(column.type):
+        import pandas
+
+        return column.to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get if column.null_count else None)
     import numpy
 
-    chunk = column.chunk(0)
-    start = chunk.buffers()[1].address - pyarrow.py_buffer(content).address
-    return numpy.frombuffer(content, numpy.dtype(column.type.to_pandas_dtype()), len(chunk), start)
+    valid, values = column.chunk(0).buffers()
+    mapped = pyarrow.py_buffer(content).address
+    numbers = numpy.frombuffer(content, numpy.dtype(column.type.to_pandas_dtype()), len(column), values.address - mapped)
+    if not column.null_count:
+        return numbers
+    import pandas
+
+    bits = numpy.frombuffer(content, numpy.uint8, (len(column) + 7) // 8, valid.address - mapped)
+    return pandas.arrays.IntegerArray(numbers, numpy.unpackbits(bits, count=len(column), bitorder="little") == 0)
 
 
 def _remove(path: str) -> None:

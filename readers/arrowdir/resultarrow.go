@@ -12,12 +12,12 @@ import (
 // WriteArrow writes columns of the table, by their indices, in Arrow IPC: as a file or, if stream is set, as a stream. Names are
 // dictionaries.
 func (t Table) WriteArrow(w io.Writer, stream bool, wanted []int) error {
-	columns, _ := resultColumns(t.Columns)
+	columns, _ := resultColumns(t.Columns, true)
 	var chosen []TableColumn
 	for _, i := range wanted {
 		chosen = append(chosen, t.Columns[i])
 	}
-	_, schema := resultColumns(chosen)
+	_, schema := resultColumns(chosen, true)
 	var out interface {
 		Write(arrow.Record) error
 		Close() error

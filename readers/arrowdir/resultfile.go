@@ -23,7 +23,8 @@ import (
 
 // A file of Arrow IPC whose rows are known by number is written by several goroutines, each value once, to where it stays. Its columns lie
 // in one piece each, so that a program that maps the file need not copy them. The library writes all but the columns: it is given records
-// of the right size, and where it writes these a gap is left.
+// of the right size, and where it writes these a gap is left. A system lets one goroutine at a time write to a file; so one more than
+// there are jobs fills pieces meanwhile.
 
 const (
 	recordRows = 1 << 26 // of a record at most
@@ -48,7 +49,7 @@ func (t Table) WriteArrowFile(ctx context.Context, f *os.File, jobs int, wanted 
 	if err := w.fill(ctx, jobs, rows); err != nil {
 		return err
 	}
-	return w.count()
+	return w.end()
 }
 
 // An arrowFile is a file that is being written.
@@ -58,15 +59,23 @@ type arrowFile struct {
 	parts   []Part
 	starts  []int // of parts, the rows before them
 	wanted  []int
+	writing sync.Mutex // of columns
 	records []*fileRecord
 }
 
 // A fileRecord is a record of a file.
 type fileRecord struct {
 	rows    int
-	meta    gap     // the message that describes it
-	columns [][]gap // validity and values, by place in wanted
-	missing []atomic.Int64
+	meta    gap          // the message that describes it
+	columns []fileColumn // by place in wanted
+}
+
+// A fileColumn is a column of a record.
+type fileColumn struct {
+	valid, values gap
+	width         int // of a value
+	missing       int
+	full          []int64 // the first rows of pieces that miss no value, of which valid is not written
 }
 
 // errInPlace says that the library writes records otherwise than this file expects.
@@ -114,7 +123,7 @@ func (w *arrowFile) layOut(rows int) error {
 	for _, i := range w.wanted {
 		chosen = append(chosen, w.table.Columns[i])
 	}
-	columns, schema := resultColumns(chosen)
+	columns, schema := resultColumns(chosen, true)
 	w.room = make([]byte, 8*min(rows, recordRows))
 	out, err := ipc.NewFileWriter(&w.shell, ipc.WithSchema(schema))
 	if err != nil {
@@ -122,7 +131,7 @@ func (w *arrowFile) layOut(rows int) error {
 	}
 	for first := 0; first < rows; first += recordRows {
 		n := min(rows-first, recordRows)
-		r := &fileRecord{rows: n, missing: make([]atomic.Int64, len(columns))}
+		r := &fileRecord{rows: n}
 		arrays := make([]arrow.Array, len(columns))
 		w.gaps = w.gaps[:0]
 		for i, c := range columns {
@@ -142,25 +151,19 @@ func (w *arrowFile) layOut(rows int) error {
 		if len(w.gaps) != 2*len(columns) {
 			return errInPlace
 		}
-		r.columns = slices.Collect(slices.Chunk(slices.Clone(w.gaps), 2))
+		for i := range columns {
+			r.columns = append(r.columns, fileColumn{valid: w.gaps[2*i], values: w.gaps[2*i+1], width: columns[i].width()})
+		}
 		w.records = append(w.records, r)
 	}
 	return out.Close()
-}
-
-// width is how many bytes a value of the column has in a file.
-func (c *resultColumn) width() int {
-	if c.names != nil {
-		return 4
-	}
-	return 8
 }
 
 // fill writes the columns, piece by piece.
 func (w *arrowFile) fill(ctx context.Context, jobs, rows int) error {
 	var next atomic.Int64
 	var group sync.WaitGroup
-	errs := make([]error, output.Workers(jobs))
+	errs := make([]error, 1+output.Workers(jobs))
 	for k := range errs {
 		group.Go(func() {
 			columns := w.table.plainColumns()
@@ -196,49 +199,75 @@ func (w *arrowFile) piece(columns []resultColumn, wanted []bool, first, rows int
 		}
 	}
 	r, at := w.records[first/recordRows], int64(first%recordRows)
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	for k, i := range w.wanted {
-		c := &columns[i]
-		r.missing[k].Add(int64(c.missing))
-		values, width := numbers[int64]{&c.values}.bytes(), int64(8)
-		if c.named {
-			values, width = numbers[uint32]{&c.index}.bytes(), 4
-		}
-		if _, err := w.file.WriteAt(c.valid, r.columns[k][0].at+at/8); err != nil {
-			return err
-		}
-		if _, err := w.file.WriteAt(values, r.columns[k][1].at+at*width); err != nil {
+		if err := w.put(&r.columns[k], &columns[i], at, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// count writes how many values records miss.
-func (w *arrowFile) count() error {
+// put writes a piece of a column. What is not written is 0.
+func (w *arrowFile) put(to *fileColumn, c *resultColumn, at int64, rows int) error {
+	to.missing += c.missing
+	if c.missing == 0 {
+		to.full = append(to.full, at)
+	} else if _, err := w.file.WriteAt(c.valid, to.valid.at+at/8); err != nil {
+		return err
+	}
+	if c.missing == rows {
+		return nil
+	}
+	_, err := w.file.WriteAt(c.bytes(to.width), to.values.at+at*int64(to.width))
+	return err
+}
+
+// end writes what is known once all rows are: how many values columns miss, and which are there if not all are.
+func (w *arrowFile) end() error {
 	file, ok := w.file.(io.ReaderAt)
 	if !ok {
 		return errors.ErrUnsupported
 	}
+	ones := bytes.Repeat([]byte{0xff}, pieceRows/8)
 	for _, r := range w.records {
-		var said, is []byte // length and missing values of all columns
-		for i := range r.missing {
-			for _, x := range []struct {
-				to      *[]byte
-				missing int64
-			}{{&said, unknown(i)}, {&is, r.missing[i].Load()}} {
-				*x.to = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(*x.to, uint64(r.rows)), uint64(x.missing))
+		var lengths, buffers [2][]byte // of all columns: rows and missing values; place and size of validity and values. As said, as they are
+		pair := func(to *[]byte, a, b int64) {
+			*to = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(*to, uint64(a)), uint64(b))
+		}
+		for i, c := range r.columns {
+			pair(&lengths[0], int64(r.rows), unknown(i))
+			pair(&lengths[1], int64(r.rows), int64(c.missing))
+			valid := c.valid.size
+			for k := range buffers {
+				if k == 1 && c.missing == 0 {
+					valid = 0
+				}
+				pair(&buffers[k], c.valid.at-r.columns[0].valid.at, valid)
+				pair(&buffers[k], c.values.at-r.columns[0].valid.at, c.values.size)
+			}
+			for _, at := range c.full {
+				if c.missing == 0 {
+					break
+				}
+				if _, err := w.file.WriteAt(ones[:(min(pieceRows, int64(r.rows)-at)+7)/8], c.valid.at+at/8); err != nil {
+					return err
+				}
 			}
 		}
 		meta, err := bytesAt(file, r.meta.at, r.meta.size)
 		if err != nil {
 			return err
 		}
-		at := bytes.Index(meta, said)
-		if at < 0 {
-			return errInPlace
-		}
-		if _, err := w.file.WriteAt(is, r.meta.at+int64(at)); err != nil {
-			return err
+		for _, x := range [][2][]byte{lengths, buffers} {
+			at := bytes.Index(meta, x[0])
+			if at < 0 {
+				return errInPlace
+			}
+			if _, err := w.file.WriteAt(x[1], r.meta.at+int64(at)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

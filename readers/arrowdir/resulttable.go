@@ -489,12 +489,14 @@ type resultColumn struct {
 	names   arrow.Array
 	values  []int64
 	index   []uint32
-	valid   []byte // a bit for each row
+	short   []int16 // index as it is written, of few names
+	valid   []byte  // a bit for each row
 	rows    int
 	missing int
 }
 
-func newResultColumn(c TableColumn) resultColumn {
+// newResultColumn returns a column. Indices of few names have 16 bits if it is for Arrow.
+func newResultColumn(c TableColumn, short bool) resultColumn {
 	if c.Real {
 		return resultColumn{dtype: arrow.PrimitiveTypes.Float64}
 	}
@@ -507,20 +509,40 @@ func newResultColumn(c TableColumn) resultColumn {
 	if len(c.Names) == 0 {
 		b.Append("") // where all are missing, each still has an index
 	}
-	return resultColumn{named: true, names: b.NewArray(),
-		dtype: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}}
+	index := arrow.PrimitiveTypes.Int32
+	if short && len(c.Names) <= 1+math.MaxInt16 {
+		index = arrow.PrimitiveTypes.Int16
+	}
+	return resultColumn{named: true, names: b.NewArray(), dtype: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}}
+}
+
+// width is how many bytes a value has in Arrow.
+func (c *resultColumn) width() int { return c.dtype.(arrow.FixedWidthDataType).Bytes() }
+
+// bytes returns the values, so many bytes each, that Arrow has.
+func (c *resultColumn) bytes(width int) []byte {
+	switch {
+	case !c.named:
+		return numbers[int64]{&c.values}.bytes()
+	case width == 4:
+		return numbers[uint32]{&c.index}.bytes()
+	}
+	c.short = slices.Grow(c.short[:0], len(c.index))[:len(c.index)]
+	for i, v := range c.index {
+		c.short[i] = int16(v)
+	}
+	return numbers[int16]{&c.short}.bytes()
 }
 
 // array returns the column as an array that shares its memory.
 func (c *resultColumn) array() arrow.Array {
-	valid := memory.NewBufferBytes(c.valid)
+	buffers := []*memory.Buffer{memory.NewBufferBytes(c.valid), memory.NewBufferBytes(c.bytes(c.width()))}
+	var d *array.Data
 	if c.names == nil {
-		d := array.NewData(c.dtype, c.rows, []*memory.Buffer{valid, memory.NewBufferBytes(numbers[int64]{&c.values}.bytes())}, nil, c.missing, 0)
-		defer d.Release()
-		return array.MakeFromData(d)
+		d = array.NewData(c.dtype, c.rows, buffers, nil, c.missing, 0)
+	} else {
+		d = array.NewDataWithDictionary(c.dtype, c.rows, buffers, c.missing, 0, c.names.Data().(*array.Data))
 	}
-	d := array.NewDataWithDictionary(c.dtype, c.rows, []*memory.Buffer{valid, memory.NewBufferBytes(numbers[uint32]{&c.index}.bytes())},
-		c.missing, 0, c.names.Data().(*array.Data))
 	defer d.Release()
 	return array.MakeFromData(d)
 }
@@ -558,7 +580,7 @@ func WriteParquet(ctx context.Context, dir string, jobs int, tables ...Table) er
 
 func newResultTable(ctx context.Context, name string, columns []TableColumn) (*resultTable, error) {
 	t := &resultTable{}
-	t.columns, t.schema = resultColumns(columns)
+	t.columns, t.schema = resultColumns(columns, false)
 	var err error
 	if t.out, err = newParquetWriter(name, t.schema); err == nil {
 		t.out.ended = ctx.Err
@@ -566,10 +588,10 @@ func newResultTable(ctx context.Context, name string, columns []TableColumn) (*r
 	return t, err
 }
 
-func resultColumns(of []TableColumn) (columns []resultColumn, schema *arrow.Schema) {
+func resultColumns(of []TableColumn, short bool) (columns []resultColumn, schema *arrow.Schema) {
 	var fields []arrow.Field
 	for _, c := range of {
-		column := newResultColumn(c)
+		column := newResultColumn(c, short)
 		columns = append(columns, column)
 		fields = append(fields, arrow.Field{Name: c.Name, Type: column.dtype, Nullable: true})
 	}

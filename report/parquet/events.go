@@ -282,11 +282,16 @@ func (m *Maker) callsOf(l trace.LocationID) arrowdir.Part {
 		}
 		if wait != nil || state != nil {
 			waits := m.a.Waits[l]
+			at, row := waits.Index.Cursor(), waits.Rows.Cursor()
 			for i := range b.Rows {
-				w := waits.At(first + i)
-				b.SetName(callWaitState, state, i, uint32(w.Kind))
+				kind, ns := waitstate.None, int64(0)
+				if k := *at.Ptr(first + i); k > 0 {
+					w := row.Ptr(int(k - 1))
+					kind, ns = w.Kind, m.ns(w.Time)
+				}
+				b.SetName(callWaitState, state, i, uint32(kind))
 				if wait != nil {
-					wait[i] = m.ns(w.Time)
+					wait[i] = ns
 				}
 			}
 		}
@@ -313,27 +318,32 @@ func (m *Maker) bytesOf(l trace.LocationID, first, n int, sent, received []int64
 		}
 	}
 	calls, sends, recvs, parts := m.t.Calls[l], m.t.Sends[l], m.t.Recvs[l], m.t.Parts[l]
-	call, send, recv := calls.Cursor(), sends.Cursor(), recvs.Cursor()
-	c := *call.Ptr(first)
-	for i := range n {
-		next := trace.Call{FirstSend: uint32(sends.Len()), FirstRecv: uint32(recvs.Len())}
-		if first+i+1 < calls.Len() {
-			next = *call.Ptr(first + i + 1)
+	call, send, recv, part, member := calls.Cursor(), sends.Cursor(), recvs.Cursor(), parts.Cursor(), m.t.Members.Cursor()
+	end := calls.Len()
+	nextSend, nextRecv := call.Ptr(first).FirstSend, call.Ptr(first).FirstRecv
+	for i := first; i < first+n; i++ {
+		k, r := nextSend, nextRecv
+		nextSend, nextRecv = uint32(sends.Len()), uint32(recvs.Len())
+		if i+1 < end {
+			c := call.Ptr(i + 1)
+			nextSend, nextRecv = c.FirstSend, c.FirstRecv
 		}
-		for k := int(c.FirstSend); k < int(next.FirstSend); k++ {
-			if s := send.Ptr(k); int(s.Call) == first+i {
-				add(sent, first+i, s.Bytes)
+		for ; k < nextSend; k++ {
+			if s := send.Ptr(int(k)); int(s.Call) == i {
+				add(sent, i, s.Bytes)
 			}
 		}
-		for k := int(c.FirstRecv); k < int(next.FirstRecv); k++ {
-			add(received, first+i, recv.Ptr(k).Bytes)
+		for ; r < nextRecv; r++ {
+			add(received, i, recv.Ptr(int(r)).Bytes)
 		}
-		c = next
 	}
-	member := func(i int) *trace.Member { return m.t.Members.Ptr(int(parts.Ptr(i).Member)) }
-	begin := sort.Search(parts.Len(), func(i int) bool { return int(member(i).Call) >= first })
-	for i := begin; i < parts.Len() && int(member(i).Call) < first+n; i++ {
-		p := member(i)
+	of := func(i int) *trace.Member { return member.Ptr(int(part.Ptr(i).Member)) }
+	begin := sort.Search(parts.Len(), func(i int) bool { return int(of(i).Call) >= first })
+	for i, end := begin, parts.Len(); i < end; i++ {
+		p := of(i)
+		if int(p.Call) >= first+n {
+			break
+		}
 		add(sent, int(p.Call), p.Sent)
 		add(received, int(p.Call), p.Received)
 	}

@@ -131,6 +131,9 @@ func (d *Database) Notes() (notes []string) {
 		read = append(read, key)
 	}
 	slices.Sort(read)
+	tables := slices.DeleteFunc(slices.Clone(read), func(key string) bool { _, table := d.tables[key]; return !table })
+	views := slices.DeleteFunc(read, func(key string) bool { _, table := d.tables[key]; return table })
+	read = slices.Concat(views, tables) // views before what they read
 	said := make(map[string]bool)
 	for _, key := range read {
 		schema, name, _ := strings.Cut(key, ".")

@@ -57,6 +57,6 @@ func whyEmpty(t *trace.Trace, a *analysis.Result) map[string]string {
 		reason += " Table threads shows waits of threads."
 	}
 	none(!waits, reason, "waits", "wait_states", "late_ranks", "late_places")
-	none(len(a.Delays) == 0, reason, "delays")
+	none(len(a.Delays) == 0, reason, "delays", "delays_by_rank")
 	return why
 }

@@ -7,10 +7,12 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"tracekit/document/waitstate"
 	"tracekit/merge"
 	"tracekit/readers/arrowdir"
 	"tracekit/report"
@@ -62,6 +64,14 @@ func TestTablesAreTheAnalysis(t *testing.T) {
 		if got := one("select sum(waits_caused_ns) - (select sum(time_ns) from waits where caused_by_rank is not null " +
 			"and wait_state <> 'startup') from late_ranks"); got != "0" {
 			t.Errorf("late_ranks has %s ns more than waits", got)
+		}
+		var delays, startup int64
+		for _, row := range a.Delays {
+			delays, startup = delays+row.TotalNs, startup+row.By[waitstate.AtStartup]
+		}
+		got := one("select sum(time_ns), sum(startup_ns), (select sum(delays_ns) from late_ranks) from delays_by_rank")
+		if want := fmt.Sprintf("%d|%d|%d", delays, startup, delays-startup); got != want {
+			t.Errorf("delays of ranks, at startup and after that are %s, in the document %s", got, want)
 		}
 		for _, v := range Views() {
 			if v.Name == "overlap" { // of devices
@@ -320,4 +330,16 @@ func BenchmarkCalls(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// TestLateRanksNameTheOrigin states that the first of the late ranks is the one that a fault is planted on, however the others hand on
+// that they wait.
+func TestLateRanksNameTheOrigin(t *testing.T) {
+	for _, program := range []string{"ring", "halo", "sweep", "burst", "masterworker", "collectives"} {
+		d, _ := database(t, statstest.Generated(t, samples.Options{Program: program, Ranks: 8, Iterations: 20, Threads: 1, Seed: 1,
+			Plant: samples.Plant{Imbalance: 30_000}}))
+		if got := answers(t, d, "select rank from late_ranks limit 1"); !slices.Equal(got, []string{"7"}) {
+			t.Errorf("%s: rank %s is the latest, want 7", program, got)
+		}
+	}
 }

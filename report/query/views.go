@@ -16,10 +16,15 @@ func Views() []View {
 			`SELECT wait_state, count(*) AS count, sum(time_ns) AS time_ns, max(time_ns) AS longest_ns
 FROM waits GROUP BY wait_state ORDER BY time_ns DESC`,
 			`SELECT wait_state, time_ns FROM wait_states`},
-		{"late_ranks", "Ranks that others wait for after startup. The origins are in delays.", []string{"waits"},
-			`SELECT caused_by_rank AS rank, count(*) AS waits, sum(time_ns) AS waits_caused_ns, count(DISTINCT rank) AS ranks_waiting
-FROM waits WHERE caused_by_rank IS NOT NULL AND wait_state <> 'startup' GROUP BY caused_by_rank ORDER BY waits_caused_ns DESC`,
-			`SELECT rank, waits_caused_ns FROM late_ranks LIMIT 3`},
+		{"late_ranks", "Ranks that others wait for after startup: as origin (delays_ns, see delays), and directly (waits_caused_ns).",
+			[]string{"waits", "delays_by_rank"},
+			`SELECT rank, ifnull(delays_ns, 0) AS delays_ns, ifnull(waits, 0) AS waits, ifnull(waits_caused_ns, 0) AS waits_caused_ns,
+  ifnull(ranks_waiting, 0) AS ranks_waiting
+FROM (SELECT rank, sum(time_ns - startup_ns) AS delays_ns FROM delays_by_rank WHERE time_ns > startup_ns GROUP BY rank)
+FULL JOIN (SELECT caused_by_rank AS rank, count(*) AS waits, sum(time_ns) AS waits_caused_ns, count(DISTINCT rank) AS ranks_waiting
+  FROM waits WHERE caused_by_rank IS NOT NULL AND wait_state <> 'startup' GROUP BY caused_by_rank) USING (rank)
+ORDER BY delays_ns DESC, waits_caused_ns DESC`,
+			`SELECT rank, delays_ns FROM late_ranks LIMIT 3`},
 		{"late_places", "Places that others wait for after startup.", []string{"waits"},
 			`SELECT caused_by_region AS region, caused_by_operation AS operation, caused_by_file AS file, caused_by_line AS line,
   count(*) AS waits, sum(time_ns) AS waits_caused_ns

@@ -22,9 +22,12 @@ type delaySum struct {
 	name        string // of a place that is none of the call tree
 	short, long float64
 	by, atOnce  [waitstate.Kinds]float64
-	ranks       map[uint32]float64
+	ranks       map[uint32]rankCost
 	longest     delayedMost
 }
+
+// A rankCost is what a place on one rank costs: all, and what of that are waits at startup.
+type rankCost struct{ all, startup float64 }
 
 // Rows makes the blocks of the document, the place that costs most first.
 func Rows(d *Finder, p *profile.Profiler, keys []costKey) ([]waitstate.Delay, *waitstate.DelayTotals) {
@@ -61,7 +64,7 @@ func sumDelays[K comparable](d *Finder, p *profile.Profiler, keys []costKey, by 
 		c, k := d.cost(key), by(key.path)
 		sum := index[k]
 		if sum == nil {
-			sum = &delaySum{path: c.path, ranks: make(map[uint32]float64)}
+			sum = &delaySum{path: c.path, ranks: make(map[uint32]rankCost)}
 			sum.at, sum.name = p.PlaceOf(c.path)
 			index[k], sums = sum, append(sums, sum)
 		}
@@ -113,13 +116,16 @@ func (s *delaySum) add(c *delayCost, rank uint32) {
 	if c.longest.time > s.longest.time {
 		s.longest = c.longest
 	}
+	of := s.ranks[rank]
+	of.startup += c.short[waitstate.AtStartup] + c.long[waitstate.AtStartup]
 	for k := range c.short {
 		s.short += c.short[k]
 		s.long += c.long[k]
 		s.atOnce[k] += c.short[k]
 		s.by[k] += c.short[k] + c.long[k]
-		s.ranks[rank] += c.short[k] + c.long[k]
+		of.all += c.short[k] + c.long[k]
 	}
+	s.ranks[rank] = of
 }
 
 func (s *delaySum) row(p *profile.Profiler) waitstate.Delay {
@@ -141,11 +147,14 @@ func (s *delaySum) row(p *profile.Profiler) waitstate.Delay {
 	}
 	parts = floatSplitter{Rate: r}
 	for _, rank := range slices.Sorted(maps.Keys(s.ranks)) {
-		if ns := parts.ns(s.ranks[rank]); ns > 0 {
+		if ns := parts.ns(s.ranks[rank].all); ns > 0 {
 			row.Ranks = append(row.Ranks, field.RankTime{Rank: field.Rank(rank), TimeNs: ns})
 		}
 	}
 	slices.SortStableFunc(row.Ranks, func(a, b field.RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
+	for _, of := range row.Ranks {
+		row.StartupNs = append(row.StartupNs, min(of.TimeNs, r.Ns(whole(s.ranks[uint32(of.Rank)].startup))))
+	}
 	if s.longest.time > 0 {
 		at, _ := p.PlaceOf(s.longest.path)
 		row.Longest = waitstate.Delayed{SourceLine: profile.Spell(p.T.Defs, at.Line), Operation: field.Name(p.T.Defs.RegionLabel(at.Operation)),
