@@ -178,7 +178,7 @@ func (c *candidate) ofCulprits() (headline, text string) {
 		if x.until > 0 {
 			text += fmt.Sprintf(", until %s", words.Time(x.until))
 		}
-		if x.times > 1 && x.first > 0 {
+		if x.times > 1 && x.first > 0 && words.Time(x.first) != words.Time(x.until) { // the longest is not the first
 			text += fmt.Sprintf("; the first ends at %s", words.Time(x.first))
 		}
 		text += ". "

@@ -31,7 +31,9 @@ func TestLateOnce(t *testing.T) {
 		}, "Rank 1 is late once in work", "Most of that is 1 of 20 visits; the longest takes 2.00 µs, until 2.77 µs.",
 			"look for what rank 1 did then"},
 		{"half", func(k int) int { return 100 + 190*(k%2) }, "Rank 1 is late 10 times in work",
-			"Most of that is 10 of 20 visits; the longest takes 290 ns", "look for what rank 1 did then"},
+			"Most of that is 10 of 20 visits; the longest takes 290 ns, until 400 ns. ", "look for what rank 1 did then"}, // which is the first
+		{"growing", func(k int) int { return 100 + []int{0, 0, 0, 0, 418 + 38*(k/5)}[k%5] }, "Rank 1 is late 4 times in work",
+			"the longest takes 632 ns, until 4.09 µs; the first ends at 958 ns. ", "look for what rank 1 did then"},
 		{"beside noise", func(k int) int { return 100 + []int{0, 1, 0, 475, 0}[k%5] }, "Rank 1 is late 4 times in work",
 			"Most of that is 4 of 20 visits; the longest takes 575 ns", "look for what rank 1 did then"},
 		{"always", func(int) int { return 195 }, "Rank 1 is slow in work", "It takes 3.90 µs", "move work from rank 1"},
