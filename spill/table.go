@@ -12,16 +12,34 @@ import (
 //	last are the rows of the last page, with room for more, while the table grows
 //	next is where its next pages will lie in the file
 type Table[T any] struct {
-	store *Store
-	pages []*page
+	paged
 	last  []T
 	next  group
 	first int
 	n     int
 }
 
+// A paged is what a table is for a store, whatever its rows are.
+type paged struct {
+	store *Store
+	pages []*page
+}
+
+// rowsOf returns the first row of page k.
+func (t *paged) rowsOf(k int) unsafe.Pointer {
+	if rows := atomic.LoadPointer(&t.pages[k].rows); rows != nil {
+		return rows
+	}
+	return t.load(k)
+}
+
+// load brings a page in that is not in memory: no part of rowsOf, which every access has.
+//
+//go:noinline
+func (t *paged) load(k int) unsafe.Pointer { return t.store.load(t.pages, k) }
+
 // NewTable returns an empty table in the store.
-func NewTable[T any](store *Store) *Table[T] { return &Table[T]{store: store} }
+func NewTable[T any](store *Store) *Table[T] { return &Table[T]{paged: paged{store: store}} }
 
 // Ensure returns the table that a variable refers to, after a new one is made if it is nil: for
 // tables of locations, of which there may be many more than have any row.
@@ -42,7 +60,7 @@ func NewZeros[T any](store *Store, n int) *Table[T] {
 	case n < perPage/2:
 		return newLot[T](store, n)
 	}
-	t := &Table[T]{store: store, n: n}
+	t := &Table[T]{paged: paged{store: store}, n: n}
 	pages := make([]page, (n+perPage-1)/perPage)
 	for i := range pages {
 		t.pages = append(t.pages, &pages[i])
@@ -55,7 +73,7 @@ func newLot[T any](store *Store, n int) *Table[T] {
 	t := &struct {
 		Table[T]
 		page [1]*page
-	}{Table: Table[T]{store: store, n: n}}
+	}{Table: Table[T]{paged: paged{store: store}, n: n}}
 	t.page[0], t.first = store.lot(n, int(unsafe.Sizeof(*(*T)(nil))))
 	t.pages = t.page[:]
 	return &t.Table
@@ -174,14 +192,6 @@ func (t *Table[T]) place(i int) (k, at int) {
 	n := uint(perPage[T]())
 	row := uint(i + t.first)
 	return int(row / n), int(row % n)
-}
-
-// rowsOf returns the first row of page k.
-func (t *Table[T]) rowsOf(k int) unsafe.Pointer {
-	if rows := atomic.LoadPointer(&t.pages[k].rows); rows != nil {
-		return rows
-	}
-	return t.store.load(t.pages, k)
 }
 
 // Ptr returns row i for reading and writing. The pointer is valid until Release, and while
