@@ -57,6 +57,7 @@ type ranked struct {
 	updates      []int64 // ends of the optimizer's annotations
 	stage        uint32  // the first of the model's whose passes are named; none: none is
 	nameless     int     // collectives and messages whose group is not known
+	aimless      int     // messages whose other end is not recorded
 	kernels      int     // that were read
 	unlinked     int     // kernels without a launch
 }
@@ -124,6 +125,7 @@ type reading struct {
 	open     []int32 // calls of frames that are not left, the outermost first
 	stage    uint32  // as of ranked
 	nameless int
+	aimless  int
 	unlinked int
 	kernels  int
 	device   bool
@@ -327,6 +329,8 @@ func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 		f.time = f.start
 	}
 	switch {
+	case f.named.sent && len(calls) == 0:
+		r.aimless++
 	case len(calls) > 0:
 		if !device || !f.linked {
 			f.launch = launch{f.start, unnamed, none} // who calls for the host is a thread of its own
@@ -373,7 +377,7 @@ func at(list []stretch, t int64) *stretch {
 
 // sum makes computations and calls of what was read.
 func (r *reading) sum(rank uint32) *ranked {
-	out := &ranked{rank: rank, stage: r.stage, nameless: r.nameless, kernels: r.kernels, unlinked: r.unlinked,
+	out := &ranked{rank: rank, stage: r.stage, nameless: r.nameless, aimless: r.aimless, kernels: r.kernels, unlinked: r.unlinked,
 		computations: r.scratch.computations[:0], calls: r.scratch.calls[:0],
 		gaps: r.scratch.gaps[:0], parts: r.scratch.parts[:0]}
 	phases := r.joined(outermost(r.named))
