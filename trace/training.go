@@ -26,3 +26,9 @@ func (d *Defs) IsTraining() bool {
 	}
 	return slices.ContainsFunc(d.Regions, func(r Region) bool { return d.String(r.Name) == TrainingOperations[0] })
 }
+
+// The names of instants between which the profiler of a training job records nothing: between two files of a rank.
+const (
+	InstantPause  = "recording pauses"
+	InstantResume = "recording goes on"
+)

@@ -21,6 +21,9 @@ type place struct {
 	next  *place
 }
 
+// main reports whether the main thread of a process is there.
+func (p *place) main() bool { return p.sub == 0 && p.track.tid == p.track.pid && !p.track.async }
+
 // An assembler makes one trace of files. See the package's documentation for the rules.
 type assembler struct {
 	jobs    int
@@ -36,6 +39,7 @@ type assembler struct {
 	world   trace.GroupID               // of all ranks
 	implied int                         // members of groups that are not listed
 	seats   seats                       // of the rank at hand
+	pauses  [2]trace.StringID           // once a file goes on with another
 	ledger  trace.Ledger
 }
 

@@ -56,7 +56,10 @@ type file struct {
 	bytes    int64     // of the text
 	idmap    *nest.IDs // made by assemble
 
-	later     int              // files of its rank before it, which it goes on with
+	later     int   // files of its rank before it, which it goes on with
+	before    *file // the last of them
+	begun     int64 // of one that has later ones or is one: first and last time, on its own clock
+	ended     int64
 	first     trace.LocationID // of the locations that assemble makes of the file's tracks
 	locations int
 }

@@ -11,7 +11,7 @@ import (
 // Operations of gloo do not name their process group. But a group has threads of its own, which it makes when it is made. So the threads
 // of a rank, by number, belong to its groups, in the order in which they were made: to one or several of them. Of these assignments those
 // are possible in which the members of each group do the same in the same order, and none leaves an operation before another has begun it.
-// If one alone is possible, it is the one; clocks may differ by a constant. All ranks have theirs in the same order.
+// If one alone is possible, it is the one. All ranks have theirs in the same order. Clocks of different hosts may differ by a constant.
 
 // A glooThread is a thread on which a group of gloo communicates.
 type glooThread struct {
@@ -48,6 +48,7 @@ type glooGroup struct {
 //	messages[sends][peer] counts messages
 type glooRank struct {
 	rank     uint32
+	host     string // "": not recorded
 	files    []*file
 	groups   []glooGroup // of two ranks or more, in the order in which they were made
 	threads  []*glooThread
@@ -64,7 +65,7 @@ func (a *assembler) glooGroups() {
 		}
 		r := of[f.origin.rank]
 		if r == nil {
-			r = &glooRank{rank: f.origin.rank}
+			r = &glooRank{rank: f.origin.rank, host: f.members["host_name"]}
 			for _, g := range f.origin.gloo {
 				if len(g.ranks) > 1 && slices.Contains(g.ranks, r.rank) {
 					r.groups = append(r.groups, g)
@@ -122,7 +123,10 @@ func (r *glooRank) read(f *file) {
 			at, r.threads = len(r.threads), append(r.threads, &glooThread{tid: g.thread.tid})
 		}
 		t := r.threads[at]
-		t.calls, t.more = append(t.calls, g.thread.calls...), t.more || g.thread.more
+		for _, c := range g.thread.calls {
+			t.calls = append(t.calls, glooOperation{nest.AddTime(c.begin, f.base), nest.AddTime(c.end, f.base), c.op})
+		}
+		t.more = t.more || g.thread.more
 	}
 }
 
@@ -164,9 +168,13 @@ func (r *glooRank) operations(groups []int, k int) (calls []glooOperation, all b
 	return calls, all
 }
 
+// glooClock is by how much one clock may be ahead of another.
+type glooClock struct{ least, most int64 }
+
 // possible reports whether threads may belong to groups as assigned.
 func possible(ranks []*glooRank, of map[uint32]*glooRank, groups []int) bool {
 	for _, r := range ranks {
+		clocks := make(map[uint32]glooClock) // by rank
 		for k, g := range r.groups {
 			own, all := r.operations(groups, k)
 			for _, member := range g.ranks {
@@ -178,28 +186,32 @@ func possible(ranks []*glooRank, of map[uint32]*glooRank, groups []int) bool {
 				if at < 0 {
 					return false
 				}
+				clock, known := clocks[member]
+				if !known && (r.host == "" || r.host != other.host) {
+					clock = glooClock{-1 << 62, 1 << 62}
+				}
 				theirs, whole := other.operations(groups, at)
-				if all && whole && len(own) != len(theirs) || !together(own, theirs) {
+				if all && whole && len(own) != len(theirs) || !clock.together(own, theirs) {
 					return false
 				}
+				clocks[member] = clock
 			}
 		}
 	}
 	return true
 }
 
-// together reports whether two ranks may do operations with each other, of clocks that differ by any constant.
-func together(x, y []glooOperation) bool {
-	least, most := int64(-1<<62), int64(1<<62) // of what the clock of x is ahead
+// together reports whether two ranks may do operations with each other, and by how much the clock of x may be ahead then.
+func (a *glooClock) together(x, y []glooOperation) bool {
 	for i := range min(len(x), len(y)) {
 		if x[i].op != y[i].op {
 			return false
 		}
 		if p := x[i].op.Collective().Pattern(); p == trace.PatternBarrier || p == trace.PatternAllToAll { // nobody leaves before all are there
-			least, most = max(least, x[i].begin-y[i].end), min(most, x[i].end-y[i].begin)
+			a.least, a.most = max(a.least, x[i].begin-y[i].end), min(a.most, x[i].end-y[i].begin)
 		}
 	}
-	return least <= most
+	return a.least <= a.most
 }
 
 // matches reports whether the messages of ranks may be those of their k-th groups: what is sent is received.

@@ -43,9 +43,16 @@ func follow(files []*file) {
 		}
 	}
 	for i, f := range files {
-		f.later = i
+		f.begun, f.ended = begins[f]-f.base, ends[f]-f.base
+		if f.later = i; i > 0 {
+			f.before = files[i-1]
+		}
 	}
 }
+
+// begins and ends return when the first and the last event is, of a file that has later ones or is one.
+func (f *file) begins() int64 { return nest.AddTime(f.begun, f.set.Shift) }
+func (f *file) ends() int64   { return nest.AddTime(f.ended, f.set.Shift) }
 
 // seats are the processes, accelerators, threads and streams of a rank, in which later files go on.
 type seats struct {
@@ -112,6 +119,10 @@ func (a *assembler) location(s seat) trace.LocationID {
 // goOn lets the events of a location go on in a later file.
 func (a *assembler) goOn(id trace.LocationID, p place, events uint64) {
 	a.defs.Locations[id].Events += events
+	if p.main() {
+		a.defs.Locations[id].Events += 2
+		a.pauses = [2]trace.StringID{a.string(trace.InstantPause), a.string(trace.InstantResume)}
+	}
 	last := a.seats.ends[id]
 	if last == nil {
 		last = &a.places[id]

@@ -154,6 +154,7 @@ type Source struct {
 	files   []*file
 	defs    *trace.Defs
 	places  []place
+	pauses  [2]trace.StringID // names of the instants between files of a rank
 	ledger  trace.Ledger
 }
 
@@ -172,7 +173,7 @@ func (s *Source) join(ctx context.Context) error {
 			return err
 		}
 		a.clock(s.options.Align)
-		s.defs, s.places = a.defs, a.places
+		s.defs, s.places, s.pauses = a.defs, a.places, a.pauses
 		s.ledger.Merge(a.ledger.Findings())
 	}
 	for _, f := range s.files {
@@ -270,6 +271,13 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 		}
 		more, first := true, uint64(0)
 		for p := &s.places[location]; p != nil && more; p = p.next {
+			if p != &s.places[location] && p.main() {
+				b := s.pause(p.file, location, first)
+				first += uint64(b.Len())
+				if more = yield(b, nil); !more {
+					return
+				}
+			}
 			p.file.set.Deliver(ctx, &p.track.Track, p.sub, p.ids, location, first, func(b *trace.Batch, err error) bool {
 				if b != nil {
 					first = b.First + uint64(b.Len())
@@ -279,6 +287,15 @@ func (s *Source) Events(ctx context.Context, location trace.LocationID) iter.Seq
 			})
 		}
 	}
+}
+
+// pause returns the events by which a thread tells that nothing is recorded between the file before and a later file of its rank.
+func (s *Source) pause(f *file, location trace.LocationID, first uint64) *trace.Batch {
+	b := new(trace.Batch)
+	b.Reset(location, first)
+	b.AddOther(f.before.ends(), trace.KindInstant, uint64(s.pauses[0]))
+	b.AddOther(max(f.before.ends(), f.begins()), trace.KindInstant, uint64(s.pauses[1]))
+	return b
 }
 
 // Close implements trace.Source.

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func TestFilesOfSteps(t *testing.T) {
 		t.Fatal(whole, err)
 	}
 	for _, again := range []bool{false, true} {
-		got, err := ofProfiles(t, split(t, dir, again))
+		got, err := ofProfiles(t, split(t, dir, again, 1, 0))
 		if err != nil {
 			t.Fatal(again, err)
 		}
@@ -33,8 +35,30 @@ func TestFilesOfSteps(t *testing.T) {
 	}
 }
 
-// split writes a file for each step of the files of a directory, without the rank in its name.
-func split(t *testing.T, dir string, again bool) string {
+// TestPausesBetweenFiles states that what a step loses does not depend on pauses between files, each of three steps, that no annotations
+// name: in each file the first begins with it.
+func TestPausesBetweenFiles(t *testing.T) {
+	slow := []samples.SlowWorker{{Rank: 1, Factor: 1.3}}
+	_, dir := profiles(t, samples.TrainingOptions{DP: 4, PP: 1, Steps: 24, Noise: 0.01, Slow: slow}, nil)
+	want, err := ofProfiles(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pause := range []float64{0, 200, 5000, 10000, 20_000, 1e6} {
+		got, err := ofProfiles(t, split(t, dir, false, 3, pause))
+		if err != nil {
+			t.Fatal(pause, err)
+		}
+		w := &got.ByWorker[0]
+		if got.Steps < 16 || w.Rank != 1 || w.GainNs == nil || math.Abs(float64(*w.GainNs)/float64(*want.ByWorker[0].GainNs)-1) > 0.05 {
+			t.Errorf("pauses of %v µs: %d steps of %d ns, %+v; want %+v", pause, got.Steps, got.StepNs, w, want.ByWorker[0])
+		}
+	}
+}
+
+// split writes a file for each few steps of the files of a directory, without the rank in its name. If pauses are between them, in µs, or
+// several steps in each, nothing names the steps.
+func split(t *testing.T, dir string, again bool, each int, pause float64) string {
 	out := t.TempDir()
 	names, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, name := range names {
@@ -53,6 +77,11 @@ func split(t *testing.T, dir string, again bool) string {
 				begins = append(begins, e["ts"].(float64))
 			}
 		}
+		slices.Sort(begins)
+		for i := range begins[:len(begins)/each] {
+			begins[i] = begins[i*each]
+		}
+		begins = begins[:len(begins)/each]
 		for s, begin := range begins {
 			part := maps.Clone(file)
 			ids := make(map[any]int)
@@ -60,6 +89,11 @@ func split(t *testing.T, dir string, again bool) string {
 			for _, e := range events {
 				e := maps.Clone(e.(map[string]any))
 				if at, ok := e["ts"].(float64); ok && (at < begin || s+1 < len(begins) && at >= begins[s+1]) {
+					continue
+				} else if ok {
+					e["ts"] = at + pause*float64(s)
+				}
+				if each > 1 && strings.HasPrefix(e["name"].(string), "ProfilerStep#") {
 					continue
 				}
 				if args, _ := e["args"].(map[string]any); again && args["correlation"] != nil {

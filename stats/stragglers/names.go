@@ -29,6 +29,7 @@ type meaning struct {
 	stepBy stepMark
 	op     bool // an operator that does not communicate
 	waits  bool // an operator that does
+	sent   bool // a message of gloo
 }
 
 // A stepMark says by what a step is known.
@@ -70,6 +71,7 @@ func meaningOf(name, category string) (m meaning) {
 		}
 		return m
 	}
+	m.sent = name == "gloo:send" || name == "gloo:recv"
 	if category != "user_annotation" && category != "gpu_user_annotation" {
 		return m
 	}

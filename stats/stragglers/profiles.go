@@ -118,7 +118,10 @@ func complete(ranks []*ranked) error {
 		calls, computations = calls+len(r.calls), computations+len(r.computations)
 		if r.nameless > 0 && len(r.calls) == 0 {
 			return &MissingError{fmt.Sprintf("operations of rank %d do not say in which of several process groups they are; newer versions of "+
-				"PyTorch record that of NCCL, none that of gloo", r.rank)}
+				"PyTorch record that of NCCL; of gloo, record all ranks, and more steps", r.rank)}
+		}
+		if r.aimless > 0 && r.aimless >= r.steps {
+			return &MissingError{fmt.Sprintf("messages of rank %d do not say to whom they go; record with record_shapes=True", r.rank)}
 		}
 		if r.steps == 0 {
 			return &MissingError{fmt.Sprintf("rank %d has no annotation ProfilerStep# or step, no two calls of Optimizer.step, and its "+
@@ -133,7 +136,7 @@ func complete(ranks []*ranked) error {
 	case computations == 0:
 		return &MissingError{"no kernel and no operator is recorded within steps"}
 	case calls == 0:
-		return &MissingError{"no operation of NCCL or gloo is recorded within steps whose ranks are known; messages of gloo need record_shapes=True"}
+		return &MissingError{"no operation of NCCL or gloo is recorded within steps whose ranks are known"}
 	}
 	return nil
 }

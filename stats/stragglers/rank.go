@@ -57,6 +57,7 @@ type ranked struct {
 	updates      []int64 // ends of the optimizer's annotations
 	stage        uint32  // the first of the model's whose passes are named; none: none is
 	nameless     int     // collectives and messages whose group is not known
+	aimless      int     // messages whose other end is not recorded
 	kernels      int     // that were read
 	unlinked     int     // kernels without a launch
 }
@@ -70,6 +71,7 @@ type profiler struct {
 	meanings    []meaning // by region
 	works       []trace.DeviceWork
 	correlation trace.AttributeID
+	pausing     [2]uint64 // strings: the names of the instants at which the recording pauses and goes on; 2^64-1: it does not
 	unused      sync.Pool // of readings
 }
 
@@ -77,6 +79,9 @@ func newProfiler(src trace.Source) *profiler {
 	d := src.Defs()
 	p := &profiler{src: src, meanings: make([]meaning, len(d.Regions)), works: d.DeviceWorks(),
 		correlation: d.AttributeByName(trace.AttributeCorrelation)}
+	for i, name := range [...]string{trace.InstantPause, trace.InstantResume} {
+		p.pausing[i] = uint64(slices.Index(d.Strings, name))
+	}
 	for i := range d.Regions {
 		p.meanings[i] = meaningOf(d.RegionName(trace.RegionID(i)), d.String(d.Regions[i].Description))
 	}
@@ -119,11 +124,13 @@ type reading struct {
 	ops      []stretch  // operators of the host, unless they communicate
 	waits    []stretch  // those that do, within others
 	steps    [profilerStep + 1][]stretch
+	pauses   []stretch // in which nothing is recorded
 	work     []work
 	calls    []call
 	open     []int32 // calls of frames that are not left, the outermost first
 	stage    uint32  // as of ranked
 	nameless int
+	aimless  int
 	unlinked int
 	kernels  int
 	device   bool
@@ -169,7 +176,7 @@ func (r *reading) reset() {
 		steps[i] = steps[i][:0]
 	}
 	*r = reading{profiler: r.profiler, stage: none, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0],
-		steps: steps, work: r.work[:0], calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
+		steps: steps, pauses: r.pauses[:0], work: r.work[:0], calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
 }
 
 // A frame is a region that is entered and not left.
@@ -194,6 +201,7 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 		if err != nil {
 			return err
 		}
+		r.paused(b)
 		attr, coll, message := 0, 0, 0
 		communicated := func(before uint64) {
 			for ; coll < len(b.Coll.Seq) && b.Coll.Seq[coll] < before; coll++ {
@@ -231,6 +239,22 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 		communicated(math.MaxUint64)
 	}
 	return nil
+}
+
+// paused takes the times in which nothing is recorded.
+func (r *reading) paused(b *trace.Batch) {
+	o := &b.Other
+	for i, k := range o.Kind {
+		if k != trace.KindInstant {
+			continue
+		}
+		switch at, name := o.Time[i], o.Args[o.Offset[i]]; {
+		case name == r.pausing[0]:
+			r.pauses = append(r.pauses, stretch{from: at, to: at})
+		case name == r.pausing[1] && len(r.pauses) > 0:
+			r.pauses[len(r.pauses)-1].to = at
+		}
+	}
 }
 
 // collective takes a row of a collective within a frame.
@@ -327,6 +351,8 @@ func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
 		f.time = f.start
 	}
 	switch {
+	case f.named.sent && len(calls) == 0:
+		r.aimless++
 	case len(calls) > 0:
 		if !device || !f.linked {
 			f.launch = launch{f.start, unnamed, none} // who calls for the host is a thread of its own
@@ -373,7 +399,7 @@ func at(list []stretch, t int64) *stretch {
 
 // sum makes computations and calls of what was read.
 func (r *reading) sum(rank uint32) *ranked {
-	out := &ranked{rank: rank, stage: r.stage, nameless: r.nameless, kernels: r.kernels, unlinked: r.unlinked,
+	out := &ranked{rank: rank, stage: r.stage, nameless: r.nameless, aimless: r.aimless, kernels: r.kernels, unlinked: r.unlinked,
 		computations: r.scratch.computations[:0], calls: r.scratch.calls[:0],
 		gaps: r.scratch.gaps[:0], parts: r.scratch.parts[:0]}
 	phases := r.joined(outermost(r.named))
@@ -575,12 +601,30 @@ func cut(list, parts []stretch) (out []stretch) {
 	return out
 }
 
-// between returns the steps that end with what the optimizer does.
+// between returns the steps that end with what the optimizer does. Behind a pause a step begins with the recording, unless it began before.
 func (r *reading) between(ends []int64) (steps []stretch) {
+	number := uint64(0)
 	for i := 1; i < len(ends); i++ {
-		steps = append(steps, stretch{from: ends[i-1], to: ends[i], step: uint64(i - 1)})
+		s := stretch{from: ends[i-1], to: ends[i], step: number}
+		number++
+		at, _ := slices.BinarySearchFunc(r.pauses, s.from, func(p stretch, t int64) int { return cmp.Compare(p.to, t) })
+		if at < len(r.pauses) && r.pauses[at].from < s.to {
+			if r.launchedWithin(s.from, r.pauses[at].from) {
+				number++ // it is not recorded whole
+				continue
+			}
+			s.from, s.step = r.pauses[at].to, number // what is before it is not the step before
+			number++
+		}
+		steps = append(steps, s)
 	}
 	return steps
+}
+
+// launchedWithin reports whether work is launched behind a time and before another.
+func (r *reading) launchedWithin(from, to int64) bool {
+	i, _ := slices.BinarySearchFunc(r.work, from+1, func(w work, t int64) int { return cmp.Compare(w.time, t) })
+	return i < len(r.work) && r.work[i].time < to
 }
 
 // repeated returns the steps that communication repeats: the shortest sequence of calls that all calls are made of, behind those that

@@ -116,7 +116,7 @@ func (f *torchFiles) write(t *testing.T) string {
 		if len(f.config) > 0 {
 			info["pg_config"] = f.config
 		}
-		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "traceEvents": f.events[r], "distributedInfo": info})
+		data, err := json.Marshal(map[string]any{"schemaVersion": 1, "host_name": "node", "traceEvents": f.events[r], "distributedInfo": info})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("rank%d.json", r)), data, 0o600)
 		}
