@@ -182,6 +182,9 @@ class Frames(unittest.TestCase):
         self.assertEqual(list(frame.columns), self.analysis.calls.columns)
         self.assertEqual(str(frame.overhead_ns.dtype), "Int64")  # with missing ones
         self.assertEqual(str(frame.time_ns.dtype), "int64")
+        for name, column in self.analysis.calls.to_arrow().to_pandas().items():  # by pyarrow alone
+            if column.dtype == "category":
+                self.assertTrue(column.equals(frame[name]), name)
         got = frame.astype(object).where(frame.notna(), None).to_dict("records")
         self.assertEqual(got, self.rows)
         frame.loc[0, "time_ns"] = -1  # a frame may be changed, which changes neither the answer nor another frame
