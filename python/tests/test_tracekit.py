@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import tracekit as tk
 
@@ -199,7 +200,11 @@ class Frames(unittest.TestCase):
 
     @needs("polars")
     def test_polars(self) -> None:
-        self.assertEqual(self.analysis.calls.to_polars().to_dicts(), self.rows)
+        frame = self.analysis.calls.to_polars()
+        self.assertEqual(frame.to_dicts(), self.rows)
+        with unittest.mock.patch.dict(sys.modules, {"pyarrow": None}):  # without it
+            other = self.analysis.calls.to_polars()
+        self.assertTrue(frame.equals(other) and frame.schema == other.schema)
 
     @needs("pyarrow")
     def test_arrow(self) -> None:

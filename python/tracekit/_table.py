@@ -76,12 +76,18 @@ class Table:
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """Returns the rows as a frame of Polars; names are categories."""
+        """Returns the rows as a frame of Polars; names are categories. With pyarrow they are mapped from the file, without they are copied."""
         try:
             import polars
         except ImportError as error:
             raise _needs("polars", error) from None
-        return polars.read_ipc(self._file())
+        try:
+            rows = self.to_arrow()
+        except ImportError:
+            return polars.read_ipc(self._file())
+        frame = polars.from_arrow(rows, rechunk=False)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Returns the rows as dictionaries. It needs no other package."""
