@@ -107,6 +107,10 @@ class Basics(unittest.TestCase):
         self.assertEqual(caught.exception.document["trace"]["processes"], 4)
         with self.assertRaisesRegex(AttributeError, "did you mean late_ranks"):
             self.analysis.late_rank
+        with self.assertRaisesRegex(AttributeError, r"a table has no head; to_pandas\(\)"):
+            self.analysis.calls.head()
+        with self.assertRaisesRegex(AttributeError, r"a trace has no late_ranks; analyze\(\)"):
+            tk.open(RING).late_ranks
 
     def test_pictures(self) -> None:
         picture = tk.open(RING).spacetime(width=400, height=200)
@@ -162,6 +166,7 @@ class Basics(unittest.TestCase):
         self.assertIn("\nThe first 20 rows.", repr(self.analysis.calls))
         for said in repr(self.analysis.kernels), self.analysis.kernels._repr_html_():
             self.assertIn("kernels is empty: the trace records no device.", said)
+        self.assertEqual(repr(self.analysis), f"tracekit.open({str(HALO)!r}).analyze()")
         self.assertEqual(repr(self.analysis.sql("select 1 as a where false")), "a\n-")
         self.assertIn("<td>1</td>", self.analysis.sql("select 1 -- one")._repr_html_())
         self.assertEqual(self.analysis.sql("select 9e999 as a, -9e999 as b").to_dicts(), [{"a": float("inf"), "b": float("-inf")}])

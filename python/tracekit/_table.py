@@ -94,6 +94,11 @@ class Table:
         answer = self._session.ask(query=self.query)
         return [dict(zip(answer["columns"], row)) for row in answer["rows"]]
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"a table has no {name}; to_pandas(), to_polars(), to_arrow() and to_dicts() return its rows")
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.to_dicts())
 
