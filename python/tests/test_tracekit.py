@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import tracekit as tk
 
@@ -106,6 +107,10 @@ class Basics(unittest.TestCase):
         self.assertEqual(caught.exception.document["trace"]["processes"], 4)
         with self.assertRaisesRegex(AttributeError, "did you mean late_ranks"):
             self.analysis.late_rank
+        with self.assertRaisesRegex(AttributeError, r"a table has no head; to_pandas\(\)"):
+            self.analysis.calls.head()
+        with self.assertRaisesRegex(AttributeError, r"a trace has no late_ranks; analyze\(\)"):
+            tk.open(RING).late_ranks
 
     def test_pictures(self) -> None:
         picture = tk.open(RING).spacetime(width=400, height=200)
@@ -161,6 +166,7 @@ class Basics(unittest.TestCase):
         self.assertIn("\nThe first 20 rows.", repr(self.analysis.calls))
         for said in repr(self.analysis.kernels), self.analysis.kernels._repr_html_():
             self.assertIn("kernels is empty: the trace records no device.", said)
+        self.assertEqual(repr(self.analysis), f"tracekit.open({str(HALO)!r}).analyze()")
         self.assertEqual(repr(self.analysis.sql("select 1 as a where false")), "a\n-")
         self.assertIn("<td>1</td>", self.analysis.sql("select 1 -- one")._repr_html_())
         self.assertEqual(self.analysis.sql("select 9e999 as a, -9e999 as b").to_dicts(), [{"a": float("inf"), "b": float("-inf")}])
@@ -182,6 +188,9 @@ class Frames(unittest.TestCase):
         self.assertEqual(list(frame.columns), self.analysis.calls.columns)
         self.assertEqual(str(frame.overhead_ns.dtype), "Int64")  # with missing ones
         self.assertEqual(str(frame.time_ns.dtype), "int64")
+        for name, column in self.analysis.calls.to_arrow().to_pandas().items():  # by pyarrow alone
+            if column.dtype == "category":
+                self.assertTrue(column.equals(frame[name]), name)
         got = frame.astype(object).where(frame.notna(), None).to_dict("records")
         self.assertEqual(got, self.rows)
         frame.loc[0, "time_ns"] = -1  # a frame may be changed, which changes neither the answer nor another frame
@@ -196,7 +205,11 @@ class Frames(unittest.TestCase):
 
     @needs("polars")
     def test_polars(self) -> None:
-        self.assertEqual(self.analysis.calls.to_polars().to_dicts(), self.rows)
+        frame = self.analysis.calls.to_polars()
+        self.assertEqual(frame.to_dicts(), self.rows)
+        with unittest.mock.patch.dict(sys.modules, {"pyarrow": None}):  # without it
+            other = self.analysis.calls.to_polars()
+        self.assertTrue(frame.equals(other) and frame.schema == other.schema)
 
     @needs("pyarrow")
     def test_arrow(self) -> None:

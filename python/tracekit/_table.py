@@ -76,17 +76,28 @@ class Table:
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """Returns the rows as a frame of Polars; names are categories."""
+        """Returns the rows as a frame of Polars; names are categories. With pyarrow they are mapped from the file, without they are copied."""
         try:
             import polars
         except ImportError as error:
             raise _needs("polars", error) from None
-        return polars.read_ipc(self._file())
+        try:
+            rows = self.to_arrow()
+        except ImportError:
+            return polars.read_ipc(self._file())
+        frame = polars.from_arrow(rows, rechunk=False)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Returns the rows as dictionaries. It needs no other package."""
         answer = self._session.ask(query=self.query)
         return [dict(zip(answer["columns"], row)) for row in answer["rows"]]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"a table has no {name}; to_pandas(), to_polars(), to_arrow() and to_dicts() return its rows")
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.to_dicts())
@@ -125,24 +136,27 @@ class Table:
 
 def _values(column: pyarrow.ChunkedArray, content: mmap.mmap) -> Any:
     """Returns what a frame has of a column of a mapped file."""
+    import pandas
     import pyarrow
 
-    integers = pyarrow.types.is_integer(column.type)
-    if column.num_chunks != 1 or len(column) == 0 or column.null_count and not integers or pyarrow.types.is_dictionary(column.type):
-        import pandas
-
+    named = pyarrow.types.is_dictionary(column.type)
+    plain = column.type.index_type if named else column.type
+    if column.num_chunks != 1 or len(column) == 0 or column.null_count and not pyarrow.types.is_integer(plain):
         return column.to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get if column.null_count else None)
     import numpy
 
-    valid, values = column.chunk(0).buffers()
+    chunk = column.chunk(0)
+    valid, values = (chunk.indices if named else chunk).buffers()
     mapped = pyarrow.py_buffer(content).address
-    numbers = numpy.frombuffer(content, numpy.dtype(column.type.to_pandas_dtype()), len(column), values.address - mapped)
-    if not column.null_count:
-        return numbers
-    import pandas
-
-    bits = numpy.frombuffer(content, numpy.uint8, (len(column) + 7) // 8, valid.address - mapped)
-    return pandas.arrays.IntegerArray(numbers, numpy.unpackbits(bits, count=len(column), bitorder="little") == 0)
+    numbers = numpy.frombuffer(content, numpy.dtype(plain.to_pandas_dtype()), len(column), values.address - mapped)
+    missing = None
+    if column.null_count:
+        bits = numpy.frombuffer(content, numpy.uint8, (len(column) + 7) // 8, valid.address - mapped)
+        missing = numpy.unpackbits(bits, count=len(column), bitorder="little") == 0
+    if named:
+        codes = numbers if missing is None else numpy.where(missing, plain.to_pandas_dtype()(-1), numbers)
+        return pandas.Categorical.from_codes(codes, pandas.Index(chunk.dictionary.to_pandas()))
+    return numbers if missing is None else pandas.arrays.IntegerArray(numbers, missing)
 
 
 def _remove(path: str) -> None:

@@ -133,6 +133,11 @@ class Trace:
         """Makes the page: `tracekit report`."""
         return Page(_written("html", ["report", *self._options, *flags(given)], self.paths).decode())
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"a trace has no {name}; analyze() returns what has tables and sql()")
+
     def __repr__(self) -> str:
         return f"tracekit.open({', '.join(map(repr, self.paths))})"
 
@@ -195,6 +200,9 @@ class Analysis:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]
+
+    def __repr__(self) -> str:
+        return f"{self.trace!r}.analyze()"
 
     def _repr_html_(self) -> str:
         import html

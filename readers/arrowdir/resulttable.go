@@ -3,6 +3,7 @@ package arrowdir
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"math"
@@ -489,13 +490,13 @@ type resultColumn struct {
 	names   arrow.Array
 	values  []int64
 	index   []uint32
-	short   []int16 // index as it is written, of few names
-	valid   []byte  // a bit for each row
+	short   []byte // index as it is written, of few names
+	valid   []byte // a bit for each row
 	rows    int
 	missing int
 }
 
-// newResultColumn returns a column. Indices of few names have 16 bits if it is for Arrow.
+// newResultColumn returns a column. Indices of few names are short if it is for Arrow: pandas has them so, and maps them then.
 func newResultColumn(c TableColumn, short bool) resultColumn {
 	if c.Real {
 		return resultColumn{dtype: arrow.PrimitiveTypes.Float64}
@@ -510,7 +511,10 @@ func newResultColumn(c TableColumn, short bool) resultColumn {
 		b.Append("") // where all are missing, each still has an index
 	}
 	index := arrow.PrimitiveTypes.Int32
-	if short && len(c.Names) <= 1+math.MaxInt16 {
+	switch {
+	case short && len(c.Names) <= 1+math.MaxInt8:
+		index = arrow.PrimitiveTypes.Int8
+	case short && len(c.Names) <= 1+math.MaxInt16:
 		index = arrow.PrimitiveTypes.Int16
 	}
 	return resultColumn{named: true, names: b.NewArray(), dtype: &arrow.DictionaryType{IndexType: index, ValueType: arrow.BinaryTypes.String}}
@@ -527,11 +531,15 @@ func (c *resultColumn) bytes(width int) []byte {
 	case width == 4:
 		return numbers[uint32]{&c.index}.bytes()
 	}
-	c.short = slices.Grow(c.short[:0], len(c.index))[:len(c.index)]
+	c.short = slices.Grow(c.short[:0], width*len(c.index))[:width*len(c.index)]
 	for i, v := range c.index {
-		c.short[i] = int16(v)
+		if width == 1 {
+			c.short[i] = byte(v)
+		} else {
+			binary.LittleEndian.PutUint16(c.short[2*i:], uint16(v))
+		}
 	}
-	return numbers[int16]{&c.short}.bytes()
+	return c.short
 }
 
 // array returns the column as an array that shares its memory.

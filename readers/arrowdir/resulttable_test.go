@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -94,7 +95,12 @@ func TestArrowRows(t *testing.T) {
 // TestArrowFile states that a file whose rows are written by several goroutines has the values of one that is written row by row, and that
 // its columns lie in one piece and say how many values they miss.
 func TestArrowFile(t *testing.T) {
-	columns := []TableColumn{{Name: "i"}, {Name: "n", Names: []string{"a", "b"}}, {Name: "all"}, {Name: "none", Names: []string{}}}
+	many := make([]string, 1<<16) // names whose indices need 32 bits, 16 bits, 8 bits
+	for i := range many {
+		many[i] = strconv.Itoa(i)
+	}
+	columns := []TableColumn{{Name: "i"}, {Name: "n", Names: []string{"a", "b"}}, {Name: "all"}, {Name: "none", Names: []string{}},
+		{Name: "8", Names: many[:1<<7]}, {Name: "16", Names: many[:1<<15]}, {Name: "32", Names: many}}
 	row := func(r *Rows, i int) {
 		name := uint32(i % 3)
 		if name == 2 {
@@ -106,6 +112,9 @@ func TestArrowFile(t *testing.T) {
 			r.Int(int64(i))
 		}
 		r.Name(name).Int(int64(-i)).Name(trace.None)
+		for _, c := range columns[4:] {
+			r.Name(uint32((i + len(c.Names) - 2) % len(c.Names)))
+		}
 	}
 	for _, sizes := range [][]int{{0}, {3}, {0, pieceRows - 1, 0, 1, 2*pieceRows + 3, 0}} {
 		table, rows := Table{Columns: columns}, 0
@@ -116,7 +125,7 @@ func TestArrowFile(t *testing.T) {
 			rows += n
 		}
 		table.Parts = func() []Part { return parts }
-		for _, wanted := range [][]int{{0, 1, 2, 3}, {2}, {1, 1, 0}} {
+		for _, wanted := range [][]int{{0, 1, 2, 3}, {2}, {1, 1, 0}, {4, 5, 6}} {
 			f, err := os.CreateTemp(t.TempDir(), "")
 			if err != nil {
 				t.Fatal(err)
@@ -144,7 +153,17 @@ func TestArrowFile(t *testing.T) {
 			if got.NumRows() != int64(rows) || want.NumRows() != int64(rows) {
 				t.Fatalf("%d and %d rows, want %d", got.NumRows(), want.NumRows(), rows)
 			}
-			for i := range wanted {
+			for i, column := range wanted {
+				if dictionary, ok := got.Column(i).DataType().(*arrow.DictionaryType); ok && column > 3 {
+					for _, chunk := range got.Column(i).Data().Chunks() {
+						for k := range min(4, chunk.Len()) {
+							n := len(columns[column].Names)
+							if at := chunk.(*array.Dictionary).GetValueIndex(k); at != (k+n-2)%n || dictionary.IndexType.Name() != "int"+columns[column].Name {
+								t.Errorf("row %d has name %d of %d by %v", k, at, n, dictionary)
+							}
+						}
+					}
+				}
 				a, b := got.Column(i).Data(), want.Column(i).Data()
 				if !array.ChunkedEqual(a, b) || a.NullN() != b.NullN() || len(a.Chunks()) != 1 {
 					t.Errorf("%v, column %d of %v: %d values are missing, want %d, in %d pieces", sizes, i, wanted, a.NullN(), b.NullN(), len(a.Chunks()))

@@ -35,14 +35,7 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 		span, onDevice := m.t.Span[l], d.Locations[l].Kind == trace.LocationGPU
 		return arrowdir.Part{Rows: int(span.Events / 2), Within: m.recorded(l, int(span.Events/2), start), Append: func(r *arrowdir.Rows) {
 			least, greatest := r.Within(start)
-			var stack trace.CallStack[visit]
-			leave := func(t int64) bool {
-				depth := stack.Len() - 1
-				region := stack.Region(depth)
-				v := stack.Pop()
-				if outer := stack.Top(); outer != nil {
-					outer.inside += t - v.enter
-				}
+			err := m.walk(ctx, l, greatest, func(region trace.RegionID, depth int, v visit, t int64) bool {
 				if at := m.instant(v.enter); at < least || at > greatest {
 					r.Skip()
 					return true
@@ -56,42 +49,61 @@ func (m *Maker) Visits(ctx context.Context) arrowdir.Table {
 				}
 				r.Int(int64(l)).ID(m.t.Rank[l]).Name(x.region).Name(x.kind).Name(x.class).Int(int64(depth))
 				return r.Int(m.instant(v.enter)).Int(m.ns(t - v.enter)).Int(m.ns(t - v.enter - v.inside)).End()
-			}
-			last := span.First
-			var times []int64
-			for b, err := range m.events(ctx, l) {
-				if err != nil {
-					r.Fail(err)
-					return
-				}
-				times = append(times[:0], b.Flow.Time...)
-				last = m.t.Clock.Maps[l].Correct(times, last)
-				for i, t := range times {
-					if stack.Len() == 0 && m.instant(t) > greatest { // all that follow begin later
-						return
-					}
-					region := b.Flow.Region[i]
-					if b.Flow.Kind[i].Enters() {
-						if stack.Full() && !leave(t) {
-							return
-						}
-						stack.Enter(region, visit{enter: t})
-						continue
-					}
-					for range stack.Leave(region) {
-						if !leave(t) {
-							return
-						}
-					}
-				}
-			}
-			for stack.Len() > 0 {
-				if !leave(span.Last) {
-					return
-				}
+			})
+			if err != nil {
+				r.Fail(err)
 			}
 		}}
 	})}
+}
+
+// walk calls each for the visits of a location as they end, at t, and how deep they are in others. It ends when each returns false, and
+// once all visits that follow begin after the greatest instant.
+func (m *Maker) walk(ctx context.Context, l trace.LocationID, greatest int64,
+	each func(region trace.RegionID, depth int, v visit, t int64) bool) error {
+	var stack trace.CallStack[visit]
+	leave := func(t int64) bool {
+		depth := stack.Len() - 1
+		region := stack.Region(depth)
+		v := stack.Pop()
+		if outer := stack.Top(); outer != nil {
+			outer.inside += t - v.enter
+		}
+		return each(region, depth, v, t)
+	}
+	last := m.t.Span[l].First
+	var times []int64
+	for b, err := range m.events(ctx, l) {
+		if err != nil {
+			return err
+		}
+		times = append(times[:0], b.Flow.Time...)
+		last = m.t.Clock.Maps[l].Correct(times, last)
+		for i, t := range times {
+			if stack.Len() == 0 && m.instant(t) > greatest {
+				return nil
+			}
+			region := b.Flow.Region[i]
+			if b.Flow.Kind[i].Enters() {
+				if stack.Full() && !leave(t) {
+					return nil
+				}
+				stack.Enter(region, visit{enter: t})
+				continue
+			}
+			for range stack.Leave(region) {
+				if !leave(t) {
+					return nil
+				}
+			}
+		}
+	}
+	for stack.Len() > 0 {
+		if !leave(m.t.Span[l].Last) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // recorded returns a Part.Within of rows of a location's events: column 0 has the location, 1 its rank, time the time of an event.

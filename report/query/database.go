@@ -46,9 +46,10 @@ func Open(ctx context.Context, sources []Source) (*Database, error) {
 	if len(sources) > most {
 		return nil, fmt.Errorf("there are %d traces: at most %d can be queried together", len(sources), most)
 	}
-	d := &Database{db: sql.OpenDB(memory{new(sqlite.Driver)}), tables: make(map[string]arrowdir.Table),
+	engine := new(sqlite.Driver)
+	d := &Database{db: sql.OpenDB(memory{engine}), tables: make(map[string]arrowdir.Table),
 		empty: make(map[string]string), doubts: make(map[string][]string), read: make(map[string]bool)}
-	err := registered()
+	err := cmp.Or(registered(), functions(engine))
 	if err == nil {
 		d.conn, err = d.db.Conn(ctx)
 	}

@@ -74,6 +74,9 @@ func (d *Database) meant(ctx context.Context, statement string, err error) error
 	if near := nearest(name, known); near != "" {
 		return fmt.Errorf("%w: did you mean %s?", err, near)
 	}
+	if parts[1] == "table" {
+		return fmt.Errorf("%w: there are %s", err, strings.Join(known, ", "))
+	}
 	return err
 }
 

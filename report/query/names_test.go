@@ -20,17 +20,22 @@ import (
 func TestNearestName(t *testing.T) {
 	d, _ := database(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 2, Iterations: 2, Threads: 1, Seed: 1}))
 	for statement, want := range map[string]string{
-		"select waits_caused from late_ranks": "no such column: waits_caused: did you mean waits_caused_ns?",
-		"select time from calls":              "no such column: time: did you mean time_ns?",
-		"select c.opration from calls c":      "no such column: c.opration: did you mean operation?",
-		"select * from a.Messges":             "no such table: a.Messges: did you mean messages?",
-		"select xyzzy from calls":             "no such column: xyzzy",
-		"select ran from (select 1 as rank)":  "no such column: ran",
+		"select waits_caused from late_ranks":     "no such column: waits_caused: did you mean waits_caused_ns?",
+		"select time from calls":                  "no such column: time: did you mean time_ns?",
+		"select c.opration from calls c":          "no such column: c.opration: did you mean operation?",
+		"select percentile(rank, 101) from calls": "percentile: the second argument is a number from 0 to 100",
+		"select * from a.Messges":                 "no such table: a.Messges: did you mean messages?",
+		"select xyzzy from calls":                 "no such column: xyzzy",
+		"select ran from (select 1 as rank)":      "no such column: ran",
 	} {
 		err := d.Query(t.Context(), statement, func([]string) error { return nil }, nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", statement, err, want)
 		}
+	}
+	err := d.Query(t.Context(), "select count(*) from slice", func([]string) error { return nil }, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "no such table: slice: there are bubbles, callpaths, calls, ") {
+		t.Errorf("a table that nothing is near to: %v", err)
 	}
 }
 

@@ -405,3 +405,20 @@ func BenchmarkGroups(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
 }
+
+// TestStatistics states what functions of statistics say, also of windows, and that NULL counts for nothing.
+func TestStatistics(t *testing.T) {
+	d := opened(t, sourceOf(t))
+	const rows = "(select 1 as k, 4 as x union all select 2, 1 union all select 3, null union all select 4, 2.5 union all select 5, 3)"
+	for q, want := range map[string]string{
+		"select median(x), percentile(x, 0), percentile(x, 100), percentile(x, 90) from " + rows: "2.75|1|4|3.7",
+		"select stddev(x) * stddev(x) from " + rows + " where k in (1, 2, 3)":                    "4.5",
+		"select stddev(x), median(x) from " + rows + " where k = 2":                              "NULL|1",
+		"select median(x) from " + rows + " where k = 3":                                         "NULL",
+		"select median(x) over (order by k rows 1 preceding) from " + rows:                       "4;2.5;1;2.5;2.75",
+	} {
+		if got := strings.Join(answers(t, d, q), ";"); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 // SourceOf returns the tables of a trace and its analysis. Reading of some decodes the trace, until ctx ends.
 func SourceOf(ctx context.Context, t *trace.Trace, a *analysis.Result) Source {
 	m := parquet.NewMaker(t, a)
-	tables := append(m.Tables(), m.Waits(), m.Visits(ctx), m.Counters(ctx), m.Locations(), m.Regions())
+	tables := append(m.Tables(), m.Waits(), m.Visits(ctx), m.Intersections(ctx), m.Counters(ctx), m.Locations(), m.Regions())
 	return Source{Tables: slices.Concat(tables, parquet.DocumentTables(a)), Store: t.Store, Empty: whyEmpty(t, a),
 		Doubts: report.DoubtHeadlines(a.Doubts)}
 }
@@ -46,6 +46,14 @@ func whyEmpty(t *trace.Trace, a *analysis.Result) map[string]string {
 	none(len(a.Devices) == 0, "the trace records no device.", "devices", "streams", "kernels", "overlap", "kernel_summary", "bubbles")
 	none(a.Threads == nil, "the trace records no teams of threads.", "threads")
 	none(a.Training == nil, "the trace has no steps of a training job.", "workers")
+	ranks, several := make(map[uint32]bool), false // of locations with events
+	for l, r := range t.Rank {
+		if t.Span[l].Events > 0 && r != trace.None {
+			several = several || ranks[r]
+			ranks[r] = true
+		}
+	}
+	none(!several, "no rank has events of several locations.", "intervals_intersect")
 	none(len(t.Defs.MetricMembers) == 0, "the trace records no counters.", "counters")
 
 	none(waits && !late, "ranks wait for each other at startup only.", "late_ranks", "late_places")

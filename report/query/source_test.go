@@ -73,6 +73,17 @@ func TestTablesAreTheAnalysis(t *testing.T) {
 		if want := fmt.Sprintf("%d|%d|%d", delays, startup, delays-startup); got != want {
 			t.Errorf("delays of ranks, at startup and after that are %s, in the document %s", got, want)
 		}
+		const overlaps = "select a.rank, a.location, b.location, a.region, b.region, max(a.start_ns, b.start_ns) as start_ns, " +
+			"min(a.start_ns + a.time_ns, b.start_ns + b.time_ns) - max(a.start_ns, b.start_ns) as time_ns from visits a join visits b " +
+			"on b.rank = a.rank and b.location > a.location and b.depth = 0 and b.start_ns < a.start_ns + a.time_ns and " +
+			"b.start_ns + b.time_ns > a.start_ns where a.depth = 0"
+		for _, where := range []string{"true", "rank = 1", "start_ns between 20000 and 90000"} {
+			ordered := " where " + where + " order by 1, 2, 3, 6, 7, 4, 5"
+			got, want := answers(t, d, "select * from intervals_intersect"+ordered), answers(t, d, "select * from ("+overlaps+")"+ordered)
+			if !slices.Equal(got, want) || o.Threads > 1 && len(want) == 0 {
+				t.Errorf("%s: %d visits overlap, want %d", where, len(got), len(want))
+			}
+		}
 		for _, v := range Views() {
 			if v.Name == "overlap" { // of devices
 				continue

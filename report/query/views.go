@@ -73,14 +73,5 @@ FROM (SELECT v.location, v.rank, v.region, v.start_ns, max(v.start_ns + v.time_n
   FROM locations l JOIN visits v ON v.location = l.location WHERE l.kind = 'gpu' AND v.depth = 0)
 WHERE start_ns > end_before`,
 			`SELECT location, sum(time_ns) FROM bubbles GROUP BY location`},
-		{"intervals_intersect", "Outermost regions of one rank that overlap on two locations. Select a rank and times first.",
-			[]string{"visits"},
-			`SELECT a.rank, a.location AS location_a, b.location AS location_b, a.region AS region_a, b.region AS region_b,
-  max(a.start_ns, b.start_ns) AS start_ns,
-  min(a.start_ns + a.time_ns, b.start_ns + b.time_ns) - max(a.start_ns, b.start_ns) AS time_ns
-FROM visits a JOIN visits b ON b.rank = a.rank AND b.location > a.location AND b.depth = 0
-  AND b.start_ns < a.start_ns + a.time_ns AND b.start_ns + b.time_ns > a.start_ns
-WHERE a.depth = 0`,
-			`SELECT region_a, region_b, sum(time_ns) FROM intervals_intersect WHERE rank = 0 GROUP BY 1, 2`},
 	}
 }
