@@ -65,7 +65,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		return nil, fmt.Errorf("merging scans: %w", err)
 	}
 	scanned := scans.Of
-	if err := tellable(src, scanned); err != nil {
+	if err := checkSpan(src, scanned); err != nil {
 		return nil, err
 	}
 	var ledger trace.Ledger
@@ -103,9 +103,9 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	return t, nil
 }
 
-// tellable refuses a trace whose run has more nanoseconds, or ticks, than an int64 counts to:
+// checkSpan refuses a trace whose run has more nanoseconds, or ticks, than an int64 counts to:
 // differences of its times would be anything.
-func tellable(src trace.Source, scanned []*located) error {
+func checkSpan(src trace.Source, scanned []*located) error {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	var from, to int
 	for l, s := range scanned {

@@ -10,7 +10,7 @@ import (
 )
 
 // A drawing keeps, as a K for each location, what the location does. It hears the events that an
-// analysis decodes: it is a stats.Beside.
+// analysis decodes: it is a profile.Observer.
 type drawing[K keeping] struct {
 	b     *builder
 	begin func(trace.LocationID) K
@@ -29,7 +29,7 @@ func newDrawing[K keeping](b *builder, begin func(trace.LocationID) K) drawing[K
 	return drawing[K]{b, begin, make([]*lane, len(b.t.Span)), make([]K, len(b.t.Span))}
 }
 
-// Listen implements stats.Beside.
+// Listen implements profile.Observer.
 func (d *drawing[K]) Listen(waits waits.ByCall, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if int(l) >= len(d.lanes) || d.b.t.Span[l].Events == 0 {
 		return nil, nil
@@ -51,7 +51,7 @@ func (d *drawing[K]) Listen(waits waits.ByCall, l trace.LocationID) (hear func(*
 	return hear, end
 }
 
-// Finish implements stats.Beside.
+// Finish implements profile.Observer.
 func (d *drawing[K]) Finish(context.Context) ([]trace.Finding, error) { return nil, nil }
 
 // decode hears the events of all locations where no analysis decodes them.

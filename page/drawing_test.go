@@ -26,7 +26,7 @@ func TestDrawingBesideAnalysis(t *testing.T) {
 		}
 		for _, jobs := range []int{1, 3} {
 			d := NewDrawing(tr, limits)
-			again := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Beside: []profile.Beside{d}})
+			again := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Observers: []profile.Observer{d}})
 			beside, err := d.Timeline(t.Context(), again, jobs)
 			if err != nil || !bytes.Equal(slices.Concat(beside.numbers()...), slices.Concat(own.numbers()...)) ||
 				!slices.Equal(beside.Activities, own.Activities) {

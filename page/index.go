@@ -71,7 +71,7 @@ func (l *level) take(ns int64, activity uint32) {
 }
 
 // An Indexing makes the index of a trace from the events that an analysis of the whole run decodes:
-// it is a stats.Beside. Memory is bounded by the trace's Store.
+// it is a profile.Observer. Memory is bounded by the trace's Store.
 type Indexing struct {
 	drawing[*indexed]
 	limits Limits

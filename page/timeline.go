@@ -86,7 +86,7 @@ type Limits struct {
 }
 
 // A Drawing makes the timeline of a trace from the events that an analysis of the whole run decodes:
-// it is a stats.Beside. Memory is bounded by the limits and the number of call paths.
+// it is a profile.Observer. Memory is bounded by the limits and the number of call paths.
 type Drawing struct {
 	drawing[*drawn]
 	limits Limits

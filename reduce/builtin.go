@@ -85,7 +85,7 @@ func (s shorter) Cut(c *Call) (bool, error) {
 
 // Empty cuts the regions of the program that hold nothing which other rules keep: no MPI call, and nothing outside of MPI calls that is
 // tied to other locations. Their time is then that of the regions around them. What says how threads work stays: threads that call no MPI,
-// and regions of OpenMP and the like. It is asked after all other rules.
+// and regions of OpenMP. It is asked after all other rules.
 type Empty struct{}
 
 // Name implements Rule.

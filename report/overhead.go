@@ -82,7 +82,7 @@ func (r *Sections) keys(o *document.Overhead) {
 	r.Show(g)
 }
 
-// costRemarks says what is to be known of the overhead of a source line.
+// costRemarks returns the remarks on the overhead of a source line.
 func costRemarks(o *document.Overhead, l *document.LineRow) string {
 	s := ""
 	if l.Unreliable {
@@ -100,7 +100,7 @@ func costRemarks(o *document.Overhead, l *document.LineRow) string {
 	return s + "overhead by this trace"
 }
 
-// A law is what text shows of the law of a key, and what is to be known of it.
+// A law is what text shows of the law of a key, with its remarks.
 type law struct {
 	Model   string   `json:"model"`
 	Chi2    *float64 `json:"chi2"`

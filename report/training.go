@@ -191,7 +191,7 @@ func workerName(w *training.Worker) string {
 	return "rank " + words.Rank(w.Rank)
 }
 
-// otherFacts say what else is to be known of the job.
+// otherFacts says how the steps of the job were found, and what is doubtful.
 func otherFacts(t *training.Job) (facts []string) {
 	if e := t.ClockErrorNs; e > 0 && (t.WithinClockError || float64(e) >= 0.0005*float64(t.EqualNs)) { // which is seen
 		fact := fmt.Sprintf("Clocks of hosts were aligned: a slowdown up to %.3f may be their error (%s a step).",

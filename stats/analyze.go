@@ -25,7 +25,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 		return nil, err
 	}
 	found := distributed.NewFinders(t, opts.Ranks, from, to, opts.Jobs)
-	opts.Beside = slices.Concat(found.Beside(), opts.Beside)
+	opts.Observers = slices.Concat(found.Observers(), opts.Observers)
 	a, err := analysis.Analyze(ctx, t, opts)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,10 @@
 package tempfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -41,4 +43,18 @@ func try(path string, create func(name string) error) (err error) {
 		}
 	}
 	return err
+}
+
+// A Cancelable writer fails with the context's error once its context has ended.
+type Cancelable struct {
+	context.Context
+	io.Writer
+}
+
+// Write implements io.Writer.
+func (c Cancelable) Write(p []byte) (int, error) {
+	if err := c.Err(); err != nil {
+		return 0, err
+	}
+	return c.Writer.Write(p)
 }

@@ -44,7 +44,7 @@ type analyzeOptions struct {
 	placed   []string             // metrics to draw on it; none: all
 	workers  *distributed.Workers // of the second pass; nil: this process
 
-	beside func(*trace.Trace) profile.Beside // makes what else hears the events of the trace; nil: nothing
+	beside func(*trace.Trace) profile.Observer // makes what else hears the events of the trace; nil: nothing
 }
 
 func newAnalyze(io *cli.Streams) *cobra.Command {
@@ -182,7 +182,7 @@ func analyzeTrace(ctx context.Context, io *cli.Streams, opts *analyzeOptions, t 
 		o.Workers = opts.workers
 	}
 	if opts.beside != nil {
-		o.Beside = append(o.Beside, opts.beside(t))
+		o.Observers = append(o.Observers, opts.beside(t))
 	}
 	return cli.Watch(io, opts.Quiet, "analyzing", func(p *engine.Progress) (*analysis.Result, error) {
 		o.Progress = p

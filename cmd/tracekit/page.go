@@ -64,8 +64,8 @@ func newPage(opts *pageFlags, t *trace.Trace, a *analysis.Result, size int64) (*
 }
 
 // drawBeside says what hears the events for a page of so many bytes, and where it is then found.
-func drawBeside(drawing **page.Drawing, size int64) func(*trace.Trace) profile.Beside {
-	return func(t *trace.Trace) profile.Beside {
+func drawBeside(drawing **page.Drawing, size int64) func(*trace.Trace) profile.Observer {
+	return func(t *trace.Trace) profile.Observer {
 		*drawing = page.NewDrawing(t, page.Bounds(size))
 		return *drawing
 	}

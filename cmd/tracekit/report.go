@@ -104,7 +104,7 @@ func runReport(ctx context.Context, io *cli.Streams, opts *reportOptions) error 
 		return err
 	}
 	share := page.Share(opts.bytes, len(paths))
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Observer {
 		return drawBeside(&r.drawing, share)
 	})
 	if err != nil {

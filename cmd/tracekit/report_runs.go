@@ -77,7 +77,7 @@ type shownRun struct {
 
 // analyzeRuns opens and analyses each run, with what it says of each beside; the caller closes them.
 func analyzeRuns(ctx context.Context, io *cli.Streams, opts analyzeOptions, runs [][]string,
-	beside func(*shownRun) func(*trace.Trace) profile.Beside) (out []*shownRun, err error) {
+	beside func(*shownRun) func(*trace.Trace) profile.Observer) (out []*shownRun, err error) {
 	opts.MergeFlags.Traces = len(runs)
 	defer func() {
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"tracekit/report/show"
 	"tracekit/stats"
 	"tracekit/stats/analysis"
+	"tracekit/tempfile"
 	"tracekit/trace"
 )
 
@@ -178,7 +179,7 @@ func (o *sqlOptions) ask(ctx context.Context, io *cli.Streams, db *query.Databas
 			return nil, err
 		}
 		if doc.Columns, doc.Notes = a.Columns, db.Notes(); file == "" {
-			return doc, a.WriteArrow(cli.Heedful{Context: ctx, Writer: io.Bytes})
+			return doc, a.WriteArrow(tempfile.Cancelable{Context: ctx, Writer: io.Bytes})
 		}
 		return doc, cli.WriteFileAtomically(file, o.Force, func(f *os.File) error { return a.WriteArrowFile(ctx, f, o.Jobs) })
 	}

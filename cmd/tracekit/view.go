@@ -102,8 +102,8 @@ const servedShare = 4
 // of the runs is kept.
 func analyzeForView(ctx context.Context, io *cli.Streams, opts *viewOptions, paths [][]string, served *spill.Store) ([]*page.Index,
 	*page.Content, *outcome.View, error) {
-	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Beside {
-		return func(t *trace.Trace) profile.Beside {
+	runs, err := analyzeRuns(ctx, io, opts.analyzeOptions, paths, func(r *shownRun) func(*trace.Trace) profile.Observer {
+		return func(t *trace.Trace) profile.Observer {
 			r.indexing = page.NewIndexing(t, page.Bounds(page.DefaultSize))
 			return r.indexing
 		}

@@ -134,7 +134,7 @@ type State struct {
 }
 
 // Causes divides the time of a wait state (DEFINITIONS 2.3): Direct is caused by what others
-// do, Indirect by their own waits; Propagating makes others wait in turn, Terminal does not.
+// do, Indirect by their own waits; Propagating makes others wait, Terminal does not.
 // Each pair sums to the time.
 type Causes struct {
 	DirectNs      int64 `json:"direct_ns"`

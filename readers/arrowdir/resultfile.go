@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"tracekit/readers/internal/output"
+	"tracekit/tempfile"
 )
 
 // A file of Arrow IPC whose rows are known by number is written by several goroutines, each value once, to where it stays. Its columns lie
@@ -40,7 +41,7 @@ func (t Table) WriteArrowFile(ctx context.Context, f *os.File, jobs int, wanted 
 		w.starts, rows = append(w.starts, rows), rows+p.Rows
 	}
 	if rows == 0 || slices.ContainsFunc(w.parts, func(p Part) bool { return p.Fill == nil }) {
-		out := bufio.NewWriterSize(heedful{ctx, f}, 1<<16)
+		out := bufio.NewWriterSize(tempfile.Cancelable{Context: ctx, Writer: f}, 1<<16)
 		return errors.Join(t.WriteArrow(out, false, wanted), out.Flush())
 	}
 	if err := w.layOut(rows); err != nil {
@@ -271,17 +272,4 @@ func (w *arrowFile) end() error {
 		}
 	}
 	return nil
-}
-
-// A heedful writer fails once its context has ended.
-type heedful struct {
-	context.Context
-	io.Writer
-}
-
-func (h heedful) Write(p []byte) (int, error) {
-	if err := h.Err(); err != nil {
-		return 0, err
-	}
-	return h.Writer.Write(p)
 }

@@ -28,8 +28,8 @@ func (d *diagram) join(ctx context.Context) error {
 	return d.collectives(ctx)
 }
 
-// heeded is how many rows are drawn before the context is asked again.
-const heeded = 1 << 14
+// rowsAtOnce is how many rows are drawn before the context is asked again.
+const rowsAtOnce = 1 << 14
 
 // messages draws the messages that a location gets from drawn ranks, from send record to
 // receive record.
@@ -39,7 +39,7 @@ func (d *diagram) messages(ctx context.Context, l trace.LocationID) error {
 		return nil
 	}
 	for i := range recvs.Len() {
-		if i%heeded == 0 && ctx.Err() != nil {
+		if i%rowsAtOnce == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		r := recvs.At(i)

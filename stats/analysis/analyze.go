@@ -73,7 +73,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		return nil
 	}
 	err = engine.Beside(ctx, opts.Jobs, order, func(ctx context.Context) (err error) {
-		part, err = p.Run(ctx, profile.Options{Selection: opts.selection(), Jobs: opts.Jobs, Beside: opts.Beside, Workers: opts.Workers,
+		part, err = p.Run(ctx, profile.Options{Selection: opts.selection(), Jobs: opts.Jobs, Observers: opts.Observers, Workers: opts.Workers,
 			Progress: opts.Progress})
 		return err
 	})
@@ -81,7 +81,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		return nil, err
 	}
 	var noticed []trace.Finding
-	for _, b := range opts.Beside {
+	for _, b := range opts.Observers {
 		findings, err := b.Finish(ctx)
 		if err != nil {
 			return nil, err

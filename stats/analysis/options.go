@@ -28,9 +28,9 @@ type Options struct {
 	// out.
 	Overhead *overhead.Options
 
-	// Beside are stages that need the events of all locations too: they hear what the
+	// Observers are stages that need the events of all locations too: they hear what the
 	// profile decodes.
-	Beside []profile.Beside
+	Observers []profile.Observer
 
 	// Workers make the profile; nil: this process does. The analysis is the same.
 	Workers profile.Workers

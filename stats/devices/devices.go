@@ -47,7 +47,7 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 	return f
 }
 
-// Listen implements stats.Beside.
+// Listen implements profile.Observer.
 func (f *Finder) Listen(_ waits.ByCall, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if f.c == nil || !f.c.wants(l) {
 		return nil, nil
@@ -56,7 +56,7 @@ func (f *Finder) Listen(_ waits.ByCall, l trace.LocationID) (hear func(*trace.Ba
 	return f.readings[l].batch, nil
 }
 
-// Finish implements stats.Beside: it finds the Result. Tables lie in the trace's Store and are
+// Finish implements profile.Observer: it finds the Result. Tables lie in the trace's Store and are
 // given back.
 func (f *Finder) Finish(ctx context.Context) ([]trace.Finding, error) {
 	if f.c == nil {

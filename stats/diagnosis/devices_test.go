@@ -362,7 +362,7 @@ func ofDevices(t *testing.T, text string) *analysis.Result {
 		t.Fatal(err)
 	}
 	found := devices.NewFinder(tr, devices.Options{From: from, To: to})
-	a := statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{found}})
+	a := statstest.Analysis(t, tr, analysis.Options{Observers: []profile.Observer{found}})
 	a.Devices, a.DevicePath = found.Devices, found.Path
 	return a
 }

@@ -70,8 +70,8 @@ func NewFinders(t *trace.Trace, ranks []uint32, from, to int64, jobs int) Finder
 	}
 }
 
-// Beside returns the stages in the order in which all processes must have them.
-func (f Finders) Beside() []profile.Beside { return []profile.Beside{f.Devices, f.Files} }
+// Observers returns the stages in the order in which all processes must have them.
+func (f Finders) Observers() []profile.Observer { return []profile.Observer{f.Devices, f.Files} }
 
 // A Task is the second pass over the locations of a shard.
 type Task struct {
@@ -110,7 +110,7 @@ func (t *Task) Do(ctx context.Context, src trace.Source, store *spill.Store, job
 	locations = wanted(pass, locations)
 	pass.Jobs, pass.Progress = jobs, progress
 	from, to := pass.Window()
-	pass.Beside = NewFinders(pass.Trace, pass.Ranks, from, to, pass.Jobs).Beside()
+	pass.Observers = NewFinders(pass.Trace, pass.Ranks, from, to, pass.Jobs).Observers()
 	before := src.Findings()
 	if err := pass.Run(ctx, locations); err != nil {
 		return err

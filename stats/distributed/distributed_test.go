@@ -87,7 +87,7 @@ func analyzed(t *testing.T, src trace.Source, o analysis.Options, workers profil
 		t.Fatal(err)
 	}
 	found := distributed.NewFinders(tr, o.Ranks, from, to, o.Jobs)
-	o.Beside, o.Workers = found.Beside(), workers
+	o.Observers, o.Workers = found.Observers(), workers
 	o.Overhead = &overhead.Options{PerLine: true}
 	a, err := analysis.Analyze(t.Context(), tr, o)
 	if err != nil {

@@ -53,7 +53,7 @@ func NewFinder(t *trace.Trace, opts Options) *Finder {
 	return f
 }
 
-// Listen implements stats.Beside.
+// Listen implements profile.Observer.
 func (f *Finder) Listen(_ waits.ByCall, l trace.LocationID) (hear func(*trace.Batch), end func()) {
 	if !f.wants(l) {
 		return nil, nil
@@ -72,7 +72,7 @@ func (f *Finder) wants(l trace.LocationID) bool {
 		(len(f.opts.Ranks) == 0 || slices.Contains(f.opts.Ranks, f.t.Rank[l]))
 }
 
-// Finish implements stats.Beside: it finds the Result.
+// Finish implements profile.Observer: it finds the Result.
 func (f *Finder) Finish(context.Context) ([]trace.Finding, error) {
 	sum, main, most := newPart(), int64(0), field.Extreme{Rank: trace.None}
 	ns := f.t.Defs.Clock.Nanoseconds

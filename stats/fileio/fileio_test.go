@@ -44,7 +44,7 @@ location 1 thread rank=1
 	from, to, _ := scope.Window(tr, scope.Selection{})
 	for _, jobs := range []int{1, 2} {
 		finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-		a := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Beside: []profile.Beside{finder}})
+		a := statstest.Analysis(t, tr, analysis.Options{Jobs: jobs, Observers: []profile.Observer{finder}})
 		x := finder.Result
 		got := []string{fmt.Sprintf("calls %d time %d read %d written %d least %d (%d) most %d (%d)", x.Calls, x.TimeNs, x.ReadBytes,
 			x.WriteBytes,
@@ -121,7 +121,7 @@ location 1 thread rank=1
 	tr := statstest.Merged(t, src, merge.Options{Clock: merge.ClockNone})
 	from, to, _ := scope.Window(tr, scope.Selection{})
 	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
+	statstest.Analysis(t, tr, analysis.Options{Observers: []profile.Observer{finder}})
 	if x := finder.Result; x.Calls != 4 || x.TimeNs != 51 || len(x.Operations) != 1 || x.Operations[0].MaxNs != 30 {
 		t.Errorf("%d calls in %d: %+v", x.Calls, x.TimeNs, x.Operations)
 	}
@@ -142,7 +142,7 @@ location 1 worker process=0 kind=1
 `), merge.Options{Clock: merge.ClockNone})
 	from, to, _ := scope.Window(tr, scope.Selection{})
 	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
+	statstest.Analysis(t, tr, analysis.Options{Observers: []profile.Observer{finder}})
 	if x := finder.Result; x.MainNs != 40 || x.TimeNs != 240 {
 		t.Errorf("main threads work on files for %d of %d, want 40 of 240", x.MainNs, x.TimeNs)
 	}
@@ -160,7 +160,7 @@ location 1 second rank=1
 `), merge.Options{Clock: merge.ClockNone})
 	from, to, _ := scope.Window(tr, scope.Selection{})
 	finder := fileio.NewFinder(tr, fileio.Options{From: from, To: to})
-	statstest.Analysis(t, tr, analysis.Options{Beside: []profile.Beside{finder}})
+	statstest.Analysis(t, tr, analysis.Options{Observers: []profile.Observer{finder}})
 	x := finder.Result
 	for _, c := range []struct{ got, want field.Extreme }{
 		{x.Min, field.Extreme{Rank: 1}}, {x.Max, field.Extreme{Rank: 0, TimeNs: 30}}, {x.MainMost, field.Extreme{Rank: 0, TimeNs: 30}},

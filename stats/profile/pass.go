@@ -14,8 +14,8 @@ import (
 
 // Workers make the profile of a trace in other processes, each of which has some locations.
 type Workers interface {
-	// Work has all done: it tells what is to be known beside the events (Pass.Code) and returns
-	// once something was left for each location that is wanted.
+	// Work sends the workers what the pass needs beyond the events (Pass.Code). It returns once
+	// every location that is wanted has a result.
 	Work(context.Context, *Pass) error
 
 	// Left lets read have what was left for a location (Pass.CodeLeft). It is called for several
@@ -40,10 +40,10 @@ type Pass struct {
 // Options say which part of the run a pass goes over, and who goes with it.
 type Options struct {
 	scope.Selection
-	Jobs     int      // locations that are decoded at a time; below 1: one per processor
-	Beside   []Beside // hear what the pass decodes
-	Workers  Workers  // make the profile; nil: this process does
-	Progress *engine.Progress
+	Jobs      int        // locations that are decoded at a time; below 1: one per processor
+	Observers []Observer // hear what the pass decodes
+	Workers   Workers    // make the profile; nil: this process does
+	Progress  *engine.Progress
 }
 
 // NewPass returns the pass over the events of a source of which Code is to read all else. Tables
@@ -63,7 +63,7 @@ func (x *Pass) Window() (from, to int64) { return x.p.Scope.From, x.p.Scope.To }
 
 // Run makes the pass over some locations, ascending, all of which are wanted.
 func (x *Pass) Run(ctx context.Context, locations []trace.LocationID) (err error) {
-	o := engine.Options{Jobs: x.Jobs, Progress: x.Progress, Only: locations, Listeners: x.p.listeners(x.Beside)}
+	o := engine.Options{Jobs: x.Jobs, Progress: x.Progress, Only: locations, Listeners: x.p.listeners(x.Observers)}
 	x.parts, err = engine.Each(ctx, x.Trace.Source, o, func(ctx context.Context, l trace.LocationID, b engine.Batches) (*Part, error) {
 		return x.p.Map(ctx, x.Trace.Defs, l, b)
 	})
@@ -98,7 +98,7 @@ func (x *Pass) gather(ctx context.Context) (*Part, error) {
 // some.
 func (x *Pass) hear(ctx context.Context) error {
 	o := engine.Options{Jobs: x.Jobs, Progress: x.Progress}
-	for _, b := range x.Beside {
+	for _, b := range x.Observers {
 		if _, shared := b.(Shared); !shared {
 			o.Listeners = append(o.Listeners, Hearing(b, x.p.CallWaits))
 		}
@@ -122,7 +122,7 @@ func (x *Pass) hear(ctx context.Context) error {
 
 // shared returns the stages beside that other processes may have.
 func (x *Pass) shared() (out []Shared) {
-	for _, b := range x.Beside {
+	for _, b := range x.Observers {
 		if s, ok := b.(Shared); ok {
 			out = append(out, s)
 		}
@@ -130,17 +130,17 @@ func (x *Pass) shared() (out []Shared) {
 	return out
 }
 
-// listeners returns those of all stages beside.
-func (p *Profiler) listeners(beside []Beside) []engine.Listener {
+// listeners returns those of all observers.
+func (p *Profiler) listeners(observers []Observer) []engine.Listener {
 	var out []engine.Listener
-	for _, b := range beside {
+	for _, b := range observers {
 		out = append(out, Hearing(b, p.CallWaits))
 	}
 	return out
 }
 
-// Beside is a stage that hears what an analysis decodes.
-type Beside interface {
+// An Observer is a stage that hears what an analysis decodes.
+type Observer interface {
 	// Listen is an engine.Listener of an analysis that has found where calls wait.
 	Listen(waits.ByCall, trace.LocationID) (hear func(*trace.Batch), end func())
 
@@ -152,7 +152,7 @@ type Beside interface {
 // Shared is a stage that hears the locations in other processes, if Workers make the profile. For
 // stages that are not shared, this process decodes them once more.
 type Shared interface {
-	Beside
+	Observer
 
 	// Code writes what was heard of a location, all of which was decoded, or reads what another
 	// process has heard of it. It is called for several locations at the same time.
@@ -160,6 +160,6 @@ type Shared interface {
 }
 
 // Hearing returns what tells a stage where calls wait and what is decoded.
-func Hearing(b Beside, waits waits.ByCall) engine.Listener {
-	return func(l trace.LocationID) (func(*trace.Batch), func()) { return b.Listen(waits, l) }
+func Hearing(o Observer, waits waits.ByCall) engine.Listener {
+	return func(l trace.LocationID) (func(*trace.Batch), func()) { return o.Listen(waits, l) }
 }

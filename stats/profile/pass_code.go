@@ -69,7 +69,7 @@ func (x *Pass) begin(c *codec.Coder) {
 // ticks bounds durations.
 var ticks = codec.Within("ticks", 0, math.MaxInt64)
 
-// codeKnown codes what is to be known of one location.
+// codeKnown codes what the pass needs of one location beyond its events.
 func (x *Pass) codeKnown(c *codec.Coder, l trace.LocationID) {
 	p, store := x.p, x.Trace.Store
 	var clock trace.ClockMap

@@ -119,7 +119,7 @@ func (p *Profiler) all(ctx context.Context, opts Options) (*Part, error) {
 	if opts.Workers != nil {
 		return (&Pass{Trace: p.T, Options: opts, p: p}).gather(ctx)
 	}
-	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: p.listeners(opts.Beside)}
+	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: p.listeners(opts.Observers)}
 	return engine.Run(ctx, p.T.Source, o, p)
 }
 

@@ -31,7 +31,7 @@ import (
 // the context does.
 func WriteAtomically(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
 	return WriteFileAtomically(path, force, func(f *os.File) error {
-		w := bufio.NewWriterSize(Heedful{ctx, f}, 1<<16)
+		w := bufio.NewWriterSize(tempfile.Cancelable{Context: ctx, Writer: f}, 1<<16)
 		return cmp.Or(write(w), w.Flush())
 	})
 }
@@ -53,20 +53,6 @@ func WriteFileAtomically(path string, force bool, write func(*os.File) error) er
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
-}
-
-// A Heedful writer fails once its context has ended.
-type Heedful struct {
-	context.Context
-	io.Writer
-}
-
-// Write implements io.Writer.
-func (h Heedful) Write(p []byte) (int, error) {
-	if err := h.Err(); err != nil {
-		return 0, err
-	}
-	return h.Writer.Write(p)
 }
 
 // OutputFormat returns the format in which a trace of a name is written: the given one, or
