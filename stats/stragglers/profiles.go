@@ -383,6 +383,9 @@ func (b *maker) step(r *ranked, p part) {
 			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true, bytes: bytes, sized: bytes > 0})
 		seq[k]++
 	}
+	if b.hosts && b.stages > 1 && b.chunks == 1 {
+		computations = b.passes(at, computations, calls)
+	}
 	b.windows = b.windows[:0]
 	first := int(p.calls[0]) // of the step, or of those of the step before that still go on
 	for first > 0 && r.calls[first-1].step+1 == computations[0].step && r.calls[first-1].end > computations[0].from {
@@ -429,6 +432,40 @@ func (b *maker) step(r *ranked, p part) {
 			o.bytes, o.sized = o.bytes+c.bytes, o.sized && c.bytes > 0
 		}
 	}
+}
+
+// passes returns the computations of a step of a host of a pipeline, where nothing names micro-batches: what the host does between two calls
+// for messages is a forward pass if it has received for it, or, on the first stage, if it sends it on. Else it is of what follows.
+func (b *maker) passes(at coordinate, computations []computation, calls []call) []computation {
+	is := make([]bool, len(computations))
+	for i := range calls {
+		n := calls[i].begun // of the computation behind it
+		switch k, _ := b.kind(&calls[i], at); {
+		case k == forwardRecv && at.stage > 0:
+		case k == forwardSend && at.stage == 0:
+			n--
+		default:
+			continue
+		}
+		if n >= 0 && int(n) < len(is) {
+			is[n] = true
+		}
+	}
+	out := make([]computation, 0, len(computations))
+	for i, c := range computations {
+		if c.batch != none {
+			return computations
+		}
+		if n := len(out); n > 0 && out[n-1].phase == unnamed {
+			c.from, c.gaps[0] = out[n-1].from, out[n-1].gaps[0]
+			out = out[:n-1]
+		}
+		if c.phase == forward && !is[i] && i+1 < len(computations) {
+			c.phase = unnamed
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // asked returns from when on a call keeps its rank waiting. Hosts ask for a message before they need it, and go on computing: its receive
