@@ -176,8 +176,8 @@ func (r *reading) reset() {
 	for i := range steps {
 		steps[i] = steps[i][:0]
 	}
-	*r = reading{profiler: r.profiler, stage: none, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0], steps: steps,
-		pauses: r.pauses[:0], work: r.work[:0], calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
+	*r = reading{profiler: r.profiler, stage: none, launches: r.launches[:0], named: r.named[:0], ops: r.ops[:0], waits: r.waits[:0],
+		steps: steps, pauses: r.pauses[:0], work: r.work[:0], calls: r.calls[:0], open: r.open[:0], scratch: r.scratch, next: r.next}
 }
 
 // A frame is a region that is entered and not left.

@@ -11,8 +11,8 @@ import (
 )
 
 // TestGroupsOfThreads states that the groups of gloo, whose operations do not name them, are known by their threads where what ranks wait
-// for leaves one assignment: of tensor- and data-parallel groups of four ranks the slow rank is found. Of a step in which all do the same at
-// the same time several are possible, and nobody is named.
+// for leaves one assignment: of tensor- and data-parallel groups of four ranks the slow rank is found. Of a step in which all do the same
+// at the same time several are possible, and nobody is named.
 func TestGroupsOfThreads(t *testing.T) {
 	const slow = 2
 	run := func(steps int, noise float64) error {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnreadProfile states that a profile, which lists process groups as a dump of a flight recorder does, is not taken for one where reading
-// it fails for another reason.
+// TestUnreadProfile states that a profile, which lists process groups as a dump of a flight recorder does, is not taken for one where
+// reading it fails for another reason.
 func TestUnreadProfile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rank0.json")
 	text := `{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1,"pg_config":[]},"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1}]}`
