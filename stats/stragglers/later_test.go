@@ -38,7 +38,8 @@ func TestFilesOfSteps(t *testing.T) {
 // TestPausesBetweenFiles states that what a step loses does not depend on pauses between files, each of three steps, that no annotations
 // name: in each file the first begins with it.
 func TestPausesBetweenFiles(t *testing.T) {
-	_, dir := profiles(t, samples.TrainingOptions{DP: 4, PP: 1, Steps: 24, Noise: 0.01, Slow: []samples.SlowWorker{{Rank: 1, Factor: 1.3}}}, nil)
+	slow := []samples.SlowWorker{{Rank: 1, Factor: 1.3}}
+	_, dir := profiles(t, samples.TrainingOptions{DP: 4, PP: 1, Steps: 24, Noise: 0.01, Slow: slow}, nil)
 	want, err := ofProfiles(t, dir)
 	if err != nil {
 		t.Fatal(err)
