@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // A CallStack holds the regions that a location has entered and not left, each with what
 // its user keeps for it. It is the one rule for what to make of a Leave that does not fit:
 //
@@ -38,6 +40,26 @@ func (s *CallStack[V]) Full() bool { return len(s.open) >= MaxDepth }
 // Enter adds a region with its value.
 func (s *CallStack[V]) Enter(region RegionID, value V) {
 	s.open = append(s.open[:min(len(s.open), MaxDepth-1)], openRegion[V]{value, region})
+}
+
+// Push adds a region with the zero value, and returns it. The pointer is valid until the next Enter or Push.
+func (s *CallStack[V]) Push(region RegionID) *V {
+	n := min(len(s.open), MaxDepth-1)
+	if n == cap(s.open) {
+		s.open = slices.Grow(s.open, 1)
+	}
+	s.open = s.open[:n+1]
+	s.open[n] = openRegion[V]{region: region}
+	return &s.open[n].value
+}
+
+// Drop removes the innermost region.
+func (s *CallStack[V]) Drop() {
+	n := len(s.open) - 1
+	if n < s.counted {
+		s.discount(s.open[n].region)
+	}
+	s.open = s.open[:n]
 }
 
 // Region returns the region at a depth; 0 is the outermost.
@@ -102,13 +124,9 @@ func (s *CallStack[V]) search(region RegionID) int {
 
 // Pop removes the innermost region and returns its value.
 func (s *CallStack[V]) Pop() V {
-	n := len(s.open) - 1
-	r := s.open[n]
-	s.open = s.open[:n]
-	if n < s.counted {
-		s.discount(r.region)
-	}
-	return r.value
+	v := s.open[len(s.open)-1].value
+	s.Drop()
+	return v
 }
 
 // discount takes a region that is removed, the innermost of those that are counted, out of the count.

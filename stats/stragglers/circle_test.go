@@ -51,8 +51,14 @@ func circle(ranks, chunks, batches int, begin float64, took func(rank int, backw
 
 // TestCircleOfHosts states that an interleaved schedule of hosts is replayed though no group is described: passes name their stage. Sends
 // last until the end of the step, and receives are asked for one pass before they are needed; neither encloses what the rank computes.
-func TestCircleOfHosts(t *testing.T) {
-	const ranks, chunks, batches, steps, slow = 3, 2, 4, 8, 1
+func TestCircleOfHosts(t *testing.T) { pipelineOfHosts(t, 2, true) }
+
+// TestUnnamedPipelineOfHosts states that a pipeline of hosts is replayed though nothing names its passes: what a host does between its
+// messages besides is no pass.
+func TestUnnamedPipelineOfHosts(t *testing.T) { pipelineOfHosts(t, 1, false) }
+
+func pipelineOfHosts(t *testing.T, chunks int, named bool) {
+	const ranks, batches, steps, slow = 3, 4, 8, 1
 	of := func(factor float64) func(int, bool) float64 {
 		return func(rank int, backward bool) float64 {
 			took := 100.0
@@ -94,10 +100,15 @@ func TestCircleOfHosts(t *testing.T) {
 				if p.backward {
 					kind, op = "B", "autograd::engine::evaluate_function: MmBackward0"
 				}
-				f.add(r, 1, "user_annotation", fmt.Sprintf("PP:%d%s%d", p.stage, kind, p.batch), p.begin, p.end, nil)
+				if named {
+					f.add(r, 1, "user_annotation", fmt.Sprintf("PP:%d%s%d", p.stage, kind, p.batch), p.begin, p.end, nil)
+				}
 				f.add(r, 1, "cpu_op", op, p.begin, p.end, nil)
 				message(p, ahead(p), p.end+0.1, end+5-3*float64(i%2), true)
-				asked = p.begin - 0.2
+				if asked = p.begin - 0.2; !named {
+					f.add(r, 1, "cpu_op", "aten::empty", p.end+0.32, p.end+0.36, nil)
+					asked = p.end + 0.4
+				}
 			}
 			last := list[len(list)-1].end
 			f.add(r, 1, "user_annotation", "Optimizer.step#SGD.step", last+1, last+11, nil)

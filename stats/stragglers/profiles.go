@@ -383,6 +383,9 @@ func (b *maker) step(r *ranked, p part) {
 			start: start, end: end, chunk: none, model: none, batch: batch, kind: k, numbered: true, bytes: bytes, sized: bytes > 0})
 		seq[k]++
 	}
+	if b.hosts && b.stages > 1 && b.chunks == 1 {
+		computations = b.passes(at, computations, calls)
+	}
 	b.windows = b.windows[:0]
 	first := int(p.calls[0]) // of the step, or of those of the step before that still go on
 	for first > 0 && r.calls[first-1].step+1 == computations[0].step && r.calls[first-1].end > computations[0].from {
@@ -429,6 +432,40 @@ func (b *maker) step(r *ranked, p part) {
 			o.bytes, o.sized = o.bytes+c.bytes, o.sized && c.bytes > 0
 		}
 	}
+}
+
+// passes returns the computations of a step of a host of a pipeline, where nothing names micro-batches: what the host does between two
+// calls for messages is a forward pass if it has received for it, or, on the first stage, if it sends it on. Else it is of what follows.
+func (b *maker) passes(at coordinate, computations []computation, calls []call) []computation {
+	is := make([]bool, len(computations))
+	for i := range calls {
+		n := calls[i].begun // of the computation behind it
+		switch k, _ := b.kind(&calls[i], at); {
+		case k == forwardRecv && at.stage > 0:
+		case k == forwardSend && at.stage == 0:
+			n--
+		default:
+			continue
+		}
+		if n >= 0 && int(n) < len(is) {
+			is[n] = true
+		}
+	}
+	out := make([]computation, 0, len(computations))
+	for i, c := range computations {
+		if c.batch != none {
+			return computations
+		}
+		if n := len(out); n > 0 && out[n-1].phase == unnamed {
+			c.from, c.gaps[0] = out[n-1].from, out[n-1].gaps[0]
+			out = out[:n-1]
+		}
+		if c.phase == forward && !is[i] && i+1 < len(computations) {
+			c.phase = unnamed
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // asked returns from when on a call keeps its rank waiting. Hosts ask for a message before they need it, and go on computing: its receive
@@ -481,58 +518,74 @@ func within(union [][2]int64, from, to int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// majority returns the numbers of the steps that are most alike in what their workers do.
-func (b *assembly) majority(ctx context.Context, jobs int) (kept []uint64, err error) {
-	sums, counts := make([]uint64, len(b.numbers)), make(map[uint64]int) // by step; by sum
+// sum returns a number that steps have in common whose workers do the same.
+func sum(ops []op) uint64 {
+	h := fnv.New64a()
+	var raw [12]byte
+	for i := range ops {
+		binary.LittleEndian.PutUint32(raw[:], ops[i].dp)
+		binary.LittleEndian.PutUint32(raw[4:], ops[i].stage)
+		binary.LittleEndian.PutUint32(raw[8:], uint32(ops[i].kind))
+		h.Write(raw[:])
+	}
+	return h.Sum64()
+}
+
+// learned returns a job without steps, whose structure is that of a step.
+func (b *assembly) learned(step uint64, tick float64) (*job, error) {
+	j := &job{lanes: 1}
+	ops := (&maker{assembly: b}).operations(step) // the workers of all steps are the same
+	if err := j.find(ops); err != nil {
+		return nil, err
+	}
+	j.learn(j.whole(ops), tick)
+	return j, nil
+}
+
+// job makes the job of the steps that are most alike in what their workers do. Mostly these are all: the structure of the first is tried.
+func (b *assembly) job(ctx context.Context, jobs int, tick float64) (*job, error) {
+	if len(b.numbers) == 0 {
+		j := &job{lanes: 1}
+		return j, j.known()
+	}
+	j, wrong := b.learned(b.numbers[0], tick)
+	sums, steps := make([]uint64, len(b.numbers)), make([]*recordedStep, len(b.numbers))
 	if err := b.each(ctx, jobs, b.numbers, func(i int, ops []op) {
-		h := fnv.New64a()
-		var raw [12]byte
-		for i := range ops {
-			binary.LittleEndian.PutUint32(raw[:], ops[i].dp)
-			binary.LittleEndian.PutUint32(raw[4:], ops[i].stage)
-			binary.LittleEndian.PutUint32(raw[8:], uint32(ops[i].kind))
-			h.Write(raw[:])
+		if sums[i] = sum(ops); wrong == nil {
+			steps[i] = j.step(j.whole(ops), tick)
 		}
-		sums[i] = h.Sum64()
 	}); err != nil {
 		return nil, err
 	}
-	var best uint64
-	for _, sum := range sums {
-		counts[sum]++
+	best, counts := sums[0], make(map[uint64]int)
+	for _, s := range sums {
+		counts[s]++
 	}
-	for _, sum := range sums {
-		if counts[sum] > counts[best] {
-			best = sum
+	for _, s := range sums {
+		if counts[s] > counts[best] {
+			best = s
 		}
 	}
-	for i, sum := range sums {
-		if sum == best {
-			kept = append(kept, b.numbers[i])
+	var kept []uint64
+	n := 0
+	for i, s := range sums {
+		if s == best {
+			kept, steps[n] = append(kept, b.numbers[i]), steps[i]
+			n++
 		}
 	}
-	return kept, nil
-}
-
-// job makes the job of the steps that are most alike.
-func (b *assembly) job(ctx context.Context, jobs int, tick float64) (*job, error) {
-	kept, err := b.majority(ctx, jobs)
-	if err != nil {
-		return nil, err
+	steps = steps[:n]
+	if best != sums[0] {
+		if j, wrong = b.learned(kept[0], tick); wrong == nil {
+			if err := b.each(ctx, jobs, kept, func(i int, ops []op) { steps[i] = j.step(j.whole(ops), tick) }); err != nil {
+				return nil, err
+			}
+		}
 	}
-	j := &job{lanes: 1, leftOut: len(b.numbers) - len(kept)}
-	if len(kept) == 0 {
-		return j, j.known()
+	if wrong != nil {
+		return nil, wrong
 	}
-	first := (&maker{assembly: b}).operations(kept[0]) // the workers of all steps are the same
-	if err := j.find(first); err != nil {
-		return nil, err
-	}
-	j.learn(j.whole(first), tick)
-	steps := make([]*recordedStep, len(kept))
-	if err := b.each(ctx, jobs, kept, func(i int, ops []op) { steps[i] = j.step(j.whole(ops), tick) }); err != nil {
-		return nil, err
-	}
+	j.leftOut = len(b.numbers) - len(kept)
 	for _, s := range steps {
 		j.add(s)
 	}

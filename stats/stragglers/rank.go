@@ -68,7 +68,7 @@ type part struct{ computations, calls [2]int32 }
 // A profiler reads what a profiler has recorded.
 type profiler struct {
 	src         trace.Source
-	meanings    []meaning // by region
+	meanings    []meaning // by region; the last is that of regions that are not defined
 	works       []trace.DeviceWork
 	correlation trace.AttributeID
 	pausing     [2]uint64 // strings: the names of the instants at which the recording pauses and goes on; 2^64-1: it does not
@@ -77,7 +77,7 @@ type profiler struct {
 
 func newProfiler(src trace.Source) *profiler {
 	d := src.Defs()
-	p := &profiler{src: src, meanings: make([]meaning, len(d.Regions)), works: d.DeviceWorks(),
+	p := &profiler{src: src, meanings: make([]meaning, len(d.Regions)+1), works: append(d.DeviceWorks(), trace.DeviceIdle),
 		correlation: d.AttributeByName(trace.AttributeCorrelation)}
 	for i, name := range [...]string{trace.InstantPause, trace.InstantResume} {
 		p.pausing[i] = uint64(slices.Index(d.Strings, name))
@@ -85,6 +85,7 @@ func newProfiler(src trace.Source) *profiler {
 	for i := range d.Regions {
 		p.meanings[i] = meaningOf(d.RegionName(trace.RegionID(i)), d.String(d.Regions[i].Description))
 	}
+	p.meanings[len(d.Regions)] = meaning{batch: none, stage: none}
 	return p
 }
 
@@ -185,11 +186,11 @@ type frame struct {
 	launch
 	work   trace.DeviceWork
 	linked bool
-	begins bool // the phase
-	op     bool // within an operator of the host
-	opens  bool // the outermost of them
-	named  *meaning
-	calls  int // where its calls begin in open; a kernel may have several messages
+	begins bool  // the phase
+	op     bool  // within an operator of the host
+	opens  bool  // the outermost of them
+	named  int32 // in meanings
+	calls  int32 // where its calls begin in open; a kernel may have several messages
 }
 
 // location reads a location.
@@ -212,18 +213,21 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 			}
 		}
 		for i, seq := range b.Flow.Seq {
-			communicated(seq)
+			if coll < len(b.Coll.Seq) || message < len(b.P2P.Seq) {
+				communicated(seq)
+			}
 			if waiting { // for what it has asked for, until another operator begins
 				r.waits[len(r.waits)-1].to = b.Flow.Time[i]
 			}
 			had := len(r.waits)
 			if b.Flow.Kind[i] == trace.KindLeave {
 				for n := stack.Leave(b.Flow.Region[i]); n > 0; n-- { // all but the last were never left
-					f := stack.Pop()
+					f := stack.Top()
 					if n == 1 {
-						r.left(&f, r.open[f.calls:], b.Flow.Time[i], device)
+						r.left(f, r.open[f.calls:], b.Flow.Time[i], device)
 					}
 					r.open = r.open[:f.calls]
+					stack.Drop()
 				}
 				waiting = len(r.waits) > had
 				continue
@@ -231,9 +235,14 @@ func (r *reading) location(ctx context.Context, l trace.LocationID, device bool)
 			for attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] < seq {
 				attr++
 			}
-			f := r.entered(b, i, attr, stack.Top(), device)
-			f.calls = len(r.open)
-			stack.Enter(b.Flow.Region[i], f)
+			outer := launch{batch: none}
+			op := false
+			if top := stack.Top(); top != nil {
+				outer.phase, outer.batch, op = top.phase, top.batch, top.op
+			}
+			f := stack.Push(b.Flow.Region[i])
+			f.launch, f.op, f.calls = outer, op, int32(len(r.open))
+			r.entered(f, b, i, attr, device)
 			waiting = false
 		}
 		communicated(math.MaxUint64)
@@ -287,28 +296,20 @@ func (r *reading) called(c call) {
 	r.open = append(r.open, int32(len(r.calls)-1))
 }
 
-// unknown is the meaning of regions that are not defined.
-var unknown = meaning{batch: none, stage: none}
-
-// entered returns the frame of an Enter in row i, whose attributes begin at a row.
-func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool) (f frame) {
-	f.start, f.batch = b.Flow.Time[i], none
-	if region := b.Flow.Region[i]; int(region) < len(r.meanings) {
-		f.named, f.work = &r.meanings[region], r.works[region]
-	} else {
-		f.named = &unknown
-	}
-	if outer != nil {
-		f.phase, f.batch, f.op = outer.phase, outer.batch, outer.op
-	}
-	if f.named.op && !f.op && !device {
+// entered completes the frame of an Enter in row i, whose attributes begin at a row. It has the phase of the frame around it.
+func (r *reading) entered(f *frame, b *trace.Batch, i, attr int, device bool) {
+	f.start = b.Flow.Time[i]
+	f.named = int32(min(int(b.Flow.Region[i]), len(r.meanings)-1))
+	f.work = r.works[f.named]
+	named := &r.meanings[f.named]
+	if named.op && !f.op && !device {
 		f.op, f.opens = true, true
 	}
 	// What is computed again during the backward pass is a part of it; gradients of weights may be named within it.
-	if p := f.named.phase; p != unnamed && p != f.phase && (f.phase <= forward || f.phase == backward && p == weights) {
-		f.phase, f.batch, f.begins = p, f.named.batch, true
-	} else if p == f.phase && f.named.batch != none {
-		f.batch, f.begins = f.named.batch, true
+	if p := named.phase; p != unnamed && p != f.phase && (f.phase <= forward || f.phase == backward && p == weights) {
+		f.phase, f.batch, f.begins = p, named.batch, true
+	} else if p == f.phase && named.batch != none {
+		f.batch, f.begins = named.batch, true
 	}
 	for ; attr < len(b.Attrs.Seq) && b.Attrs.Seq[attr] == b.Flow.Seq[i]; attr++ {
 		if b.Attrs.Attribute[attr] != r.correlation {
@@ -320,7 +321,6 @@ func (r *reading) entered(b *trace.Batch, i, attr int, outer *frame, device bool
 			f.launch, f.linked = *found, true
 		}
 	}
-	return f
 }
 
 // launched returns the launch of a correlation, of several the last that was read; nil if there is none.
@@ -334,24 +334,25 @@ func (r *reading) launched(id uint64) *launch {
 
 // left takes a region that is left, and its calls.
 func (r *reading) left(f *frame, calls []int32, end int64, device bool) {
-	if by := f.named.stepBy; by != noStep && !device {
-		r.steps[by] = append(r.steps[by], stretch{from: f.start, to: end, step: f.named.step})
+	named := &r.meanings[f.named]
+	if by := named.stepBy; by != noStep && !device {
+		r.steps[by] = append(r.steps[by], stretch{from: f.start, to: end, step: named.step})
 	}
 	if f.begins && !device {
 		r.named = append(r.named, stretch{from: f.start, to: end, launch: f.launch})
-		r.stage = min(r.stage, f.named.stage)
+		r.stage = min(r.stage, named.stage)
 	}
 	if f.opens {
 		r.ops = append(r.ops, stretch{from: f.start, to: end, launch: f.launch})
 	}
-	if f.named.waits && f.op && !device {
+	if named.waits && f.op && !device {
 		r.waits = append(r.waits, stretch{from: f.start, to: end})
 	}
 	if !f.linked {
 		f.time = f.start
 	}
 	switch {
-	case f.named.sent && len(calls) == 0:
+	case named.sent && len(calls) == 0:
 		r.aimless++
 	case len(calls) > 0:
 		if !device || !f.linked {

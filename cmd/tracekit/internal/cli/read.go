@@ -183,7 +183,7 @@ func (f *ReadFlags) Open(ctx context.Context, paths ...string) (*Input, error) {
 		return &Input{src, store, src.Defs().ShortenNames()}, nil
 	}
 	store.Close()
-	if slices.ContainsFunc(paths, hangs.Sniff) {
+	if errors.Is(err, trace.ErrNotATrace) && slices.ContainsFunc(paths, hangs.Sniff) {
 		return nil, unreadableError{fmt.Errorf("%s: a dump of PyTorch's flight recorder; use 'tracekit hang %[1]s'", paths[0])}
 	}
 	return nil, Unreadable(err)
