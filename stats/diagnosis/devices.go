@@ -119,7 +119,7 @@ func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.C
 	return []cause.Cause{c}
 }
 
-// DoubtRecords adds to the doubts of an analysis if records of a rank begin so late, and devices wait for it, that all figures are doubtful.
+// DoubtRecords adds to the doubts of an analysis if records of a rank begin late and devices wait for it, for much of the run.
 func DoubtRecords(a *analysis.Result) {
 	if a.DevicePath == nil || len(a.Devices) == 0 {
 		return
