@@ -216,10 +216,34 @@ func hint(path string, info os.FileInfo, traces []string) string {
 		return otherTool(path, head)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return "it is a ZIP archive: unpack it, and open " + cmp.Or(list(packed(path)), "the trace in it")
+	case compressed(path, head) != "":
+		return compressed(path, head)
 	case isTar(head):
 		return "it is a tar archive: unpack it, and open the trace in it"
 	}
 	return "its format is unknown; 'tracekit info --help' lists the known formats"
+}
+
+// compressed says what is in a file that gzip has compressed, if it is a trace of a format whose files are read as they are; "" if not.
+func compressed(path string, head []byte) string {
+	z, err := gzip.NewReader(bytes.NewReader(head))
+	if err != nil {
+		return ""
+	}
+	inside, _ := io.ReadAll(io.LimitReader(z, headSize)) // the head ends in the middle
+	what := ""
+	for _, f := range formats {
+		if what == "" && len(inside) > 0 && f.sniff != nil && !f.gzipped && f.sniff(path, inside) {
+			what = f.phrase
+		}
+	}
+	if sqlite.Is(inside) {
+		what = "an SQLite database"
+	}
+	if what == "" {
+		return ""
+	}
+	return "it is " + what + " that gzip has compressed: decompress it, and open that file"
 }
 
 // otherTool says what a file of another tool is that people take for a trace, and what to open in

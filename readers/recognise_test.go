@@ -2,6 +2,7 @@ package readers
 
 import (
 	"archive/zip"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -58,6 +59,8 @@ func TestBelongs(t *testing.T) {
 	put("other tables/metrics.csv", "loss,time\n0.1,2\n")
 	put("mixed/0.csv", "rank,start,duration,name\n0,5,2,a\n")
 	put("mixed/a0.json", events)
+	put("7.json.gz", gzipped(t, rocprof))
+	put("run.db.gz", gzipped(t, "SQLite format 3\x00"+strings.Repeat("\x00", 100)))
 	put("vm.xplane.pb", "\x0a\xe7\x8b\x01\x12\x0e/host:metadata")
 	put("app.pftrace", "\x0a\x02\x50\x01")
 	for name, format := range map[string]string{"one": "paraver", "one/run.pcf": "paraver", "one/run.row": "paraver",
@@ -86,7 +89,8 @@ func TestBelongs(t *testing.T) {
 		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
 		"both": "1 of rocprofv3 JSON", "mixed": "1 of spans", "other tables": "--columns", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file",
 		"none":  "no trace of a known format",
-		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it"} {
+		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it", "7.json.gz": "it is a JSON file of rocprofv3 that gzip has compressed",
+		"run.db.gz": "it is an SQLite database that gzip"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
@@ -141,4 +145,17 @@ func TestBlocks(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// gzipped returns a text as gzip compresses it.
+func gzipped(t *testing.T, text string) string {
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -32,6 +32,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	}
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
+	diagnosis.DoubtRecords(a)
 	if a.Selection == nil {
 		if a.Training, a.Pipeline, err = ofTraining(ctx, t, opts.Jobs); err != nil {
 			return nil, err

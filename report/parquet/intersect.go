@@ -17,8 +17,8 @@ type outermost struct {
 	region     uint32 // of names
 }
 
-// Intersections has a row for each two outermost visits, on two locations of one rank, that overlap, by their beginning. It decodes the
-// trace.
+// Intersections has a row for each two outermost visits, on two locations of one rank, that overlap. Rows come in the order in which the
+// overlaps begin. It decodes the trace.
 func (m *Maker) Intersections(ctx context.Context) arrowdir.Table {
 	regions := newNameList()
 	of := make([]uint32, len(m.t.Defs.Regions))

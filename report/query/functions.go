@@ -9,8 +9,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// functions adds to a driver what SQLite lacks of statistics: median(x), percentile(x, p) with p from 0 to 100, between two values as far
-// as p lies between them, and stddev(x), that of a sample. They leave out NULL, and are NULL without values.
+// functions adds statistics to a driver: median(x), percentile(x, p) with p from 0 to 100, interpolated, and stddev(x), that of a sample.
+// They leave out NULL, and are NULL without values.
 func functions(d *sqlite.Driver) error {
 	var errs []error
 	for name, f := range map[string]struct {

@@ -86,6 +86,16 @@ func TestEmptyTables(t *testing.T) {
 			t.Errorf("%s: %q, want %q", x.statement, got, x.want)
 		}
 	}
+	tr, a := statstest.Analyzed(t, statstest.Generated(t, samples.Options{Program: "ring", Ranks: 3, Iterations: 2, Threads: 1, Seed: 1}),
+		merge.Options{}, analysis.Options{})
+	a.Delays = nil // as of a trace that much was cut from
+	cut := opened(t, SourceOf(t.Context(), tr, a))
+	if got := notes(cut, "select * from delays"); got != "delays is empty: to find where waits originate needs the whole trace." {
+		t.Error(got)
+	}
+	if got := answers(t, cut, "select count(*) > 0, count(delays_ns) from late_ranks"); !slices.Equal(got, []string{"1|0"}) {
+		t.Errorf("ranks that others wait for, and those of which it is known what originates there: %v", got)
+	}
 	if _, err := two.Answer(t.Context(), "select * from messages"); err != nil || len(two.Notes()) != 1 {
 		t.Errorf("a whole table: %v, %v", two.Notes(), err)
 	}

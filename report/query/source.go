@@ -65,6 +65,9 @@ func whyEmpty(t *trace.Trace, a *analysis.Result) map[string]string {
 		reason += " Table threads shows waits of threads."
 	}
 	none(!waits, reason, "waits", "wait_states", "late_ranks", "late_places")
+	if waits && a.Delays == nil {
+		reason = "to find where waits originate needs the whole trace."
+	}
 	none(len(a.Delays) == 0, reason, "delays", "delays_by_rank")
 	return why
 }

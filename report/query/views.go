@@ -18,7 +18,7 @@ FROM waits GROUP BY wait_state ORDER BY time_ns DESC`,
 			`SELECT wait_state, time_ns FROM wait_states`},
 		{"late_ranks", "Ranks that others wait for after startup: as origin (delays_ns, see delays), and directly (waits_caused_ns).",
 			[]string{"waits", "delays_by_rank"},
-			`SELECT rank, ifnull(delays_ns, 0) AS delays_ns, ifnull(waits, 0) AS waits, ifnull(waits_caused_ns, 0) AS waits_caused_ns,
+			`SELECT rank, CASE WHEN EXISTS (SELECT 1 FROM delays_by_rank) THEN ifnull(delays_ns, 0) END AS delays_ns, ifnull(waits, 0) AS waits, ifnull(waits_caused_ns, 0) AS waits_caused_ns,
   ifnull(ranks_waiting, 0) AS ranks_waiting
 FROM (SELECT rank, sum(time_ns - startup_ns) AS delays_ns FROM delays_by_rank WHERE time_ns > startup_ns GROUP BY rank)
 FULL JOIN (SELECT caused_by_rank AS rank, count(*) AS waits, sum(time_ns) AS waits_caused_ns, count(DISTINCT rank) AS ranks_waiting

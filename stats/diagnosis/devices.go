@@ -17,7 +17,7 @@ import (
 )
 
 // OfDevices returns why a run on accelerators is not shorter, the cause with the most gain first;
-// none if nothing is worth fixing. It adds to the doubts of the analysis if records of a rank begin late. Gains are bounds: mending a
+// none if nothing is worth fixing. Gains are bounds: mending a
 // cause cannot save more than it has of the critical path through hosts and devices (DEFINITIONS 2.12).
 func OfDevices(a *analysis.Result) []cause.Cause {
 	f := newDeviceFinder(a)
@@ -119,24 +119,44 @@ func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.C
 	return []cause.Cause{c}
 }
 
-// late judges that the path begins with the first record of a host, later than the first of all. If that is much of the run, all other
-// figures are doubtful, and it is a doubt instead of a cause.
+// DoubtRecords adds to the doubts of an analysis if records of a rank begin late and devices wait for it, for much of the run.
+func DoubtRecords(a *analysis.Result) {
+	if a.DevicePath == nil || len(a.Devices) == 0 {
+		return
+	}
+	f := newDeviceFinder(a)
+	row, share := f.lateRecords()
+	if row == nil || share < doubtful {
+		return
+	}
+	sign := doubt.Sign{Kind: doubt.LateRecords, LateNs: row.TimeNs, Share: &share}
+	if rank := uint32(row.MaxRank); rank != trace.None {
+		sign.Rank = &rank
+	}
+	a.Doubts = append(a.Doubts, sign)
+}
+
+// lateRecords returns the part of the path, and its share of the run, that begins with the first record of a host, later than the first of
+// all; nil if there is none.
+func (f *deviceFinder) lateRecords() (row *accelerator.PathRow, share float64) {
+	if row = f.onPath("unknown"); row == nil || f.a.Trace.Processes < 2 || f.run == 0 {
+		return nil, 0
+	}
+	return row, float64(row.TimeNs) / float64(f.run)
+}
+
+// late judges that records begin late. If that is much of the run, it is a doubt instead of a cause.
 func (f *deviceFinder) late() []cause.Cause {
-	row := f.onPath("unknown")
-	if row == nil || f.a.Trace.Processes < 2 {
+	row, share := f.lateRecords()
+	if row == nil || share >= doubtful {
 		return nil
 	}
 	c := cause.Cause{Kind: cause.Startup, SourceLine: field.SourceLine{Region: field.NotRecorded},
 		Evidence: map[string]float64{"critical_path_ns": float64(row.TimeNs)}}
 	c.Headline = "The records of the files start at different times"
-	var rank *uint32
 	if row.MaxRank != trace.None {
 		c.Ranks = []uint32{uint32(row.MaxRank)}
-		c.Headline, rank = fmt.Sprintf("The records of %s start late", words.Ranks(c.Ranks)), &c.Ranks[0]
-	}
-	if share := float64(row.TimeNs) / float64(f.run); share >= doubtful {
-		f.a.Doubts = append(f.a.Doubts, doubt.Sign{Kind: doubt.LateRecords, Rank: rank, LateNs: row.TimeNs, Share: &share})
-		return nil
+		c.Headline = fmt.Sprintf("The records of %s start late", words.Ranks(c.Ranks))
 	}
 	c.Text = fmt.Sprintf("They start %s after the first, and others wait for them. The time until then is not recorded.",
 		words.Time(row.TimeNs))

@@ -2,6 +2,7 @@ package diagnosis_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/merge"
+	"tracekit/stats"
 	"tracekit/stats/analysis"
 	"tracekit/stats/devices"
 	"tracekit/stats/diagnosis"
@@ -150,7 +152,13 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			a := ofDevices(t, c.trace)
+			diagnosis.DoubtRecords(a)
 			causes := diagnosis.OfDevices(a)
+			without, err := stats.Analyze(t.Context(), statstest.Merged(t, tracetest.MustParse(t, c.trace), merge.Options{Clock: merge.ClockNone}),
+				analysis.Options{}, false)
+			if err != nil || !reflect.DeepEqual(without.Doubts, a.Doubts) {
+				t.Errorf("an analysis without causes has the doubts %v, %v, want %v", without.Doubts, err, a.Doubts)
+			}
 			for _, d := range a.Doubts {
 				got = append(got, fmt.Sprintf("doubt %s of rank %d by %d", d.Kind, *d.Rank, d.LateNs))
 			}
