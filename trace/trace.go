@@ -53,6 +53,17 @@ func (t *Trace) Missing() []bool {
 	return missing
 }
 
+// Sized reports whether any record tells what a member of a collective sends or receives. Some recorders tell no sizes (PyTorch's profiler
+// without record_shapes, of gloo): then 0 bytes do not say that nothing is transferred.
+func (t *Trace) Sized() bool {
+	for _, rows := range t.Members.Rows {
+		if slices.ContainsFunc(rows, func(m Member) bool { return m.Sent|m.Received != 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Communicates reports whether any location sends, receives or takes part in a collective.
 func (t *Trace) Communicates() bool {
 	for l := range t.Calls {

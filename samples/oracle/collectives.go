@@ -22,8 +22,12 @@ type Member struct {
 	blocking       bool
 	comm           trace.CommID
 	op             trace.CollectiveOp
-	ordinal        int // on the communicator
+	ordinal        int  // on the communicator
+	unsized        bool // no size is recorded of any collective
 }
+
+func (m *Member) sends() bool    { return m.Sent > 0 || m.unsized }
+func (m *Member) receives() bool { return m.Received > 0 || m.unsized }
 
 // findCollectives lists all parts, and makes instances of those with equal ordinals.
 func (a *analysis) findCollectives() {

@@ -4,6 +4,15 @@ import "tracekit/trace"
 
 // collectiveWaits finds the wait states of all blocking instances with several members.
 func (a *analysis) collectiveWaits() {
+	sized := false
+	for _, c := range a.Collectives {
+		sized = sized || len(active(c.Members)) > 0
+	}
+	for _, c := range a.Collectives {
+		for _, m := range c.Members {
+			m.unsized = !sized
+		}
+	}
 	for _, c := range a.Collectives {
 		if c.Size < 2 || !c.Members[0].blocking {
 			continue
@@ -31,7 +40,7 @@ func (a *analysis) collectiveWaits() {
 func active(all []*Member) []*Member {
 	var out []*Member
 	for _, m := range all {
-		if m.Sent > 0 || m.Received > 0 {
+		if m.sends() || m.receives() {
 			out = append(out, m)
 		}
 	}
@@ -87,14 +96,14 @@ func (a *analysis) allToAll(members []*Member) {
 	}
 	var senders []*Member
 	for _, m := range members {
-		if m.Sent > 0 {
+		if m.sends() {
 			senders = append(senders, m)
 		}
 	}
 	last = latest(senders)
 	var overlap []*Member
 	for _, m := range members {
-		if last != nil && (m == last || m.Received > 0 && m.Begin < last.Begin) {
+		if last != nil && (m == last || m.receives() && m.Begin < last.Begin) {
 			overlap = append(overlap, m)
 		}
 	}
@@ -124,7 +133,7 @@ func (a *analysis) earlyReduce(c *Collective, inter bool) {
 		}
 		var senders []*Member
 		for _, m := range active(c.Members) {
-			if m != r && m.Sent > 0 && m.Root != trace.RootThisGroup {
+			if m != r && m.sends() && m.Root != trace.RootThisGroup {
 				senders = append(senders, m)
 			}
 		}

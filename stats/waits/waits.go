@@ -66,6 +66,7 @@ type Finder struct {
 	Jobs     int
 	top      int
 	order    []uint32 // of locations: trace.Trace.Order
+	unsized  bool     // no size of a collective is recorded: see trace.Trace.Sized
 	Calls    ByCall
 	Sync     *SyncTables              // nil: not asked for
 	Sizes    []*spill.Table[CallSize] // by location and call; nil: not asked for
@@ -102,7 +103,7 @@ type waitSum struct {
 // NewFinder returns what finds the waits of a trace and sums up those of the scope, with so many goroutines (below 1: one
 // per processor). It keeps the longest ones, top of each kind.
 func NewFinder(t *trace.Trace, s *scope.Scope, jobs, top int) *Finder {
-	w := &Finder{T: t, Scope: s, Jobs: jobs, top: top, order: t.Order()}
+	w := &Finder{T: t, Scope: s, Jobs: jobs, top: top, order: t.Order(), unsized: !t.Sized()}
 	w.WaitSums = *w.NewSums()
 	for _, calls := range t.Calls {
 		w.Calls = append(w.Calls, NewTable(t.Store, calls.Len()))

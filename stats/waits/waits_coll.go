@@ -18,11 +18,14 @@ type member struct {
 	rank         uint32 // in the communicator
 	enter, leave int64  // begin and end of the part; of a non-blocking operation, of the call that starts it
 	sent, recvd  uint64
+	unsized      bool   // no size is recorded of any collective
 	second       bool   // in the second group of an intercommunicator
 	row          uint32 // in trace.Trace.Members
 }
 
-func (m *member) transfers() bool { return m.sent|m.recvd != 0 }
+func (m *member) sends() bool     { return m.sent > 0 || m.unsized }
+func (m *member) receives() bool  { return m.recvd > 0 || m.unsized }
+func (m *member) transfers() bool { return m.sends() || m.receives() }
 
 // latest returns the index of the member that enters last among those that count, of
 // several that of the first rank of the world; -1 if none counts.
@@ -173,7 +176,7 @@ func (x *instances) membersOf(c *trace.Collective, in []member) []member {
 			part.bytes = m.Received
 		}
 		in = append(in, member{location: m.Location, order: x.order[m.Location], call: m.Call, done: m.Done, rank: m.Rank,
-			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, second: m.Rank >= first, row: k})
+			enter: m.Begin, leave: leave, sent: m.Sent, recvd: m.Received, unsized: x.unsized, second: m.Rank >= first, row: k})
 	}
 	return in
 }
@@ -264,13 +267,13 @@ func exchangeRules(in []member, out []collWait) {
 		return
 	}
 	if slices.ContainsFunc(in, func(m member) bool { return m.transfers() && m.leave <= in[last].enter }) {
-		last = latest(in, func(m *member) bool { return m.sent > 0 })
+		last = latest(in, (*member).sends)
 		if last < 0 {
 			return
 		}
 		sender := &in[last]
 		counts = func(m *member) bool {
-			return m.location == sender.location || m.recvd > 0 && m.enter < sender.enter
+			return m.location == sender.location || m.receives() && m.enter < sender.enter
 		}
 	}
 	waitForLast(in, out, counts, last)
@@ -314,7 +317,7 @@ func earlyReduce(r int, in []member, out []collWait, apart func(a, b *member) bo
 	if r < 0 || !in[r].transfers() {
 		return
 	}
-	last := latest(in, func(m *member) bool { return apart(&in[r], m) && m.sent > 0 })
+	last := latest(in, func(m *member) bool { return apart(&in[r], m) && m.sends() })
 	if last >= 0 {
 		out[r].wait, out[r].cause = max(0, min(in[last].enter, in[r].leave)-in[r].enter), last
 	}

@@ -27,8 +27,9 @@ func (m *Model) findRoles(ctx context.Context) (*observations, error) {
 		}
 	}
 	const chunk = 512
+	unsized := !m.t.Sized()
 	all, err := engine.Fold(ctx, m.jobs, (n+chunk-1)/chunk, func() *rules {
-		return &rules{Model: m, seen: newObservations(math.MaxInt64, false)}
+		return &rules{Model: m, seen: newObservations(math.MaxInt64, false), unsized: unsized}
 	}, func(r *rules, k int) error {
 		for i := k * chunk; i < min((k+1)*chunk, n); i++ {
 			r.instance(i)
@@ -47,8 +48,9 @@ var startups = [...]trace.CallClass{trace.ClassInit, trace.ClassFinalize}
 // rules finds the roles of one instance after the other.
 type rules struct {
 	*Model
-	in   []member
-	seen *observations
+	in      []member
+	seen    *observations
+	unsized bool // no size of a collective is recorded: see trace.Trace.Sized
 }
 
 // A member is one rank's part in an instance.
@@ -57,9 +59,12 @@ type member struct {
 	row    int
 	leave  int64
 	second bool // in the second group of an intercommunicator
+	moves  bool // something, whatever its sizes say
 }
 
-func (m *member) transfers() bool { return m.Sent|m.Received != 0 }
+func (m *member) sends() bool     { return m.Sent > 0 || m.moves }
+func (m *member) receives() bool  { return m.Received > 0 || m.moves }
+func (m *member) transfers() bool { return m.sends() || m.receives() }
 
 func (r *rules) instance(i int) {
 	c := r.t.Collectives.Ptr(i)
@@ -94,7 +99,7 @@ func (r *rules) read(c *trace.Collective) {
 	r.in = r.in[:0]
 	for k := int(c.First); k < int(c.First+c.Count); k++ {
 		if m := r.t.Members.Ptr(k); m.Call != trace.None {
-			r.in = append(r.in, member{Member: m, row: k, leave: m.End, second: inter && m.Rank >= first})
+			r.in = append(r.in, member{Member: m, row: k, leave: m.End, second: inter && m.Rank >= first, moves: r.unsized})
 		}
 	}
 }
@@ -138,12 +143,12 @@ func (r *rules) exchange() {
 		}
 		return
 	}
-	if last = r.latest(func(m member) bool { return m.Sent > 0 }); last < 0 {
+	if last = r.latest(func(m member) bool { return m.sends() }); last < 0 {
 		return
 	}
 	r.give(r.in[last], arrives)
 	for _, m := range r.in {
-		if m.Received > 0 && m.Begin < r.in[last].Begin {
+		if m.receives() && m.Begin < r.in[last].Begin {
 			r.give(m, awaits)
 		}
 	}
@@ -185,7 +190,7 @@ func (r *rules) rooted(c *trace.Collective) {
 		switch {
 		case fromRoot && m.transfers():
 			r.give(m, awaits)
-		case !fromRoot && m.Sent > 0:
+		case !fromRoot && m.sends():
 			r.give(m, arrives)
 		}
 	}
