@@ -115,11 +115,12 @@ func (b *browser) eval(expression string) (s string) {
 	return s
 }
 
-// until waits until an expression is as wanted. What it looks into need not be there yet: then it is the error.
+// until waits until an expression is as wanted, as long as a busy machine may take. What it looks into need not be there yet: then it is
+// the error.
 func (b *browser) until(expression, want string) {
 	b.t.Helper()
 	got := ""
-	for range 100 {
+	for range 1000 {
 		if got = b.eval("(() => { try { return " + expression + " } catch (e) { return e } })()"); got == want {
 			return
 		}
