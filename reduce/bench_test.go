@@ -1,9 +1,6 @@
-//go:build unix
-
 package reduce
 
 import (
-	"syscall"
 	"testing"
 
 	"tracekit/samples"
@@ -12,16 +9,6 @@ import (
 	"tracekit/trace"
 	"tracekit/trace/tracetest"
 )
-
-// cpu returns the seconds that the process has worked.
-func cpu(b *testing.B) float64 {
-	b.Helper()
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
-}
 
 // BenchmarkRules measures events and MPI calls through rules, what must stay with them, and
 // the trace that they leave, per second of one core's work, however busy the machine is.
@@ -59,7 +46,7 @@ def trace_event(id):
 			for _, n := range callsOf(b, m) {
 				calls += n
 			}
-			before := cpu(b)
+			before := tracetest.ProcessorTime(b).Seconds()
 			for b.Loop() {
 				r := applied(b, tr, rules, Options{Jobs: 1})
 				src := r.Source(m)
@@ -69,7 +56,7 @@ def trace_event(id):
 				}
 				r.Cuts.Release()
 			}
-			seconds := (cpu(b) - before) / float64(b.N)
+			seconds := (tracetest.ProcessorTime(b).Seconds() - before) / float64(b.N)
 			b.ReportMetric(float64(tr.Coverage.EventsRead)/seconds/1e6, "Mevents/cpu-s")
 			b.ReportMetric(float64(calls)/seconds/1e6, "Mcalls/cpu-s")
 		})

@@ -7,9 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
 	"tracekit/engine"
 	"tracekit/formulae"
@@ -33,22 +31,13 @@ func inMemory(b *testing.B, path string) (*trace.MemorySource, int) {
 	return m, n
 }
 
-// processorTime returns what this process has used of processors.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // perCore runs f again and again and reports how many of n events one core does in a second.
 func perCore(b *testing.B, n int, f func()) {
-	begin := processorTime(b)
+	begin := tracetest.ProcessorTime(b)
 	for b.Loop() {
 		f()
 	}
-	b.ReportMetric(float64(n)*float64(b.N)/(processorTime(b)-begin).Seconds(), "events/core-s")
+	b.ReportMetric(float64(n)*float64(b.N)/(tracetest.ProcessorTime(b)-begin).Seconds(), "events/core-s")
 }
 
 func BenchmarkCompress(b *testing.B) {
@@ -142,9 +131,9 @@ func BenchmarkRecording(b *testing.B) {
 
 // perEvent runs f again and again and reports the processor time for each of n events.
 func perEvent(b *testing.B, n int, f func()) {
-	begin := processorTime(b)
+	begin := tracetest.ProcessorTime(b)
 	for b.Loop() {
 		f()
 	}
-	b.ReportMetric(float64((processorTime(b)-begin).Nanoseconds())/float64(n)/float64(b.N), "ns/event")
+	b.ReportMetric(float64((tracetest.ProcessorTime(b)-begin).Nanoseconds())/float64(n)/float64(b.N), "ns/event")
 }

@@ -55,11 +55,11 @@ func BenchmarkRanks(b *testing.B) {
 		for _, ranks := range []int{1 << 8, 1 << 10, 1 << 12, 1 << 14} {
 			b.Run(fmt.Sprintf("mode=%s/ranks=%d", name, ranks), func(b *testing.B) {
 				src, held := generate(b, haloOf(ranks)), int64(0)
-				begin := processorTime(b)
+				begin := tracetest.ProcessorTime(b)
 				for b.Loop() {
 					held = compressRanks(b, src, tkf.Mode(mode))
 				}
-				b.ReportMetric(float64((processorTime(b)-begin).Nanoseconds())/float64(ranks)/float64(b.N), "ns/rank")
+				b.ReportMetric(float64((tracetest.ProcessorTime(b)-begin).Nanoseconds())/float64(ranks)/float64(b.N), "ns/rank")
 				b.ReportMetric(float64(held)/float64(ranks), "held-B/rank")
 			})
 		}

@@ -1,5 +1,3 @@
-//go:build unix
-
 package jsontrace
 
 import (
@@ -10,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"tracekit/trace"
@@ -50,14 +47,12 @@ func BenchmarkRead(b *testing.B) {
 // was given, which is the one to compare where other programs run.
 func measure(b *testing.B, bytes int64, work func()) {
 	b.SetBytes(bytes)
-	var before, after syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+	before := tracetest.ProcessorTime(b)
 	for b.Loop() {
 		work()
 	}
-	syscall.Getrusage(syscall.RUSAGE_SELF, &after)
-	used := after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano()
-	b.ReportMetric(float64(b.N)*float64(bytes)/1e6/(float64(used)/1e9), "MB/cpu-s")
+	used := tracetest.ProcessorTime(b) - before
+	b.ReportMetric(float64(b.N)*float64(bytes)/1e6/used.Seconds(), "MB/cpu-s")
 }
 
 func readAll(tb testing.TB, path string) int {

@@ -1,5 +1,3 @@
-//go:build unix
-
 package otf2
 
 import (
@@ -9,11 +7,10 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // BenchmarkRead decodes all events of an archive to column tables, by one goroutine and by
@@ -36,12 +33,12 @@ func BenchmarkRead(b *testing.B) {
 				}
 				defer s.Close()
 				b.ReportAllocs()
-				events, start := 0, cpuTime()
+				events, start := 0, tracetest.ProcessorTime(b)
 				for b.Loop() {
 					events += readAll(b, s, jobs)
 				}
 				b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
-				b.ReportMetric(float64(events)/(cpuTime()-start).Seconds(), "events/cpu-s")
+				b.ReportMetric(float64(events)/(tracetest.ProcessorTime(b)-start).Seconds(), "events/cpu-s")
 			})
 		}
 	}
@@ -74,16 +71,6 @@ func readAll(b *testing.B, s *Source, jobs int) int {
 	return int(events.Load())
 }
 
-// cpuTime returns the processor time of the program so far: unlike the elapsed time, it
-// does not depend on what else the machine does.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // BenchmarkWrite reads and writes a real archive.
 func BenchmarkWrite(b *testing.B) {
 	paths := realArchives(b)
@@ -91,7 +78,7 @@ func BenchmarkWrite(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir, events, i, start := b.TempDir(), 0, 0, cpuTime()
+	dir, events, i, start := b.TempDir(), 0, 0, tracetest.ProcessorTime(b)
 	for b.Loop() {
 		w, err := Create(filepath.Join(dir, fmt.Sprint(i)), s.Info(), s.Defs(), Options{})
 		if err != nil {
@@ -114,5 +101,5 @@ func BenchmarkWrite(b *testing.B) {
 		i++
 	}
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
-	b.ReportMetric(float64(events)/(cpuTime()-start).Seconds(), "events/cpu-s")
+	b.ReportMetric(float64(events)/(tracetest.ProcessorTime(b)-start).Seconds(), "events/cpu-s")
 }

@@ -1,10 +1,7 @@
-//go:build unix
-
 package pattern_test
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
 
 	"tracekit/merge"
@@ -12,6 +9,7 @@ import (
 	"tracekit/samples"
 	"tracekit/stats/statstest"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // BenchmarkFind and BenchmarkRegenerate count the events of the full trace on one core, without
@@ -19,23 +17,13 @@ import (
 func BenchmarkFind(b *testing.B)       { bench(b, false) }
 func BenchmarkRegenerate(b *testing.B) { bench(b, true) }
 
-// cpu returns the seconds that the process has worked.
-func cpu(b *testing.B) float64 {
-	b.Helper()
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
-}
-
 func bench(b *testing.B, regenerate bool) {
 	for _, iterations := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("iterations=%d", iterations), func(b *testing.B) {
 			src := statstest.Generated(b, samples.Options{Program: "halo", Ranks: 8, Iterations: iterations, Seed: 3})
 			m := statstest.Merged(b, src, merge.Options{})
 			r, reduced := cut(b, m, pattern.Options{})
-			before := cpu(b)
+			before := tracetest.ProcessorTime(b).Seconds()
 			for b.Loop() {
 				if !regenerate {
 					if _, err := pattern.Find(b.Context(), m, pattern.Options{Jobs: 1}); err != nil {
@@ -49,7 +37,7 @@ func bench(b *testing.B, regenerate bool) {
 					}
 				}
 			}
-			b.ReportMetric(float64(events(m))*float64(b.N)/(cpu(b)-before)/1e6, "Mevents/cpu-s")
+			b.ReportMetric(float64(events(m))*float64(b.N)/(tracetest.ProcessorTime(b).Seconds()-before)/1e6, "Mevents/cpu-s")
 		})
 	}
 }
