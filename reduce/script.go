@@ -18,6 +18,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"tracekit/document/words"
 	"tracekit/engine"
 	"tracekit/stats/measurement"
 	"tracekit/trace"
@@ -133,30 +134,10 @@ func uncalled(f *syntax.File) error {
 	return nil
 }
 
-// nearest returns the name, of at least one, that needs the fewest characters inserted, deleted or replaced to become another one: the
-// distance of V. I. Levenshtein, Soviet Physics Doklady 10, 1966. Of equal ones it is the first.
+// nearest returns the name, of at least one, that is nearest to another one. Of equal ones it is the first.
 func nearest(to string, names []string) string {
 	to = to[:min(len(to), mostName)]
-	distance := func(name string) int {
-		name = name[:min(len(name), mostName)]
-		row := make([]int, len(name)+1) // from what was read of to, to each beginning of name
-		for j := range row {
-			row[j] = j
-		}
-		for i := range len(to) {
-			before := row[0] // of the row before, in the column before
-			row[0]++
-			for j := range len(name) {
-				change := before
-				if to[i] != name[j] {
-					change++
-				}
-				before = row[j+1]
-				row[j+1] = min(change, row[j]+1, before+1)
-			}
-		}
-		return row[len(name)]
-	}
+	distance := func(name string) int { return words.Distance(to, name[:min(len(name), mostName)]) }
 	return slices.MinFunc(names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
 }
 

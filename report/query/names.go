@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tracekit/document/words"
 )
 
 // Names returns the names of tables, views and their columns, for completion.
@@ -40,7 +42,7 @@ func (d *Database) columns(ctx context.Context, of string) (names []string, err 
 
 var (
 	unknownName = regexp.MustCompile(`^no such (table|column): (.+)$`)
-	words       = regexp.MustCompile(`\w+`)
+	identifiers = regexp.MustCompile(`\w+`)
 )
 
 // meant adds the nearest name to an error about one that SQLite does not know.
@@ -59,7 +61,7 @@ func (d *Database) meant(ctx context.Context, statement string, err error) error
 	slices.Sort(known)
 	if parts[1] == "column" {
 		var columns []string
-		for _, of := range words.FindAllString(strings.ToLower(statement), -1) {
+		for _, of := range identifiers.FindAllString(strings.ToLower(statement), -1) {
 			if slices.Contains(known, of) {
 				more, err := d.columns(ctx, of)
 				if err != nil {
@@ -86,7 +88,7 @@ func nearest(name string, known []string) (best string) {
 	name = strings.ToLower(name)
 	least := len(name)/3 + 1
 	for _, k := range known {
-		if n := changes(name, k); n < least {
+		if n := words.Distance(name, k); n < least {
 			best, least = k, n
 		}
 	}
@@ -96,27 +98,6 @@ func nearest(name string, known []string) (best string) {
 		}
 	}
 	return best
-}
-
-// changes returns how many letters have to be added, left out or replaced to make one text of another.
-func changes(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // quoted are the texts, names and comments of a statement in which semicolons end nothing.

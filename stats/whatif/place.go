@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/stats/profile"
 	"tracekit/trace"
 )
@@ -128,7 +129,7 @@ func nearest(text string, known []string) string {
 	}
 	var all []candidate
 	for _, k := range known {
-		far := distance(text, strings.ToLower(k))
+		far := words.Distance(text, strings.ToLower(k))
 		if strings.Contains(strings.ToLower(k), text) {
 			far = 0
 		}
@@ -140,26 +141,6 @@ func nearest(text string, known []string) string {
 		names = append(names, c.name)
 	}
 	return "nearest are " + strings.Join(names, ", ")
-}
-
-// distance is the number of bytes to insert, leave out or change that make one text of another.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner, row[j+1] = row[j+1], min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // FindPlace finds a place of a trace as Model.Place does.
