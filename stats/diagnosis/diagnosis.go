@@ -83,7 +83,7 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 	recorded(causes)
 	a.Unclassified = f.unclassified(explained)
 	if !slices.ContainsFunc(causes, isFault) {
-		lever, err := f.lever(ctx, m, jobs)
+		lever, err := f.lever()
 		if err != nil {
 			return nil, err
 		}
@@ -93,13 +93,14 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 }
 
 // replay judges candidates, and beside them the network if that is asked for: replays, of which none needs another. If none of them is
-// likely to be a cause, it also follows the longest path, which lever needs then.
+// likely to be a cause, it also tries the levers, which the run is told then.
 func (f *finder) replay(ctx context.Context, m *whatif.Model, candidates []candidate, network bool, jobs int) ([]*cause.Cause, error) {
-	likely := slices.ContainsFunc(candidates, func(c candidate) bool { return c.bound >= f.least() && c.cause.Kind != cause.Startup })
+	likely := slices.ContainsFunc(candidates, func(c candidate) bool { return c.cause.Kind != cause.Startup })
 	judged := make([]*cause.Cause, len(candidates))
 	tasks := []func(context.Context) error{}
-	if f.longest = sync.OnceValue(m.Bound); f.inefficient() && !likely {
-		tasks = append(tasks, func(context.Context) error { f.longest(); return nil })
+	f.halves = sync.OnceValues(func() ([]int64, error) { return f.halved(ctx, m, f.levers(), jobs) })
+	if f.inefficient() && !likely {
+		tasks = append(tasks, func(context.Context) error { _, err := f.halves(); return err })
 	}
 	if network {
 		tasks = append(tasks, func(ctx context.Context) error { return f.idealNetwork(ctx, m) })
@@ -212,7 +213,6 @@ type candidate struct {
 	cause   cause.Cause
 	bound   int64           // what it gains at most, ns: see candidate
 	needed  bool            // the replay must be able to judge it
-	always  bool            // it is tried whatever that is: no place causes more waits
 	least   int64           // what it must gain, ns
 	gain    int64           // if it is known without changes
 	changes []whatif.Change // that mend it; empty: none that the replay could judge
@@ -239,8 +239,8 @@ type finder struct {
 	serial   whatif.Place            // where masters work, fork and join outside parallel regions; nil: there are none
 
 	incomplete incomplete
-	network    *int64               // ns that the run would be shorter on an ideal network; nil: not known
-	longest    func() *whatif.Bound // follows the longest path, once
+	network    *int64                  // ns that the run would be shorter on an ideal network; nil: not known
+	halves     func() ([]int64, error) // what levers gain that take half of their time, found once
 }
 
 func newFinder(t *trace.Trace, a *analysis.Result, to int64) *finder {
@@ -319,12 +319,7 @@ func (f *finder) candidates() []candidate {
 		out = append(out, f.wrongOrder()...)
 	}
 	out = append(out, f.teams()...)
-	if len(f.a.Delays) > 0 {
-		for i := range out {
-			out[i].always = placeOf(f.a.Delays[0]) == (field.Site{SourceLine: out[i].cause.SourceLine, Operation: out[i].cause.Operation})
-		}
-	}
-	out = slices.DeleteFunc(out, func(c candidate) bool { return !c.always && c.bound < max(f.least(), c.least) })
+	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(f.least(), c.least) })
 	slices.SortStableFunc(out, byBound)
 	return out[:min(tried, len(out))]
 }
@@ -333,10 +328,10 @@ func (f *finder) candidates() []candidate {
 func (f *finder) least() int64 { return int64(leastGain * float64(f.run)) }
 
 // worth returns the places that make others wait and have so much of the critical path that
-// they can gain something, and the one that causes most waits if it is outside MPI.
+// they can gain something.
 func (f *finder) worth() (out []waitstate.Delay) {
-	for i, row := range f.a.Delays {
-		if i == 0 && row.Operation == "" || float64(f.critical[placeOf(row)]) >= leastGain*float64(f.run) {
+	for _, row := range f.a.Delays {
+		if float64(f.critical[placeOf(row)]) >= leastGain*float64(f.run) {
 			out = append(out, row)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 const (
 	efficient = 0.8 // parallel efficiency below which a run without causes is told where it loses time
 	mostly    = 0.5 // of the time that efficiency lacks: if calls with missing records have more, what is recorded does not explain it
-	levers    = 8   // places that cause most waits, and as many that have most of the critical path, of which half the time is tried
+	mostTried = 8   // places that cause most waits, and as many that have most of the critical path, of which half the time is tried
 )
 
 // ratios returns the efficiencies, without startup where that is known; nil if there are none.
@@ -53,26 +53,31 @@ func (f *finder) inefficient() bool {
 	return parallel < efficient
 }
 
-// lever says of an inefficient run without causes beyond startup where it loses time, and which place would gain most if it took half of
-// its time.
-func (f *finder) lever(ctx context.Context, m *whatif.Model, jobs int) ([]cause.Cause, error) {
-	if !f.inefficient() {
-		return nil, nil
-	}
-	var places []field.Site
+// levers returns the places of which half the time is tried.
+func (f *finder) levers() (places []field.Site) {
 	add := func(s field.Site) {
 		unknown := s.Operation != "" && 2*f.incomplete.at[s].path > f.critical[s] // a lever needs evidence
 		if !startsUp(s.Operation) && s.Region != field.NotRecorded && !unknown && !slices.Contains(places, s) {
 			places = append(places, s)
 		}
 	}
-	for _, row := range f.a.Delays[:min(levers, len(f.a.Delays))] {
+	for _, row := range f.a.Delays[:min(mostTried, len(f.a.Delays))] {
 		add(placeOf(row))
 	}
-	for _, r := range f.a.CriticalPath.Regions[:min(levers, len(f.a.CriticalPath.Regions))] {
+	for _, r := range f.a.CriticalPath.Regions[:min(mostTried, len(f.a.CriticalPath.Regions))] {
 		add(field.Site{SourceLine: r.SourceLine, Operation: r.Operation})
 	}
-	gains, err := f.halved(ctx, m, places, jobs)
+	return places
+}
+
+// lever says of an inefficient run without causes beyond startup where it loses time, and which place would gain most if it took half of
+// its time.
+func (f *finder) lever() ([]cause.Cause, error) {
+	if !f.inefficient() {
+		return nil, nil
+	}
+	places := f.levers()
+	gains, err := f.halves()
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +159,7 @@ func (f *finder) chain(at field.Site) float64 {
 // halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.
 func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Site, jobs int) ([]int64, error) {
 	const half = 0.5
-	gains, bounds, path := make([]int64, len(places)), make([]int64, len(places)), f.longest()
+	gains, bounds, path := make([]int64, len(places)), make([]int64, len(places)), m.Bound()
 	var order []int // what may gain most first
 	for i := range places {
 		bounds[i], order = path.Scale(f.site(places[i]), half), append(order, i)
