@@ -156,30 +156,39 @@ func (f *finder) chain(at field.Site) float64 {
 	return sum(p.times) / p.path
 }
 
-// halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.
+// halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0. Beside the longest
+// path, which bounds what places gain, that is tried of which most time is on the critical path: mostly it is the best.
 func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Site, jobs int) ([]int64, error) {
-	const half = 0.5
-	gains, bounds, path := make([]int64, len(places)), make([]int64, len(places)), m.Bound()
-	var order []int // what may gain most first
-	for i := range places {
-		bounds[i], order = path.Scale(f.site(places[i]), half), append(order, i)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(bounds[b], bounds[a]) })
-	try := func(some []int) error {
-		_, err := engine.Map(ctx, jobs, len(some), func(ctx context.Context, k int) (struct{}, error) {
-			p, err := m.Predict(ctx, whatif.Scale(f.site(places[some[k]]), half))
-			if err == nil {
-				gains[some[k]] = p.Gain()
-			}
-			return struct{}{}, ctx.Err()
-		})
-		return err
-	}
-	if len(order) == 0 {
+	if len(places) == 0 {
 		return nil, nil
 	}
-	if err := try(order[:1]); err != nil {
+	const half = 0.5
+	gains := make([]int64, len(places))
+	try := func(ctx context.Context, i int) error {
+		p, err := m.Predict(ctx, whatif.Scale(f.site(places[i]), half))
+		if err == nil {
+			gains[i] = p.Gain()
+		}
+		return ctx.Err()
+	}
+	first := 0
+	for i, place := range places {
+		if f.critical[place] > f.critical[places[first]] {
+			first = i
+		}
+	}
+	var path *whatif.Bound
+	err := engine.Beside(ctx, jobs, func(context.Context) error { path = m.Bound(); return nil },
+		func(ctx context.Context) error { return try(ctx, first) })
+	if err != nil {
 		return nil, err
 	}
-	return gains, try(slices.DeleteFunc(order[1:], func(i int) bool { return bounds[i] < gains[order[0]] }))
+	var rest []int
+	for i, place := range places {
+		if i != first && path.Scale(f.site(place), half) >= gains[first] {
+			rest = append(rest, i)
+		}
+	}
+	_, err = engine.Map(ctx, jobs, len(rest), func(ctx context.Context, k int) (struct{}, error) { return struct{}{}, try(ctx, rest[k]) })
+	return gains, err
 }
