@@ -14,7 +14,11 @@ func asRecorded(_ trace.LocationID, t int64) int64 { return t }
 
 // binding reports whether a collective says anything about the order of events.
 func binding(c *trace.Collective) bool {
-	return (c.Op.Pattern() != trace.PatternNone && c.Op.Pattern() != trace.PatternSparse) && !c.Mismatch && c.Count > 1
+	switch c.Op.Pattern() {
+	case trace.PatternNone, trace.PatternSparse, trace.PatternFence:
+		return false
+	}
+	return !c.Mismatch && c.Count > 1
 }
 
 // gives reports whether other members may have to wait for the part of a member to begin.

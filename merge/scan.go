@@ -80,11 +80,12 @@ type scanner struct {
 type facts struct {
 	defs     *trace.Defs
 	classes  []trace.CallClass // by region
+	windows  map[uint64]trace.CommID
 	resolver *resolver
 }
 
 func newFacts(d *trace.Defs) *facts {
-	f := &facts{defs: d, resolver: newResolver(d)}
+	f := &facts{defs: d, windows: d.Windows(), resolver: newResolver(d)}
 	for _, fn := range d.MPIFunctions() {
 		f.classes = append(f.classes, fn.Class)
 	}
@@ -231,8 +232,11 @@ func (s *scanner) between(b *otherRows, seq, end uint64) {
 			b.metric = b.MetricEnd(b.metric, seq)
 		default:
 			s.event(seq, b.Other.Time[b.other])
-			if k := b.Other.Kind[b.other]; k == trace.KindBufferFlush || k == trace.KindMeasurementOnOff {
+			switch b.Other.Kind[b.other] {
+			case trace.KindBufferFlush, trace.KindMeasurementOnOff:
 				s.gap(&b.Other, b.other)
+			case trace.KindRmaCollectiveBegin, trace.KindRmaCollectiveEnd:
+				s.window(&b.Other, b.other)
 			}
 			b.other++
 		}

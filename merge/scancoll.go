@@ -71,13 +71,53 @@ func (s *scanner) innermost() uint32 {
 
 // end completes the part in a row with what the record in row i of the batch says.
 func (s *scanner) end(c *trace.Coll, i int, row uint32) {
-	s.out.bytes.add(c.Sent[i])
-	s.out.bytes.add(c.Received[i])
+	s.ended(row, partEnd{op: c.Op[i], comm: c.Comm[i], root: c.Root[i], sent: c.Sent[i], received: c.Received[i]})
+}
+
+// A partEnd is what the record of the end of a part says.
+type partEnd struct {
+	op             trace.CollectiveOp
+	comm           trace.CommID
+	root           uint32
+	sent, received uint64
+}
+
+func (s *scanner) ended(row uint32, e partEnd) {
+	s.out.bytes.add(e.sent)
+	s.out.bytes.add(e.received)
 	p := s.out.parts.Ptr(int(row))
-	p.to, p.sent, p.received, p.root, p.op, p.done = s.now, c.Sent[i], c.Received[i], c.Root[i], c.Op[i], s.caller()
-	if comm := c.Comm[i]; s.facts.resolver.usable(comm) && s.rank != trace.None {
-		p.comm = comm
+	p.to, p.sent, p.received, p.root, p.op, p.done = s.now, e.sent, e.received, e.root, e.op, s.caller()
+	if s.facts.resolver.usable(e.comm) && s.rank != trace.None {
+		p.comm = e.comm
 	} else {
-		s.skip(trace.CodeUnknownCommunicator, "%s on communicator %d", p.op, comm)
+		s.skip(trace.CodeUnknownCommunicator, "%s on communicator %d", p.op, e.comm)
 	}
+}
+
+// window handles the collective event on a window of one-sided communication in row i of its table: OTF2's RmaCollectiveBegin, or
+// RmaCollectiveEnd, of which one that makes no process wait ends no collective. A trace that defines no window does not say whose they are.
+func (s *scanner) window(o *trace.Other, i int) {
+	if len(s.facts.windows) == 0 {
+		return
+	}
+	if o.Kind[i] == trace.KindRmaCollectiveBegin {
+		s.begun = append(s.begun, s.begin(s.now))
+		return
+	}
+	row, args := s.innermost(), o.Args[o.Offset[i]:o.Offset[i+1]]
+	if len(args) < 6 || args[1]&trace.SyncsProcesses == 0 {
+		return
+	}
+	op := trace.CollectiveOp(args[0])
+	switch {
+	case op == trace.CollBarrier:
+		op = trace.CollFence
+	case op.Pattern() == trace.PatternNone:
+		op = trace.CollWindow
+	}
+	comm, known := s.facts.windows[args[2]]
+	if !known {
+		comm = trace.None
+	}
+	s.ended(row, partEnd{op: op, comm: comm, root: uint32(args[3]), sent: args[4], received: args[5]})
 }

@@ -291,7 +291,7 @@ func splitUnknown(e *document.Efficiency, r *document.Ratios) string {
 	}
 	switch {
 	case e.IncompleteCallsNs > 0:
-		return fmt.Sprintf("serialization and transfer unknown: records are missing of calls that take %s of rank time.",
+		return fmt.Sprintf("serialization and transfer unknown: calls that take %s of rank time wait for unknown ranks.",
 			share(e.IncompleteCallsNs))
 	case e.UnselectedWaitNs > 0:
 		return fmt.Sprintf("serialization and transfer unknown: ranks wait %s of their time for others that are not selected.",

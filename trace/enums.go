@@ -6,7 +6,7 @@ import "strconv"
 // are OTF2's; files may hold larger ones, which are kept.
 type CollectiveOp uint8
 
-// The collective operations of MPI and the management operations of OTF2.
+// The collective operations of MPI, the management operations of OTF2, and two of our own.
 const (
 	CollBarrier CollectiveOp = iota
 	CollBcast
@@ -31,6 +31,9 @@ const (
 	CollDeallocate
 	CollCreateHandleAndAllocate
 	CollDestroyHandleAndDeallocate
+
+	CollFence  CollectiveOp = 64 // a barrier on a window of one-sided communication
+	CollWindow CollectiveOp = 65 // makes or frees such a window
 )
 
 var collNames = []string{"Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv",
@@ -39,7 +42,15 @@ var collNames = []string{"Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Sc
 	"Allocate", "Deallocate", "Create_handle_and_allocate", "Destroy_handle_and_deallocate"}
 
 // String returns the operation's name as in MPI, without the prefix.
-func (op CollectiveOp) String() string { return enumName(collNames, int(op)) }
+func (op CollectiveOp) String() string {
+	switch op {
+	case CollFence:
+		return "Fence"
+	case CollWindow:
+		return "Window"
+	}
+	return enumName(collNames, int(op))
+}
 
 // A Pattern says who exchanges data with whom in a collective operation. It decides who
 // waits for whom (DEFINITIONS 2.2).
@@ -55,6 +66,7 @@ const (
 	PatternOneToAll         // 1×N: the root's data reach all
 	PatternAllToOne         // N×1: the data of all reach the root
 	PatternScan             // the data of a rank reach those of higher rank
+	PatternFence            // a barrier, unless somebody leaves before all have entered: what programs assert decides
 )
 
 var patterns = [...]Pattern{
@@ -65,6 +77,7 @@ var patterns = [...]Pattern{
 	CollAllreduce: PatternAllToAll, CollReduceScatter: PatternAllToAll, CollReduceScatterBlock: PatternAllToAll,
 	CollAlltoallv: PatternSparse, CollAlltoallw: PatternSparse,
 	CollScan: PatternScan, CollExscan: PatternScan,
+	CollFence: PatternFence, CollWindow: PatternFence,
 }
 
 // Pattern returns the operation's pattern.

@@ -29,6 +29,8 @@ const (
 	KindParameterString               Kind = 32
 	KindParameterInt                  Kind = 33
 	KindParameterUint                 Kind = 34
+	KindRmaCollectiveBegin            Kind = 37
+	KindRmaCollectiveEnd              Kind = 38
 	KindThreadFork                    Kind = 53
 	KindThreadJoin                    Kind = 54
 	KindThreadTeamBegin               Kind = 55

@@ -179,6 +179,16 @@ type Collective struct {
 	Mismatch bool // members disagree about operation or root
 }
 
+// Together reports whether nobody ends a collective before the last of its members has begun it.
+func (t *Trace) Together(c *Collective) bool {
+	last, first := int64(math.MinInt64), int64(math.MaxInt64)
+	for k := c.First; k < c.First+c.Count; k++ {
+		m := t.Members.Ptr(int(k))
+		last, first = max(last, m.Begin), min(first, m.End)
+	}
+	return last <= first
+}
+
 // A Member is one rank's part in a collective. Of a blocking operation Call and Done are
 // the same; of a non-blocking one Call starts and Done completes it.
 //

@@ -7,7 +7,6 @@ import (
 
 	"tracekit/engine"
 	"tracekit/spill"
-	"tracekit/stats/numbers"
 	"tracekit/stats/waits"
 	"tracekit/trace"
 )
@@ -51,18 +50,17 @@ func newMeetings(ctx context.Context, t *trace.Trace, jobs int) (*meetings, erro
 
 // synchronises reports whether nobody ends a collective before the last has begun it.
 func (m *meetings) synchronises(c *trace.Collective) bool {
-	if p := c.Op.Pattern(); p != trace.PatternAllToAll && p != trace.PatternBarrier || c.Count < 2 {
+	switch c.Op.Pattern() {
+	case trace.PatternAllToAll, trace.PatternBarrier, trace.PatternFence:
+	default:
 		return false
 	}
-	last, first := int64(-numbers.Never-1), int64(numbers.Never)
 	for k := c.First; k < c.First+c.Count; k++ {
-		x := m.t.Members.Ptr(int(k))
-		if x.Call == trace.None || x.Call != x.Done {
+		if x := m.t.Members.Ptr(int(k)); x.Call == trace.None || x.Call != x.Done {
 			return false
 		}
-		last, first = max(last, x.Begin), min(first, x.End)
 	}
-	return last <= first
+	return c.Count > 1 && m.t.Together(c)
 }
 
 func (m *meetings) attendants(c *trace.Collective) []attendant {

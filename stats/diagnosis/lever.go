@@ -156,8 +156,9 @@ func (f *finder) chain(at field.Site) float64 {
 	return sum(p.times) / p.path
 }
 
-// halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0. Beside the longest
-// path, which bounds what places gain, that is tried of which most time is on the critical path: mostly it is the best.
+// halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.
+// Beside the longest path, which bounds what places gain, that is tried of which most time is on the critical path: mostly it
+// is the best.
 func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Site, jobs int) ([]int64, error) {
 	if len(places) == 0 {
 		return nil, nil

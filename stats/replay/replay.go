@@ -113,7 +113,7 @@ func (r *Replay) startupOf(l trace.LocationID, c *waits.SyncRow) *causal.Meeting
 	return &r.startup[k]
 }
 
-// expectCollectives counts the members that arrive at each collective.
+// expectCollectives counts the members that arrive at each collective; none at a fence that makes nobody wait.
 func (r *Replay) expectCollectives() {
 	for l, table := range r.sync.Rows {
 		if !r.scope.Has(trace.LocationID(l)) {
@@ -124,6 +124,13 @@ func (r *Replay) expectCollectives() {
 				if c := &rows[i]; c.Arrives() && r.isActive(trace.LocationID(l), c.Call) {
 					r.meetings.Ptr(int(c.Coll)).Expected++
 				}
+			}
+		}
+	}
+	for first, rows := range r.t.Collectives.Rows {
+		for i := range rows {
+			if c := &rows[i]; c.Op.Pattern() == trace.PatternFence && !r.t.Together(c) {
+				r.meetings.Ptr(first + i).Expected = 0
 			}
 		}
 	}
@@ -228,6 +235,10 @@ func (r *Replay) collective(l trace.LocationID, row uint32) (at int64, ok bool) 
 	switch c.Op.Pattern() {
 	default:
 		return r.schedule.All(l, r.meetings.Ptr(int(row)))
+	case trace.PatternFence:
+		if m := r.meetings.Ptr(int(row)); m.Expected > 0 {
+			return r.schedule.All(l, m)
+		}
 	case trace.PatternOneToAll:
 		if root, ok := r.root(c); ok && root.Location != l {
 			return r.posted(l, root.Location, root.Call)

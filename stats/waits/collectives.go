@@ -75,11 +75,11 @@ func (s *collSum) split(scope *scope.Scope, m *member, arrived, left int64) {
 }
 
 // of returns the sum of an operation. Operations of MPI have its names; the management of
-// communicators is named after the function that is called.
+// communicators, and what is done with windows, is named after the function that is called.
 func (s collSums) of(w *Finder, c *trace.Collective, first *member) *collSum {
 	name := "MPI_" + c.Op.String()
 	switch {
-	case c.Op.Pattern() == trace.PatternNone:
+	case c.Op.Pattern() == trace.PatternNone || c.Op.Pattern() == trace.PatternFence:
 		call := w.T.Calls[first.location].At(int(first.call))
 		name = w.T.Defs.RegionLabel(call.Region)
 	case first.done != first.call:

@@ -222,7 +222,7 @@ func (w *Finder) waitRules(c *trace.Collective, in []member, out []collWait) {
 		exchangeRules(in, out)
 	case trace.PatternOneToAll, trace.PatternAllToOne:
 		if c.Root == trace.RootNone {
-			unknownRoot(in, out)
+			ifTogether(in, out)
 		} else if p == trace.PatternOneToAll {
 			lateBroadcast(root, in, out, apart)
 		} else {
@@ -230,6 +230,8 @@ func (w *Finder) waitRules(c *trace.Collective, in []member, out []collWait) {
 		}
 	case trace.PatternScan:
 		earlyScan(in, out)
+	case trace.PatternFence:
+		ifTogether(in, out)
 	}
 }
 
@@ -279,9 +281,9 @@ func exchangeRules(in []member, out []collWait) {
 	waitForLast(in, out, counts, last)
 }
 
-// unknownRoot makes all members wait for the last, if none of them leaves before that comes: whoever the root is, they were all there
-// until then.
-func unknownRoot(in []member, out []collWait) {
+// ifTogether makes all members wait for the last, if none of them leaves before that comes: whoever the root is, and whatever a program
+// asserts of a fence, they were all there until then.
+func ifTogether(in []member, out []collWait) {
 	last := latest(in, everyone)
 	if !slices.ContainsFunc(in, func(m member) bool { return m.leave < in[last].enter }) {
 		waitForLast(in, out, everyone, last)
@@ -352,7 +354,7 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 		switch p {
 		case trace.PatternAllToAll:
 			x.sums.Charge(x.Scope, waitstate.NxNCompletion, m.location, call, m.leave-o.completion, o.completion)
-		case trace.PatternBarrier:
+		case trace.PatternBarrier, trace.PatternFence:
 			x.sums.Charge(x.Scope, waitstate.BarrierCompletion, m.location, call, m.leave-o.completion, o.completion)
 		}
 	}
@@ -393,7 +395,7 @@ func (x *instances) nonblocking(p trace.Pattern, in []member, blocking int) {
 
 // waitAt returns the wait state of a pattern of collectives.
 func waitAt(p trace.Pattern) waitstate.Kind {
-	return [...]waitstate.Kind{trace.PatternBarrier: waitstate.AtBarrier, trace.PatternAllToAll: waitstate.AtNxN,
-		trace.PatternSparse:   waitstate.AtNxNUnclassified,
+	return [...]waitstate.Kind{trace.PatternBarrier: waitstate.AtBarrier, trace.PatternFence: waitstate.AtBarrier,
+		trace.PatternAllToAll: waitstate.AtNxN, trace.PatternSparse: waitstate.AtNxNUnclassified,
 		trace.PatternOneToAll: waitstate.LateBroadcast, trace.PatternAllToOne: waitstate.EarlyReduce, trace.PatternScan: waitstate.EarlyScan}[p]
 }

@@ -111,6 +111,12 @@ func (r *rules) blocking(c *trace.Collective) {
 		for _, m := range r.in {
 			r.give(m, arrives|awaits)
 		}
+	case trace.PatternFence:
+		if r.t.Together(c) {
+			for _, m := range r.in {
+				r.give(m, arrives|awaits)
+			}
+		}
 	case trace.PatternAllToAll, trace.PatternSparse:
 		r.exchange()
 	case trace.PatternOneToAll, trace.PatternAllToOne:
