@@ -158,7 +158,7 @@ func runGenerate(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 		return err
 	}
 	if opts.json {
-		return cli.PrintJSON(io.Out, truth)
+		return cli.PrintJSON(io.Out, 1, truth)
 	}
 	show.Truth(io.Sections(0), opts.output, truth)
 	return nil

@@ -82,7 +82,7 @@ func runTraining(ctx context.Context, io *cli.Streams, opts *generateOptions) er
 		return err
 	}
 	if opts.json {
-		return cli.PrintJSON(io.Out, truth)
+		return cli.PrintJSON(io.Out, 1, truth)
 	}
 	show.TrainingTruth(io.Sections(0), opts.output, o, truth)
 	return nil

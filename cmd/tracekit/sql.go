@@ -258,7 +258,7 @@ func (o *sqlOptions) converse(ctx context.Context, io *cli.Streams, db *query.Da
 		doc, failed := o.askInterrupted(ctx, io, db, statement, read.Terminal)
 		switch {
 		case failed == nil && o.JSON:
-			failed = cli.PrintJSON(io.Out, doc)
+			failed = cli.PrintJSON(io.Out, 1, doc)
 		case failed == nil:
 			o.print(io, doc)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"tracekit/trace"
 )
@@ -13,11 +14,17 @@ type Name string
 
 // MarshalJSON implements json.Marshaler.
 func (n Name) MarshalJSON() ([]byte, error) {
-	if n == "" {
+	switch {
+	case n == "":
 		return []byte("null"), nil
+	case strings.IndexFunc(string(n), escaped) < 0:
+		return append(append([]byte{'"'}, n...), '"'), nil
 	}
 	return json.Marshal(string(n))
 }
+
+// escaped reports whether a character may need an escape in JSON.
+func escaped(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\\<>&`, c) }
 
 // A Line is the number of a line from 1; 0, not known, is null in JSON.
 type Line uint32

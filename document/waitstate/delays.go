@@ -1,9 +1,8 @@
 package waitstate
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
+	"strconv"
 
 	"tracekit/document/field"
 )
@@ -42,7 +41,7 @@ type DelayKinds [Kinds]int64
 
 // MarshalJSON implements json.Marshaler.
 func (d DelayKinds) MarshalJSON() ([]byte, error) {
-	return marshalDelayed(func(k Kind) any { return d[k] })
+	return marshalDelayed(func(k Kind) ([]byte, error) { return strconv.AppendInt(nil, d[k], 10), nil })
 }
 
 // DelayTotals says what becomes of all waits, by wait state; in JSON the keys are those of
@@ -60,24 +59,25 @@ type DelayTotal struct {
 
 // MarshalJSON implements json.Marshaler.
 func (d *DelayTotals) MarshalJSON() ([]byte, error) {
-	return marshalDelayed(func(k Kind) any { return d[k] })
+	return marshalDelayed(func(k Kind) ([]byte, error) { return json.Marshal(d[k]) })
 }
 
 // marshalDelayed makes an object of the wait states that have a cause.
-func marshalDelayed(value func(Kind) any) ([]byte, error) {
+func marshalDelayed(value func(Kind) ([]byte, error)) ([]byte, error) {
 	out := []byte{'{'}
 	for k := range Kinds {
 		if !k.Info().Caused {
 			continue
 		}
-		text, err := json.Marshal(value(k))
+		text, err := value(k)
 		if err != nil {
 			return nil, err
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(fmt.Appendf(out, "%q:", k.Info().Key), bytes.TrimSpace(text)...)
+		out = append(strconv.AppendQuote(out, k.Info().Key), ':')
+		out = append(out, text...)
 	}
 	return append(out, '}'), nil
 }

@@ -57,6 +57,16 @@ func escape(s string, lines bool) string {
 	return b.String()
 }
 
+// shown returns how many bytes at the begin of a text of several lines need no look: nearly all.
+func shown(text []byte) int {
+	for i, c := range text {
+		if (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+			return i
+		}
+	}
+	return len(text)
+}
+
 // writeEscaped writes a character as JSON escapes it, so that in the string of a document it
 // stays what it is.
 func writeEscaped(b *strings.Builder, r rune) {
@@ -77,6 +87,9 @@ func Line(w io.Writer, format string, args ...any) {
 type Writer struct{ W io.Writer }
 
 func (p Writer) Write(text []byte) (written int, err error) {
+	if shown(text) == len(text) {
+		return p.W.Write(text)
+	}
 	const piece = 64 << 10 // of a document of any size
 	for written < len(text) && err == nil {
 		end := min(written+piece, len(text))

@@ -229,7 +229,7 @@ func (d *ReportDir) File(name string, write func(io.Writer) error) {
 
 // JSON adds a document.
 func (d *ReportDir) JSON(name string, document any) {
-	d.File(name, func(w io.Writer) error { return PrintJSON(w, document) })
+	d.File(name, func(w io.Writer) error { return PrintJSON(w, 1, document) })
 }
 
 // Figure adds a figure as PNG and as SVG.

@@ -21,7 +21,7 @@ func (f *ReadFlags) Finish(io *Streams, document any, print func(), findings []d
 		io.Found(document, findings)
 	}
 	if f.JSON {
-		if err := PrintJSON(io.Out, document); err != nil {
+		if err := PrintJSON(io.Out, f.Jobs, document); err != nil {
 			return err
 		}
 	} else {

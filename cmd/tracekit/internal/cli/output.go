@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -223,12 +225,69 @@ func refuseExisting(path string, force bool) error {
 }
 
 // PrintJSON writes a document as one indented JSON value, whose strings have escapes for all
-// that a plainWriter holds back.
-func PrintJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(text.Writer{W: w})
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
+// that a plainWriter holds back. So many members of an object are encoded at a time.
+func PrintJSON(w io.Writer, jobs int, document any) error {
+	if plain, ok := w.(text.Writer); ok {
+		w = plain.W
+	}
+	members := membersOf(document)
+	texts, err := engine.Map(context.Background(), jobs, len(members), func(_ context.Context, i int) ([]byte, error) {
+		var out bytes.Buffer
+		e := json.NewEncoder(text.Writer{W: &out})
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		err := e.Encode(members[i])
+		return out.Bytes(), err
+	})
+	if err == nil {
+		_, err = w.Write(joined(texts))
+	}
+	return err
+}
+
+// membersOf returns the members of a document that is a struct, each in an object of its own; else the document itself.
+func membersOf(document any) []any {
+	whole := []any{document}
+	v := reflect.Indirect(reflect.ValueOf(document))
+	if _, own := document.(json.Marshaler); own || v.Kind() != reflect.Struct {
+		return whole
+	}
+	var members []any
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		switch {
+		case f.Anonymous && (f.Tag != "" || f.Type.Kind() != reflect.Struct):
+			return whole
+		case f.Anonymous || !f.IsExported():
+			continue // what is embedded follows, field by field
+		}
+		one := reflect.New(reflect.StructOf([]reflect.StructField{{Name: f.Name, Type: f.Type, Tag: f.Tag}}))
+		one.Elem().Field(0).Set(v.FieldByIndex(f.Index))
+		members = append(members, one.Interface())
+	}
+	return members
+}
+
+// joined returns indented objects as one.
+func joined(texts [][]byte) []byte {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	const first, last = "{\n", "\n}\n"
+	size := 0
+	for _, text := range texts {
+		size += len(text)
+	}
+	out := make([]byte, 0, size)
+	for _, text := range texts {
+		if len(text) > len(first)+len(last) { // not an object without members
+			out = append(append(out, ",\n"...), text[len(first):len(text)-len(last)]...)
+		}
+	}
+	if len(out) == 0 {
+		return []byte("{}\n")
+	}
+	out[0] = '{'
+	return append(out, last...)
 }
 
 // LostBy returns what a writer counted, never nil.
