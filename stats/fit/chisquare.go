@@ -111,6 +111,9 @@ type walker struct {
 	lower, upper       float64 // the tails there; at first 0 and 1, left of everything
 	end                float64 // the edge where the last pool ends: the cut or +Inf
 	endLower, endUpper float64 // the tails there
+
+	asked                  float64 // the edge that was asked for last; at first the end
+	askedLower, askedUpper float64 // the tails there
 }
 
 // walk returns a walker that stands left of everything.
@@ -121,12 +124,22 @@ func (b binned) walk(l law) *walker {
 		w.endLower, w.endUpper = l.tails(w.end)
 	}
 	w.n = float64(b.h.N) / max(w.endLower, tiny)
+	w.asked, w.askedLower, w.askedUpper = w.end, w.endLower, w.endUpper
 	return w
+}
+
+// tails returns the law's at x. An edge that closes a pool is asked for several times behind each other.
+func (w *walker) tails(x float64) (lower, upper float64) {
+	if x != w.asked {
+		w.asked = x
+		w.askedLower, w.askedUpper = w.l.tails(x)
+	}
+	return w.askedLower, w.askedUpper
 }
 
 // expected returns N·P(edge ≤ X < x | X < cut) and the same from x up to the cut.
 func (w *walker) expected(x float64) (here, rest float64) {
-	lower, upper := w.l.tails(x)
+	lower, upper := w.tails(x)
 	return w.n * between(w.lower, w.upper, lower, upper), w.n * between(lower, upper, w.endLower, w.endUpper)
 }
 
@@ -171,7 +184,7 @@ func (w *walker) between(lo, hi float64) (float64, bool) {
 func (w *walker) take(hi float64) pool {
 	lower, upper := w.endLower, w.endUpper
 	if hi != w.end {
-		lower, upper = w.l.tails(hi)
+		lower, upper = w.tails(hi)
 	}
 	p := pool{hi: hi, expected: w.n * between(w.lower, w.upper, lower, upper)}
 	w.edge, w.lower, w.upper = hi, lower, upper

@@ -72,7 +72,8 @@ func (c cells) polish(d misfit, build func(at []float64) law, at []float64) []fl
 	e := c.expectation(len(at))
 	for last := 1000 * small; last > 1e-11; {
 		c.expect(build(at), e)
-		step, ok := c.system(d, e).step(0)
+		s := c.system(d, e)
+		step, ok := s.step(0)
 		size := step.size()
 		if !ok || size > last/2 {
 			break
@@ -131,8 +132,8 @@ type system struct {
 }
 
 // system returns the equations at a point.
-func (c cells) system(d misfit, e *expectation) *system {
-	s := &system{coordinates: len(e.slopes)}
+func (c cells) system(d misfit, e *expectation) (s system) {
+	s.coordinates = len(e.slopes)
 	for k, expected := range e.calls {
 		by := d.slope(c.observed[k], expected)
 		var slopes vector
