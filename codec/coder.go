@@ -311,6 +311,23 @@ func Numbers[T any, N Integer](field func(*T) *N, bounds ...*Bound) Column[T] {
 	}
 }
 
+// Packed is Numbers of a number that is no field of its own.
+func Packed[T any, N Integer](get func(*T) N, set func(*T, N), bounds ...*Bound) Column[T] {
+	numbers := Numbers(func(v *N) *N { return v }, bounds...)
+	return func(c *Coder, rows []T) {
+		values := make([]N, len(rows))
+		for i := range rows {
+			values[i] = get(&rows[i])
+		}
+		if numbers(c, values); !c.reading {
+			return
+		}
+		for i, v := range values {
+			set(&rows[i], v)
+		}
+	}
+}
+
 // How the numbers of a column are coded.
 const (
 	unevenColumn = iota // each as the difference to the one above it

@@ -346,7 +346,7 @@ func (s *scanner) closeCall(open bool) {
 func (s *scanner) addCall(seq uint64, enter int64, path trace.PathID, region trace.RegionID) uint32 {
 	s.row = uint32(s.out.calls.Len())
 	c := s.out.calls.Next()
-	c.Seq, c.Enter, c.Leave, c.Path, c.Region = seq, enter, enter, path, region
+	c.Event, c.Enter, c.Leave, c.Path = trace.EventAt(seq), enter, enter, path
 	c.FirstSend, c.FirstRecv = uint32(s.out.sends.Len()), uint32(s.out.recvs.Len())
 	c.Coll, c.Class, c.Open = trace.None, s.facts.class(region), true
 	s.call = c
@@ -372,7 +372,7 @@ func (s *scanner) region() uint32 {
 		return trace.None
 	}
 	v, region := s.stack.Top(), s.stack.Region(n-1)
-	if v.row == trace.None && (s.call == nil || s.call.Seq < v.seq) {
+	if v.row == trace.None && (s.call == nil || s.call.Seq() < v.seq) {
 		if v.row = s.addCall(v.seq, v.time, v.path, region); s.call.Class != trace.ClassNone {
 			s.open = n - 1
 		}

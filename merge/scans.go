@@ -77,6 +77,12 @@ func ascending[N codec.Integer](what string, step uint64) *codec.Bound {
 	return codec.Within(what, 0, ^N(0)).Ascending(step)
 }
 
+// events is the column of the events that rows are of, in ascending order.
+func events[T any](field func(*T) *trace.Event) codec.Column[T] {
+	return codec.Packed(func(r *T) uint64 { return field(r).Seq() }, func(r *T, seq uint64) { *field(r) = trace.EventAt(seq) },
+		codec.Within[uint64]("event", 0, 1<<48-1).Ascending(1))
+}
+
 // existing bounds the calls that a row refers to.
 func (l *located) existing() *codec.Bound {
 	return codec.Below("call", l.calls.Len()).Or(trace.None)
@@ -88,11 +94,10 @@ func unknown() *codec.Bound { return codec.Below("partner or collective", 0).Or(
 func (l *located) callColumns() []codec.Column[trace.Call] {
 	type row = trace.Call
 	return []codec.Column[row]{
-		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		events(func(r *row) *trace.Event { return &r.Event }),
 		codec.Numbers(func(r *row) *int64 { return &r.Enter }, l.time().Ascending(0)),
 		codec.Numbers(func(r *row) *int64 { return &r.Leave }, l.time()),
 		codec.Numbers(func(r *row) *trace.PathID { return &r.Path }, codec.Below("call path", len(l.tree.Nodes))),
-		codec.Numbers(func(r *row) *trace.RegionID { return &r.Region }),
 		codec.Numbers(func(r *row) *uint32 { return &r.FirstSend }, ascending[uint32]("send", 0)),
 		codec.Numbers(func(r *row) *uint32 { return &r.FirstRecv }, ascending[uint32]("receive", 0)),
 		codec.Numbers(func(r *row) *uint32 { return &r.Coll }, unknown()),
@@ -163,8 +168,8 @@ func (l *located) check(d *trace.Defs) error {
 	}
 	for i := range l.calls.Len() {
 		c := l.calls.At(i)
-		if c.Leave < c.Enter || int(c.FirstSend) > l.sends.Len() || int(c.FirstRecv) > l.recvs.Len() || l.tree.Nodes[c.Path].Region != c.Region {
-			return fmt.Errorf("call %d: its times, its messages, or path %d and region %d cannot be", i, c.Path, c.Region)
+		if c.Leave < c.Enter || int(c.FirstSend) > l.sends.Len() || int(c.FirstRecv) > l.recvs.Len() {
+			return fmt.Errorf("call %d: its times or its messages cannot be", i)
 		}
 	}
 	for i := range l.sends.Len() {

@@ -69,7 +69,7 @@ func (c *census) first(t *trace.Trace) trace.Place {
 		return c.message
 	case c.collectives > 0:
 		m := t.Members.At(int(t.Collectives.Ptr(int(c.together)).First))
-		return trace.Place{Location: m.Location, Seq: t.Calls[m.Location].Ptr(int(m.Call)).Seq, Offset: -1}
+		return trace.Place{Location: m.Location, Seq: t.Calls[m.Location].Ptr(int(m.Call)).Seq(), Offset: -1}
 	}
 	return trace.Nowhere()
 }

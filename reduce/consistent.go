@@ -75,7 +75,7 @@ func (x *consistency) begin(ctx context.Context) error {
 		cut := x.cuts.cursor(id)
 		for first, rows := range x.t.Calls[l].Rows {
 			for i := range rows {
-				if !cut.cuts(rows[i].Seq) {
+				if !cut.cuts(rows[i].Seq()) {
 					calls.Set(first+i, callKept)
 				}
 			}
@@ -368,7 +368,7 @@ func (r *refiner) seek() {
 	}
 	call, record := none, none
 	if r.row < r.states.Len() {
-		call = r.calls.Ptr(r.row).Seq
+		call = r.calls.Ptr(r.row).Seq()
 	}
 	if len(r.loose) > 0 {
 		record = r.loose[0]

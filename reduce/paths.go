@@ -17,7 +17,7 @@ func (r *Reduction) ByPath(t *trace.Trace) []PathTime {
 					continue
 				}
 				out[c.Path].All += c.Leave - c.Enter
-				if !at.cuts(c.Seq) {
+				if !at.cuts(c.Seq()) {
 					out[c.Path].Kept += c.Leave - c.Enter
 				}
 			}

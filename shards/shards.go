@@ -29,7 +29,7 @@ import (
 )
 
 // line begins every file. Its number is that of the version: another program does not guess.
-const line = "tracekit shard 4"
+const line = "tracekit shard 5"
 
 // extension is that of the files.
 const extension = ".shard"

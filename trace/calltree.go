@@ -31,6 +31,14 @@ func (t *CallTree) Add(n PathNode) PathID {
 	return id
 }
 
+// Region returns the innermost region of a path, None if there is no such path.
+func (t *CallTree) Region(p PathID) RegionID {
+	if int(p) < len(t.Nodes) {
+		return t.Nodes[p].Region
+	}
+	return None
+}
+
 // Find returns the node for n, None if there is none. It may be called concurrently as
 // long as nobody calls Add.
 func (t *CallTree) Find(n PathNode) PathID {

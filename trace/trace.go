@@ -102,16 +102,25 @@ type Span struct {
 //	the sends that the call posts are Sends[FirstSend:next call's FirstSend]
 //	the receives that the call completes are Recvs[FirstRecv:next call's FirstRecv]
 type Call struct {
-	Seq          uint64 // of its Enter
+	Event        // its Enter
+	Class        CallClass
+	Open         bool // never left; Leave is the location's last event
 	Enter, Leave int64
-	Path         PathID // of the MPI function, in Trace.Tree
-	Region       RegionID
+	Path         PathID // of the MPI function, in Trace.Tree: CallTree.Region tells which that is
 	FirstSend    uint32
 	FirstRecv    uint32
 	Coll         uint32 // row in Collectives that the call takes part in or completes; None
-	Class        CallClass
-	Open         bool // never left; Leave is the location's last event
 }
+
+// An Event is the sequence number of an event at its location. It takes 6 bytes, so that other small numbers of a row have room beside
+// it: more events than these can count lie in no stream of bytes.
+type Event [3]uint16
+
+// EventAt returns the event with a sequence number.
+func EventAt(seq uint64) Event { return Event{uint16(seq), uint16(seq >> 16), uint16(seq >> 32)} }
+
+// Seq returns the sequence number.
+func (e Event) Seq() uint64 { return uint64(e[0]) | uint64(e[1])<<16 | uint64(e[2])<<32 }
 
 // Holds reports whether a row of sends or receives, of which there are rows, lies among those of
 // a call: they begin with first(call) and end before first(call+1).
@@ -297,7 +306,7 @@ func (t *Trace) CutTime(l LocationID, cut func(seq uint64) bool) (time, whole in
 	until := int64(math.MinInt64) // the end of a call that is cut
 	for _, rows := range t.Calls[l].Rows {
 		for i := range rows {
-			if c := &rows[i]; c.Leave > until && cut(c.Seq) {
+			if c := &rows[i]; c.Leave > until && cut(c.Seq()) {
 				time += c.Leave - max(c.Enter, until)
 				until = c.Leave
 			}

@@ -124,7 +124,7 @@ func (r *Releases) message(l trace.LocationID, m *trace.Recv) {
 	if receives && sends {
 		r.wait(l, m.Call, send.Time)
 	}
-	if call := r.trace.Calls[l].Ptr(int(m.Call)); call.Seq < r.limit && send.Call != trace.None {
+	if call := r.trace.Calls[l].Ptr(int(m.Call)); call.Seq() < r.limit && send.Call != trace.None {
 		begun := r.trace.Calls[m.SendLoc].At(int(send.Call)).Enter
 		r.late[l].add(m.Call, uint64(max(min(begun, call.Leave)-call.Enter, 0)))
 	}
@@ -231,7 +231,7 @@ func (r *Releases) Cursor(l trace.LocationID) *Cursor {
 // call that waits for nobody has one before all times. Events are asked for in order.
 func (c *Cursor) Of(seq uint64) (until int64, ok bool) {
 	for ; c.next < c.calls.Len(); c.next++ {
-		switch found := c.calls.Ptr(c.next).Seq; {
+		switch found := c.calls.Ptr(c.next).Seq(); {
 		case found == seq:
 			return c.until.At(c.next), true
 		case found > seq:

@@ -30,14 +30,14 @@ func waits(t *testing.T, text string) (out [][]int64, late []uint64) {
 		cursor := r.Cursor(trace.LocationID(l))
 		for i := range calls.Len() {
 			call := calls.Ptr(i)
-			if call.Seq > 0 {
-				if _, ok := cursor.Of(call.Seq - 1); ok {
-					t.Errorf("location %d: event %d is a call", l, call.Seq-1)
+			if call.Seq() > 0 {
+				if _, ok := cursor.Of(call.Seq() - 1); ok {
+					t.Errorf("location %d: event %d is a call", l, call.Seq()-1)
 				}
 			}
-			until, ok := cursor.Of(call.Seq)
+			until, ok := cursor.Of(call.Seq())
 			if !ok {
-				t.Errorf("location %d: event %d is no call", l, call.Seq)
+				t.Errorf("location %d: event %d is no call", l, call.Seq())
 			}
 			list = append(list, max(until, call.Enter)-call.Enter)
 		}

@@ -53,7 +53,7 @@ func (b *bar) enter(call *trace.Call) visit {
 		return visit{none}
 	}
 	calls := b.d.t.Calls[b.l]
-	for b.call < calls.Len() && calls.Ptr(b.call).Seq < call.Seq {
+	for b.call < calls.Len() && calls.Ptr(b.call).Seq() < call.Seq() {
 		b.call++
 	}
 	ns, known := b.d.opts.Overhead.At(b.l, b.call)

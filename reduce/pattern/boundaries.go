@@ -77,7 +77,7 @@ func (b *boundaries) location(t *trace.Trace, d *division, l trace.LocationID) {
 		for _, s := range rows {
 			i := at.interval(s.Seq)
 			if s.Done != trace.None && s.Done != s.Call {
-				across(b.bad, i, d.interval(l, t.Calls[l].Ptr(int(s.Done)).Seq, i), 1)
+				across(b.bad, i, d.interval(l, t.Calls[l].Ptr(int(s.Done)).Seq(), i), 1)
 			}
 			if s.State != trace.Matched {
 				continue
@@ -109,7 +109,7 @@ func (b *boundaries) collectives(t *trace.Trace, d *division) {
 				p := t.Members.Ptr(int(m))
 				for k, call := range [2]uint32{p.Call, p.Done} {
 					if call != trace.None && (k == 0 || call != p.Call) {
-						i := d.interval(p.Location, t.Calls[p.Location].Ptr(int(call)).Seq, most)
+						i := d.interval(p.Location, t.Calls[p.Location].Ptr(int(call)).Seq(), most)
 						least, most = min(least, i), max(most, i)
 					}
 				}

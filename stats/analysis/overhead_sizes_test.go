@@ -198,7 +198,7 @@ func postings(tr *trace.Trace) (calls, got uint64) {
 			}
 		}
 		for i := range tr.Calls[l].Len() {
-			if c := tr.Calls[l].At(i); tr.Defs.RegionLabel(c.Region) == "MPI_Irecv" {
+			if c := tr.Calls[l].At(i); tr.Defs.RegionLabel(tr.Tree.Region(c.Path)) == "MPI_Irecv" {
 				calls++
 				if gets[uint32(i)] {
 					got++

@@ -162,7 +162,7 @@ func communication(tr *trace.Trace) int64 {
 	for _, calls := range tr.Calls {
 		for i := range calls.Len() {
 			c := calls.At(i)
-			if c.Class != trace.ClassInit && c.Class != trace.ClassFinalize && functions[c.Region].Class != trace.ClassNone {
+			if c.Class != trace.ClassInit && c.Class != trace.ClassFinalize && functions[tr.Tree.Region(c.Path)].Class != trace.ClassNone {
 				ticks += c.Leave - c.Enter
 			}
 		}

@@ -98,7 +98,7 @@ func (c *Finder) step() bool {
 		return true
 	}
 	for i := c.bound[l] - 1; i >= 0; i-- {
-		wait := c.waits[l].Row(i)
+		wait := c.waits[l].Of(i)
 		if wait == nil || wait.From >= c.now {
 			if c.stand[l] != trace.None && c.idle(i) {
 				return true
@@ -144,8 +144,8 @@ func (c *Finder) idle(i int) bool {
 // overtake adds what the path passes in receives from the same call path as call i, which waits
 // for a message, directly behind it, and outside calls behind each of them, as far as theirs was
 // sent before that one.
-func (c *Finder) overtake(i int, wait *waits.WaitingCall) {
-	if wait.Kind != waitstate.LateSender || wait.MessageRow == trace.None {
+func (c *Finder) overtake(i int, wait *waits.Wait) {
+	if wait.Kind != waitstate.LateSender || wait.Awaits(trace.None) {
 		return
 	}
 	calls, recvs := c.t.Calls[c.at], c.t.Recvs[c.at]
@@ -162,7 +162,7 @@ func (c *Finder) overtake(i int, wait *waits.WaitingCall) {
 		}
 		if r := recvs.Ptr(n); int(r.Call) == k && r.State == trace.Matched {
 			if !known { // mostly no call is of the same path, and nothing need be looked up
-				late, known = sent(recvs.Ptr(int(wait.MessageRow))), true
+				late, known = sent(recvs.Ptr(int(c.waits[c.at].Message(wait)))), true
 			}
 			until := next.Leave
 			if k+1 < c.bound[c.at] {

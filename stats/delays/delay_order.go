@@ -74,13 +74,14 @@ func waitsOf(w *waits.Finder, l trace.LocationID) *spill.Table[delayedWait] {
 			if row == 0 {
 				continue
 			}
-			c := &w.Calls[l].Rows.Ptr(int(row - 1)).Wait
-			if c.SenderTime > 0 {
-				r := w.T.Recvs[l].Ptr(int(c.SenderMessage))
-				add(waitstate.LateSender, first+i, c, c.From, c.SenderTime,
+			c := w.Calls[l].Rows.Ptr(int(row - 1))
+			late, message := w.Calls[l].Sender(c)
+			if late > 0 {
+				r := w.T.Recvs[l].Ptr(int(message))
+				add(waitstate.LateSender, first+i, c, c.From, late,
 					waits.CallKey{Location: r.SendLoc, Call: w.T.Sends[r.SendLoc].Ptr(int(r.Send)).Call})
 			}
-			add(c.Kind, first+i, c, c.From+c.SenderTime, c.Time-c.SenderTime, waits.CallKey{Location: c.Location, Call: c.Call})
+			add(c.Kind, first+i, c, c.From+late, c.Time-late, waits.CallKey{Location: c.Location, Call: c.Call})
 		}
 	}
 	return out.Sealed()

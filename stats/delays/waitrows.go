@@ -24,7 +24,7 @@ func WaitRows(w *waits.Finder, d *Finder, share, team int64) *waitstate.States {
 			row.Share = numbers.Ratio(s.Time, team)
 		}
 		for _, i := range s.Top.Sorted() {
-			row.Top = append(row.Top, waitstate.Row{Operation: defs.RegionLabel(i.Region),
+			row.Top = append(row.Top, waitstate.Row{Operation: defs.RegionLabel(w.T.Tree.Region(i.Path)),
 				SourceLine: profile.Spell(defs, w.T.Tree.SourceLine(defs, i.Path)),
 				CallPath:   field.Path(i.Path), Rank: field.Rank(w.T.Rank[i.Location]), StartNs: x.Instant(i.Start), TimeNs: x.Ns(i.Time)})
 		}

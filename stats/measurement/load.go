@@ -173,7 +173,7 @@ func (r *recorder) flow(enters bool, seq uint64, ticks int64) {
 	r.spend(ticks)
 	if enters {
 		r.depth++
-		if r.next < r.calls.Len() && r.calls.Ptr(r.next).Seq == seq {
+		if r.next < r.calls.Len() && r.calls.Ptr(r.next).Seq() == seq {
 			*r.load.Before.Ptr(r.next) += r.gap
 			r.gap = 0
 			if n := len(r.open); n > 0 {

@@ -131,7 +131,7 @@ type messageEnd struct {
 // call charges a call of the run to its path, its key and the pairs of lines that it joins, and
 // returns its overhead in ns.
 func (w *charger) call(c *trace.Call, k int) int64 {
-	kind := callKind{c.Region, w.processes(c), w.size[k]}
+	kind := callKind{w.T.Tree.Region(c.Path), w.processes(c), w.size[k]}
 	x := w.limited[c.Path].Of(kind)
 	if x == nil {
 		x = w.find(c.Path, kind)
@@ -263,14 +263,17 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 	if e.wait == 0 {
 		return messages, waits
 	}
-	switch wait := w.noted.Ptr(int(e.cause - 1)); wait.Kind {
+	wait := w.noted.Ptr(int(e.cause - 1))
+	known := w.Calls[w.L]
+	switch wait.Kind {
 	case waitstate.LateSender:
-		messages[0], waits[0] = w.endOf(true, wait.MessageRow), e.wait
+		messages[0], waits[0] = w.endOf(true, known.Message(wait)), e.wait
 	case waitstate.LateReceiver:
-		messages[1], waits[1] = w.endOf(false, wait.MessageRow), e.wait
+		messages[1], waits[1] = w.endOf(false, known.Message(wait)), e.wait
 	case waitstate.LateReceiverBehindLateSender:
-		messages = [2]int{w.endOf(true, wait.SenderMessage), w.endOf(false, wait.MessageRow)}
-		waits[0] = min(e.wait, w.rate.Ns(w.Scope.Clip(wait.From, wait.From+wait.SenderTime)))
+		late, sender := known.Sender(wait)
+		messages = [2]int{w.endOf(true, sender), w.endOf(false, known.Message(wait))}
+		waits[0] = min(e.wait, w.rate.Ns(w.Scope.Clip(wait.From, wait.From+late)))
 		waits[1] = e.wait - waits[0]
 	}
 	for k, m := range messages {

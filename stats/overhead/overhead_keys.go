@@ -56,7 +56,7 @@ type commCall struct {
 type commWalk struct {
 	waits.CallWalk
 	*Finder
-	noted     spill.Cursor[waits.WaitingCall]
+	noted     spill.Cursor[waits.Wait]
 	instances spill.Cursor[trace.Collective]
 
 	// Of the calls of the run:
@@ -118,12 +118,12 @@ func (s *samples) location(ctx context.Context, l trace.LocationID) {
 			}
 			time := w.rate.Ns(c.Leave - c.Enter)
 			if s.cloud != nil {
-				s.cloud.add(s.op[c.Region].op, c.Enter, time)
+				s.cloud.add(s.op[w.T.Tree.Region(c.Path)].op, c.Enter, time)
 			}
 			if cause := w.waitOf[k]; cause > 0 && !s.withWaits {
 				time -= w.waited(time, cause)
 			}
-			kind := callKind{c.Region, w.processes(c), w.size[k]}
+			kind := callKind{w.T.Tree.Region(c.Path), w.processes(c), w.size[k]}
 			x := s.sampled[c.Path].Of(kind)
 			if x == nil {
 				x = s.find(c.Path, kind)

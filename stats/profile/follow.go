@@ -125,11 +125,11 @@ func (f *Follower[V]) called(seq uint64) (call *trace.Call, wait *waits.Wait) {
 	calls := f.t.Calls[f.l]
 	for f.next = math.MaxUint64; f.call < calls.Len(); f.call++ {
 		c := calls.Ptr(f.call)
-		if c.Seq > seq {
-			f.next = c.Seq
+		if c.Seq() > seq {
+			f.next = c.Seq()
 			break
 		}
-		if c.Seq == seq {
+		if c.Seq() == seq {
 			call, wait = c, f.waits[f.l].Of(f.call)
 		}
 	}
@@ -160,7 +160,8 @@ func (f *Follower[V]) fill(t int64) {
 func (f *Follower[V]) spend(v *followed[V], t int64) {
 	if w := v.wait; w != nil {
 		f.until(min(t, w.From), v.region, &v.visit, waitstate.None)
-		f.until(min(t, w.From+w.SenderTime), v.region, &v.visit, waitstate.LateSender)
+		late, _ := f.waits[f.l].Sender(w)
+		f.until(min(t, w.From+late), v.region, &v.visit, waitstate.LateSender)
 		f.until(min(t, w.From+w.Time), v.region, &v.visit, w.Kind)
 	}
 	f.until(t, v.region, &v.visit, waitstate.None)

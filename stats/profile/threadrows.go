@@ -69,11 +69,7 @@ func (p *Profiler) Teams(ctx context.Context, w *waits.Finder) ([]*threads.Proce
 	sums, err := engine.Fold(ctx, w.Jobs, len(byRank), w.NewSums, func(s *waits.WaitSums, i int) error {
 		own := threads.Unlocked(byRank[i], p.T.Store)
 		out[i] = threads.Together(own, p.Scope.From, p.Scope.To, func(wait threads.Wait) {
-			call := &trace.Call{Seq: uint64(wait.From), Path: wait.Path, Region: trace.None}
-			if int(wait.Path) < len(p.T.Tree.Nodes) {
-				call.Region = p.T.Tree.Nodes[wait.Path].Region
-			}
-			s.Charge(p.Scope, waitstate.AtTeamBarrier, wait.Location, call, wait.From, wait.Time)
+			s.Charge(p.Scope, waitstate.AtTeamBarrier, wait.Location, uint64(wait.From), wait.Path, wait.From, wait.Time)
 		})
 		for k, t := range own {
 			if t.Spans != byRank[i][k].Spans {

@@ -130,7 +130,7 @@ func inWindows(p *profile.Profiler) (ns int64) {
 		}
 		for _, calls := range of.Rows {
 			for i := range calls {
-				delete(windows, calls[i].Region)
+				delete(windows, t.Tree.Region(calls[i].Path))
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func forUnselected(p *profile.Profiler) (ns int64) {
 		}
 		for _, rows := range p.CallWaits[l].Rows.Rows {
 			for i := range rows {
-				if w := &rows[i].Wait; int(w.Location) < len(p.T.Rank) && !p.Scope.HasRank(p.T.Rank[w.Location]) {
+				if w := &rows[i]; int(w.Location) < len(p.T.Rank) && !p.Scope.HasRank(p.T.Rank[w.Location]) {
 					ns = numbers.Plus(ns, p.T.Defs.Clock.Nanoseconds(p.Scope.Clip(w.From, w.From+w.Time)))
 				}
 			}

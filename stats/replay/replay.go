@@ -148,8 +148,8 @@ func (r *Replay) Stuck() []trace.Finding {
 	for l, step := range r.schedule.Stuck {
 		call := r.t.Calls[l].Ptr(int(r.sync.Rows[l].Ptr(step).Call))
 		return []trace.Finding{{Code: trace.CodeReplayStuck, Count: 1,
-			First: trace.Place{Location: l, Seq: call.Seq, Offset: -1},
-			Text:  fmt.Sprintf("%s waits for a call of another rank that never comes", r.t.Defs.RegionLabel(call.Region))}}
+			First: trace.Place{Location: l, Seq: call.Seq(), Offset: -1},
+			Text:  fmt.Sprintf("%s waits for a call of another rank that never comes", r.t.Defs.RegionLabel(r.t.Tree.Region(call.Path)))}}
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (s collSums) of(w *Finder, c *trace.Collective, first *member) *collSum {
 	switch {
 	case c.Op.Pattern() == trace.PatternNone || c.Op.Pattern() == trace.PatternFence:
 		call := w.T.Calls[first.location].At(int(first.call))
-		name = w.T.Defs.RegionLabel(call.Region)
+		name = w.T.Defs.RegionLabel(w.T.Tree.Region(call.Path))
 	case first.done != first.call:
 		name = "MPI_I" + strings.ToLower(c.Op.String())
 	}

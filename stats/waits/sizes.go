@@ -243,5 +243,5 @@ const (
 // Communicates reports whether a call is a communication event: it communicates, starts or completes a
 // request, synchronises or probes.
 func (w *Finder) Communicates(c *trace.Call) bool {
-	return silent>>c.Class&1 == 0 && int(c.Region) < len(w.T.Defs.Regions) && int(c.Path) < len(w.T.Tree.Nodes)
+	return silent>>c.Class&1 == 0 && int(w.T.Tree.Region(c.Path)) < len(w.T.Defs.Regions)
 }

@@ -15,7 +15,6 @@ type Instance struct {
 	order       uint32 // of the location: trace.Trace.Order
 	seq         uint64
 	Path        trace.PathID
-	Region      trace.RegionID
 }
 
 // compareInstances orders the longest wait first; ties by the order of locations and sequence number.

@@ -18,27 +18,21 @@ type Wait struct {
 	From     int64            // when it begins to wait: its Enter, or when its part in a collective begins
 	Location trace.LocationID // of the call that causes the wait
 	Call     uint32           // its row; None: the cause is recorded outside any call
+	message  uint32           // see Table.Message; of a late receiver behind a late sender the row in Table.behind
+	Path     trace.PathID     // of the call that waits
+	event    trace.Event      // that call
 	Kind     waitstate.Kind
-
-	// message is the row of the message that is waited for: in Recvs for a late sender, in Sends for a late receiver, both of the waiting
-	// location; None: no single one.
-	MessageRow uint32
-
-	// Of a late receiver behind a late sender: the part of Time, from From on, that is a wait
-	// for the late sender, and the row of its message in Recvs. The call waits that much
-	// under LateSender, and for the rest of Time under Kind.
-	SenderTime    int64
-	SenderMessage uint32
 }
 
-// Message returns the row of the single message that is waited for, None if there is none: in
-// Recvs of the waiting location for a late sender, in its Sends for a late receiver.
-func (w Wait) Message() uint32 {
-	if w.Time == 0 {
-		return trace.None
-	}
-	return w.MessageRow
+// behind is what a wait is for a late receiver behind a late sender. The call waits so many ticks, from Wait.From on, under LateSender,
+// and for the rest of the time under its kind.
+type behind struct {
+	time             int64
+	sender, receiver uint32 // rows of messages: in Recvs that of the late sender, in Sends that of the late receiver
 }
+
+// Awaits reports whether the wait is for a late sender of the message in a row of the waiting location's Recvs, and nothing else.
+func (w *Wait) Awaits(row uint32) bool { return w.Kind == waitstate.LateSender && w.message == row }
 
 // ByCall holds the waits of each location's calls.
 type ByCall []*Table
@@ -190,12 +184,12 @@ func (w *Finder) chargeCalls(ctx context.Context) (*WaitSums, error) {
 			}
 			for i := range rows {
 				row := &rows[i]
-				call := &trace.Call{Seq: row.seq, Path: row.Path, Region: row.region}
-				if row.SenderTime > 0 {
-					late := s.Charge(w.Scope, waitstate.LateSender, l, call, row.From, row.SenderTime)
-					s.Msgs.senders.add(w.T.Rank[w.T.Recvs[l].Ptr(int(row.SenderMessage)).SendLoc], late)
+				sender, message := w.Calls[l].Sender(row)
+				if sender > 0 {
+					late := s.Charge(w.Scope, waitstate.LateSender, l, row.event.Seq(), row.Path, row.From, sender)
+					s.Msgs.senders.add(w.T.Rank[w.T.Recvs[l].Ptr(int(message)).SendLoc], late)
 				}
-				rest := s.Charge(w.Scope, row.Kind, l, call, row.From+row.SenderTime, row.Time-row.SenderTime)
+				rest := s.Charge(w.Scope, row.Kind, l, row.event.Seq(), row.Path, row.From+sender, row.Time-sender)
 				switch row.Kind {
 				case waitstate.LateSender:
 					s.Msgs.senders.add(w.T.Rank[row.Location], rest)
@@ -215,8 +209,9 @@ func (w *Finder) chargeCalls(ctx context.Context) (*WaitSums, error) {
 	})
 }
 
-// Charge adds what is selected of the wait of a call, and returns it.
-func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.LocationID, call *trace.Call, from, time int64) int64 {
+// Charge adds what is selected of the wait of a call, which its sequence number and path name, and returns it.
+func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.LocationID, seq uint64, path trace.PathID,
+	from, time int64) int64 {
 	clipped := scope.Clip(from, from+time)
 	if clipped <= 0 || !scope.Has(l) {
 		return 0
@@ -225,8 +220,7 @@ func (s *WaitSums) Charge(scope *scope.Scope, kind waitstate.Kind, l trace.Locat
 	sum.Count++
 	sum.Time = numbers.Plus(sum.Time, clipped)
 	if sum.Top.takes(clipped) {
-		sum.Top.Offer(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: call.Seq, Path: call.Path,
-			Region: call.Region})
+		sum.Top.Offer(Instance{Time: clipped, Start: scope.Clamp(from), Location: l, order: s.order[l], seq: seq, Path: path})
 	}
 	return clipped
 }
@@ -266,6 +260,6 @@ func (w *Finder) startup(class trace.CallClass) {
 		}
 		w.Calls[m.location].Note(m.call, w.T.Calls[m.location].Ptr(int(m.call)),
 			&Wait{Time: wait, From: m.enter, Location: in[last].location, Call: in[last].call, Kind: waitstate.AtStartup,
-				MessageRow: trace.None})
+				message: trace.None})
 	}
 }

@@ -71,7 +71,7 @@ func (p *memberPart) callWait(m *trace.Member, c *trace.Call) *Wait {
 	if p.call != p.begins {
 		from = c.Enter
 	}
-	return &Wait{Time: p.wait, From: from, Location: p.cause.Location, Call: p.cause.Call, Kind: p.kind, MessageRow: trace.None}
+	return &Wait{Time: p.wait, From: from, Location: p.cause.Location, Call: p.cause.Call, Kind: p.kind, message: trace.None}
 }
 
 // collectives finds the waits of all instances, and sums the instances by operation. What they
@@ -353,9 +353,9 @@ func (x *instances) chargeBlocking(c *trace.Collective, in []member, out []collW
 		call := x.T.Calls[m.location].Ptr(int(m.call))
 		switch p {
 		case trace.PatternAllToAll:
-			x.sums.Charge(x.Scope, waitstate.NxNCompletion, m.location, call, m.leave-o.completion, o.completion)
+			x.sums.Charge(x.Scope, waitstate.NxNCompletion, m.location, call.Seq(), call.Path, m.leave-o.completion, o.completion)
 		case trace.PatternBarrier, trace.PatternFence:
-			x.sums.Charge(x.Scope, waitstate.BarrierCompletion, m.location, call, m.leave-o.completion, o.completion)
+			x.sums.Charge(x.Scope, waitstate.BarrierCompletion, m.location, call.Seq(), call.Path, m.leave-o.completion, o.completion)
 		}
 	}
 }

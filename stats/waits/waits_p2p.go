@@ -81,7 +81,7 @@ type partnerWait struct {
 }
 
 func (w partnerWait) callWait(kind waitstate.Kind, c *trace.Call) Wait {
-	return Wait{Time: w.time, From: c.Enter, Location: w.location, Call: w.call, Kind: kind, MessageRow: w.message}
+	return Wait{Time: w.time, From: c.Enter, Location: w.location, Call: w.call, Kind: kind, message: w.message}
 }
 
 // p2pWalk is the walk over one location's calls.
@@ -123,7 +123,7 @@ func (p *p2pWalk) calls() {
 		c, end := p.At(k)
 		i, needed := uint32(p.First+k), p.needed
 		if clocks != nil {
-			clocks[k] = int64(c.Seq)
+			clocks[k] = int64(c.Seq())
 		}
 		p.bytes, p.size, p.sender.time, p.receiver.time = 0, 0, 0, 0
 		if i >= p.begins {
@@ -166,7 +166,7 @@ func (p *p2pWalk) note(i uint32, c *trace.Call) {
 		wait = p.receiver.callWait(waitstate.LateReceiver, c)
 	default:
 		wait = p.receiver.callWait(waitstate.LateReceiverBehindLateSender, c)
-		wait.SenderTime, wait.SenderMessage = p.sender.time, p.sender.message
+		wait.message = p.waits.addBehind(behind{p.sender.time, p.sender.message, p.receiver.message})
 	}
 	if p.waits.Note(i, c, &wait) && p.sender.time > 0 {
 		p.window.push(lateInstance{wait: p.sender.time, sent: p.sent, source: p.T.Rank[p.sender.location], call: i})
@@ -395,7 +395,7 @@ func (o *orderWindow) arrive(p *p2pWalk, source uint32, sent int64) {
 			continue
 		}
 		call := p.rows.Ptr(int(i.call))
-		charged := p.sums.Charge(p.Scope, waitstate.LateSenderWrongOrder, p.L, call, call.Enter, i.wait)
+		charged := p.sums.Charge(p.Scope, waitstate.LateSenderWrongOrder, p.L, call.Seq(), call.Path, call.Enter, i.wait)
 		if source == i.source {
 			p.sums.Same = numbers.Plus(p.sums.Same, charged)
 		} else {

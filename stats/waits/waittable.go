@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/trace"
 )
@@ -10,15 +11,9 @@ import (
 type Table struct {
 	store *spill.Store
 	Index *spill.Table[uint32] // by call: row in rows + 1; 0: the call does not wait
-	Rows  *spill.Table[WaitingCall]
-}
+	Rows  *spill.Table[Wait]
 
-// A WaitingCall is a call that waits, with what its Call row says of it.
-type WaitingCall struct {
-	Wait
-	seq    uint64
-	Path   trace.PathID
-	region trace.RegionID
+	behind *spill.Table[behind] // of the few waits of that kind
 }
 
 // NewTable returns the waits of so many calls, none of which waits.
@@ -32,25 +27,44 @@ func (t *Table) Len() int { return t.Index.Len() }
 // At returns the wait of call i, the zero value if it does not wait.
 func (t *Table) At(i int) Wait {
 	if row := t.Index.At(i); row > 0 {
-		return t.Rows.At(int(row - 1)).Wait
+		return t.Rows.At(int(row - 1))
 	}
 	return Wait{}
 }
 
 // Of returns the wait of call i, nil if it does not wait.
 func (t *Table) Of(i int) *Wait {
-	if row := t.Row(i); row != nil {
-		return &row.Wait
-	}
-	return nil
-}
-
-// Row returns the row of call i, nil if it does not wait.
-func (t *Table) Row(i int) *WaitingCall {
 	if k := *t.Index.Ptr(i); k > 0 {
 		return t.Rows.Ptr(int(k - 1))
 	}
 	return nil
+}
+
+// Sender returns, of a late receiver behind a late sender, the ticks that are a wait for the late sender, from From on, and the row of its
+// message in Recvs; of other waits 0.
+func (t *Table) Sender(w *Wait) (time int64, message uint32) {
+	if w.Kind != waitstate.LateReceiverBehindLateSender {
+		return 0, trace.None
+	}
+	b := t.behind.Ptr(int(w.message))
+	return b.time, b.sender
+}
+
+// Message returns the row of the single message that is waited for, None if there is none: in Recvs of the waiting location for a late
+// sender, in its Sends for a late receiver.
+func (t *Table) Message(w *Wait) uint32 {
+	switch {
+	case w.Time == 0:
+		return trace.None
+	case w.Kind == waitstate.LateReceiverBehindLateSender:
+		return t.behind.Ptr(int(w.message)).receiver
+	}
+	return w.message
+}
+
+// addBehind adds what a wait is for a late receiver behind a late sender, and returns its row.
+func (t *Table) addBehind(b behind) uint32 {
+	return uint32(spill.Ensure(t.store, &t.behind).Append(b))
 }
 
 // Note stores the wait of call i unless a longer one is known, or an equal one of a kind
@@ -62,11 +76,14 @@ func (t *Table) Note(i uint32, call *trace.Call, wait *Wait) bool {
 		if wait.Time < row.Time || wait.Time == row.Time && wait.Kind >= row.Kind {
 			return false
 		}
-		row.Wait = *wait
+		event, path := row.event, row.Path
+		*row = *wait
+		row.event, row.Path = event, path
 		return true
 	}
 	row := spill.Ensure(t.store, &t.Rows).Next()
-	row.Wait, row.seq, row.Path, row.region = *wait, call.Seq, call.Path, call.Region
+	*row = *wait
+	row.event, row.Path = call.Event, call.Path
 	*k = uint32(t.Rows.Len())
 	return true
 }

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -106,7 +105,7 @@ func (b *builder) lateSender(r *trace.Recv, k int) (call uint32, enter int64) {
 // endsWithSend reports whether the wait of a call ends when the message of its location's receive k is
 // sent, and not because the call is left.
 func endsWithSend(w *waits.Wait, k int, c *trace.Call) bool {
-	return w.Kind == waitstate.LateSender && w.Message() == uint32(k) && w.Call != trace.None && w.From+w.Time < c.Leave
+	return w.Awaits(uint32(k)) && w.Call != trace.None && w.From+w.Time < c.Leave
 }
 
 // flight returns the row of the flights of messages of a size, 0 if nothing is known of them.

@@ -19,6 +19,7 @@ import (
 //
 //	flights are in order of their keys; the first is of what needs no time
 type network struct {
+	tree        *trace.CallTree
 	flights     []flight
 	index       map[flightKey]uint32 // rows of flights
 	overhead    int64                // of the shortest call that sends
@@ -188,7 +189,7 @@ func (o *observations) flight(key flightKey) *flight {
 
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
 func (m *Model) calibrate(ctx context.Context, a *analysis.Result, collectives *observations) (*network, error) {
-	n := &network{always: m.always(), exchanging: a.Exchanging}
+	n := &network{tree: m.t.Tree, always: m.always(), exchanging: a.Exchanging}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[waitstate.LateReceiver].Count+w[waitstate.LateReceiverBehindLateSender].Count > 0
 	}
@@ -420,7 +421,7 @@ func (m *Model) poster(s *trace.Send) *trace.Call {
 }
 
 func (n *network) isAlways(c *trace.Call) bool {
-	return n.always != nil && int(c.Region) < len(n.always) && n.always[c.Region]
+	return n.always != nil && n.always[n.tree.Region(c.Path)]
 }
 
 // waits reports whether a send that call c posts waits for its receiver.

@@ -123,7 +123,7 @@ func (r *replay) stuck() error {
 			continue
 		}
 		call := r.in.locations[l].rows.Ptr(step).call
-		e.Calls = append(e.Calls, StuckCall{l, call, r.t.Defs.RegionLabel(r.t.Calls[l].Ptr(int(call)).Region)})
+		e.Calls = append(e.Calls, StuckCall{l, call, r.t.Defs.RegionLabel(r.t.Tree.Region(r.t.Calls[l].Ptr(int(call)).Path))})
 	}
 	if e.Calls == nil {
 		return nil

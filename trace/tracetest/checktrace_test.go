@@ -24,10 +24,10 @@ func soundTrace(t *testing.T) *trace.Trace {
 	for r := range trace.RegionID(3) {
 		tr.Tree.Add(trace.PathNode{Parent: trace.None, Region: r, Site: trace.None})
 	}
-	tr.Calls[0].Append(trace.Call{Seq: 0, Enter: 1, Leave: 2, Path: 0, Region: 0, Coll: trace.None, Class: trace.ClassSend})
-	tr.Calls[0].Append(trace.Call{Seq: 3, Enter: 5, Leave: 9, Path: 2, Region: 2, FirstSend: 1, Coll: 0, Class: trace.ClassColl})
-	tr.Calls[1].Append(trace.Call{Seq: 0, Enter: 1, Leave: 3, Path: 1, Region: 1, Coll: trace.None, Class: trace.ClassRecv})
-	tr.Calls[1].Append(trace.Call{Seq: 3, Enter: 4, Leave: 9, Path: 2, Region: 2, FirstRecv: 1, Coll: 0, Class: trace.ClassColl})
+	tr.Calls[0].Append(trace.Call{Event: trace.EventAt(0), Enter: 1, Leave: 2, Path: 0, Coll: trace.None, Class: trace.ClassSend})
+	tr.Calls[0].Append(trace.Call{Event: trace.EventAt(3), Enter: 5, Leave: 9, Path: 2, FirstSend: 1, Coll: 0, Class: trace.ClassColl})
+	tr.Calls[1].Append(trace.Call{Event: trace.EventAt(0), Enter: 1, Leave: 3, Path: 1, Coll: trace.None, Class: trace.ClassRecv})
+	tr.Calls[1].Append(trace.Call{Event: trace.EventAt(3), Enter: 4, Leave: 9, Path: 2, FirstRecv: 1, Coll: 0, Class: trace.ClassColl})
 	tr.Sends[0].Append(trace.Send{Seq: 1, Time: 1, To: 1, RecvLoc: 1, State: trace.Matched})
 	tr.Recvs[1].Append(trace.Recv{Seq: 1, PostSeq: 1, Time: 3, From: 0, SendLoc: 0, State: trace.Matched})
 	tr.Collectives.Append(trace.Collective{Count: 2, Size: 2, Root: trace.RootNone})
@@ -63,9 +63,8 @@ func TestCheckTrace(t *testing.T) {
 		{"tree", func(t *trace.Trace) { t.Tree.Nodes[1].Parent = 1 }, "call path 1 comes before its parent"},
 		{"leave", call(0, 0, func(c *trace.Call) { c.Leave = 0 }), "call 0 ends before"},
 		{"enter order", call(0, 1, func(c *trace.Call) { c.Enter = 0 }), "call 1 is not after"},
-		{"seq order", call(0, 1, func(c *trace.Call) { c.Seq = 0 }), "call 1 is not after"},
+		{"seq order", call(0, 1, func(c *trace.Call) { c.Event = trace.EventAt(0) }), "call 1 is not after"},
 		{"path", call(0, 1, func(c *trace.Call) { c.Path = 3 }), "call 1: path 3"},
-		{"path's region", call(0, 1, func(c *trace.Call) { c.Path = 1 }), "call 1: path 1 is not one of region 2"},
 		{"first send", call(0, 0, func(c *trace.Call) { c.FirstSend = 2 }), "first send 2 of 1"},
 		{"first send order", call(0, 0, func(c *trace.Call) { c.FirstSend = 1 }), "send 0 is not among those of its call 0"},
 		{"first receive", call(1, 1, func(c *trace.Call) { c.FirstRecv = 2 }), "first receive 2 of 1"},

@@ -62,7 +62,7 @@ func (r *run) explain(s stretch, queued int64, to *legTimes) (m missing) {
 func (r *run) transferred(l trace.LocationID, c *call, w waits.Wait, beyond int64, to *legTimes) missing {
 	s := stretch{from: r.t.Calls[w.Location].Ptr(int(w.Call)).Enter, to: c.Leave, beyond: beyond, waiter: l, partner: w.Location}
 	var queued int64
-	if k := w.Message(); w.Kind == waitstate.LateSender {
+	if k := r.waits[l].Message(&w); w.Kind == waitstate.LateSender {
 		m := r.t.Recvs[l].Ptr(int(k))
 		s.bytes, s.sends = m.Bytes, true
 		queued = r.queued(l, c, k)

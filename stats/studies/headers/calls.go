@@ -149,7 +149,7 @@ func (r *run) cause(l trace.LocationID, c *call) (waits.Wait, bool) {
 // message returns the bytes of the message that a wait is for; ok is false if it is not one
 // message.
 func (r *run) message(l trace.LocationID, w waits.Wait) (bytes uint64, ok bool) {
-	k := w.Message()
+	k := r.waits[l].Message(&w)
 	switch {
 	case k == trace.None:
 		return 0, false

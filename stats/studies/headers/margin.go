@@ -27,12 +27,12 @@ func (p *replay) own(l trace.LocationID, c *call, parts *legTimes) *rival {
 // the next to arrive at the collective.
 func (p *replay) margin(l trace.LocationID, c *call, w waits.Wait, from *snapshot) int64 {
 	switch {
-	case w.Message() == trace.None && w.Kind == waitstate.EarlyReduce && c.Coll != trace.None:
+	case p.waits[l].Message(&w) == trace.None && w.Kind == waitstate.EarlyReduce && c.Coll != trace.None:
 		return p.second(c.Coll)
-	case w.Message() == trace.None:
+	case p.waits[l].Message(&w) == trace.None:
 		return from.next
 	case w.Kind == waitstate.LateSender:
-		if latest, ok := p.latest(l, c, w.Message()); ok {
+		if latest, ok := p.latest(l, c, p.waits[l].Message(&w)); ok {
 			return max(0, p.t.Calls[w.Location].Ptr(int(w.Call)).Enter-latest)
 		}
 	}

@@ -107,7 +107,7 @@ func (p *replay) mark(ctx context.Context, l trace.LocationID) error {
 			if m := p.marks[w.Location].Ptr(int(w.Call)); *m == 0 {
 				*m = uint32(p.snapshots.Append(snapshot{next: math.MaxInt64})) + 1
 			}
-			if w.Message() == trace.None {
+			if p.waits[l].Message(&w) == trace.None {
 				s := p.snapshots.Ptr(int(p.marks[w.Location].At(int(w.Call)) - 1))
 				s.next = min(s.next, p.segments[l].Wait(uint32(i)))
 			}

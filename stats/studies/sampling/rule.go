@@ -101,7 +101,7 @@ func (x *Result) kept(l trace.LocationID) *spill.Table[uint64] {
 	calls := func(rows ...uint32) {
 		for _, c := range rows {
 			if c != trace.None {
-				set(t.Calls[l].Ptr(int(c)).Seq)
+				set(t.Calls[l].Ptr(int(c)).Seq())
 			}
 		}
 	}
