@@ -66,7 +66,7 @@ var trainingBubbles = &Table{Key: "training_bubbles", Tab: "training", Title: "P
 	}}
 
 var trainingGroupsFound = &Table{Key: "training_process_groups", Title: "Process groups", Path: "training.structure.groups[]",
-	What: "kinds of groups", Note: "Known by their name, by what they communicate when (use), or by their members.",
+	What: "kinds of groups", Note: "Known by their name or those of processes, by what they communicate when (use), or by their members.",
 	Columns: []Column{
 		{Key: "role", Title: "for"},
 		{Key: "by", Title: "known by"},
@@ -251,6 +251,14 @@ func orZero(x *float64) float64 {
 	return *x
 }
 
+// jobKind says what a job does.
+func jobKind(t *training.Job) string {
+	if t.Structure != nil && t.Structure.Steps == training.StepsServed {
+		return "serving"
+	}
+	return "training"
+}
+
 // jobSize says of how many steps and workers a job is.
 func jobSize(t *training.Job) string {
 	size := words.Plural(t.Steps, "step", "steps") + " of " + words.Plural(t.DPRanks, "data-parallel rank", "data-parallel ranks")
@@ -290,7 +298,7 @@ func (r *Sections) Training() {
 	if t == nil {
 		return
 	}
-	said := fmt.Sprintf("Training: %s: a step takes %s, %s with equal workers, slowdown %.3f.", jobSize(t),
+	said := fmt.Sprintf("%s: %s: a step takes %s, %s with equal workers, slowdown %.3f.", words.Capital(jobKind(t)), jobSize(t),
 		words.Time(t.StepNs), words.Time(t.EqualNs), t.Slowdown)
 	fmt.Fprintf(r.W, "\n%s\n", text.Wrap(said, r.Width, 2))
 	for _, fact := range trainingFacts(t) {
@@ -342,7 +350,7 @@ func (o *Overview) trainingLoss() *block {
 	if t == nil {
 		return nil
 	}
-	b := &block{heading: "TRAINING", least: 3, about: jobSize(t)}
+	b := &block{heading: strings.ToUpper(jobKind(t)), least: 3, about: jobSize(t)}
 	lost := 0.0
 	if t.StepNs > 0 {
 		lost = max(0, 1-float64(t.EqualNs)/float64(t.StepNs))

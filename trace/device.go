@@ -79,24 +79,46 @@ func deviceWork(r *Region, name string) DeviceWork {
 // its name; ok is false for other kernels. Such are those of vLLM and SGLang (cross_device_reduce), of TensorRT-LLM and FlashInfer (one
 // shot, two shot, fused, lamport), and of PyTorch's symmetric memory. Which devices take part its name does not tell.
 func PeerKernel(name string) (op CollectiveOp, ok bool) {
-	base := strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(name), "void "), "(anonymous namespace)", "")
-	if end := strings.IndexAny(base, "<("); end >= 0 {
-		base = base[:end]
-	}
-	base = strings.ReplaceAll(base[strings.LastIndexByte(base, ':')+1:], "_", "")
+	base := baseName(strings.ReplaceAll(strings.TrimPrefix(name, "void "), "(anonymous namespace)", ""))
 	if strings.Contains(base, "crossdevicereduce") {
 		return CollAllreduce, true
 	}
 	for _, way := range []string{"oneshot", "twoshot", "multimem", "lamport", "fusion"} {
-		switch {
-		case !strings.Contains(base, way):
-		case strings.Contains(base, "allreduce"):
-			return CollAllreduce, true
-		case strings.Contains(base, "allgather"):
-			return CollAllgather, true
-		case strings.Contains(base, "reducescatter"):
-			return CollReduceScatterBlock, true
+		if strings.Contains(base, way) {
+			return collectiveIn(base)
 		}
+	}
+	return 0, false
+}
+
+// PeerOperator returns the collective operation of an operator of the host that reaches into the memory of other processes itself, without
+// a library, by its name; ok is false for other operators. Such are those of vLLM and SGLang on CPUs (_C::shm_allreduce).
+func PeerOperator(name string) (op CollectiveOp, ok bool) {
+	base := baseName(name)
+	if !strings.HasPrefix(base, "shm") {
+		return 0, false
+	}
+	return collectiveIn(base)
+}
+
+// baseName returns the name of a function of C++ in lower case, without what it is part of, its parameters and underscores.
+func baseName(name string) string {
+	name = strings.ToLower(name)
+	if end := strings.IndexAny(name, "<("); end >= 0 {
+		name = name[:end]
+	}
+	return strings.ReplaceAll(name[strings.LastIndexByte(name, ':')+1:], "_", "")
+}
+
+// collectiveIn returns the collective operation that a base name names.
+func collectiveIn(base string) (CollectiveOp, bool) {
+	switch {
+	case strings.Contains(base, "allreduce"):
+		return CollAllreduce, true
+	case strings.Contains(base, "allgather"):
+		return CollAllgather, true
+	case strings.Contains(base, "reducescatter"):
+		return CollReduceScatterBlock, true
 	}
 	return 0, false
 }

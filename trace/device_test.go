@@ -86,6 +86,43 @@ func TestDeviceWorks(t *testing.T) {
 	}
 }
 
+// TestPeerOperators states which operators of hosts communicate without a library; kernels of such names are launched by others.
+func TestPeerOperators(t *testing.T) {
+	const none = -1
+	for name, want := range map[string]int{
+		"_C::shm_allreduce": int(trace.CollAllreduce), "_C::shm_all_gather": int(trace.CollAllgather),
+		"sgl_kernel::shm_allgather": int(trace.CollAllgather), "_C::shm_gather": none, "symm_mem::nvshmem_all_reduce": none,
+		"symm_mem::one_shot_all_reduce": none, "vllm::all_reduce": none,
+	} {
+		got, ok := trace.PeerOperator(name)
+		if ok != (want != none) || ok && int(got) != want {
+			t.Errorf("%s: %v, %v", name, got, ok)
+		}
+	}
+}
+
+// TestWorkerDimension states in which dimension workers differ by the names of their processes.
+func TestWorkerDimension(t *testing.T) {
+	for _, c := range []struct {
+		want      string
+		processes []string
+	}{
+		{"TP", []string{"VLLM::Worker_TP0", "VLLM::Worker_TP1"}},
+		{"TP", []string{"VLLM::Worker_DP0_PP1_TP0_EP0", "VLLM::Worker_DP0_PP1_TP1_EP1"}},
+		{"PP", []string{"sglang::scheduler_PP0_TP3", "sglang::scheduler_PP1_TP3"}},
+		{"DP", []string{"sglang::scheduler_DP0_TP0_MOE_DP0", "sglang::scheduler_DP1_TP0_MOE_DP0"}},
+		{"", []string{"VLLM::Worker_PP0_TP0", "VLLM::Worker_PP1_TP1"}},
+		{"", []string{"VLLM::Worker_TP0", "VLLM::Worker_TP1", "VLLM::Worker_TP1"}},
+		{"", []string{"VLLM::Worker_TP0", "python"}},
+		{"", []string{"python", "python"}},
+		{"", []string{"STEP_TP", "STOP_TP"}},
+	} {
+		if got := trace.WorkerDimension(c.processes); got != c.want {
+			t.Errorf("%q: %q, want %q", c.processes, got, c.want)
+		}
+	}
+}
+
 // TestPeerKernels states which kernels communicate without a library, by the names that several programs give them.
 func TestPeerKernels(t *testing.T) {
 	const none = -1

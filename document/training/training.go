@@ -80,6 +80,7 @@ const (
 const (
 	StepsProfiler = "ProfilerStep"
 	StepsNamed    = "annotation" // with a number, such as step3
+	StepsServed   = "server"     // annotations of a server of models without a number, such as step[DECODE bs=32]
 	StepsRepeat   = "repetition" // what the optimizer or the communication repeats
 )
 

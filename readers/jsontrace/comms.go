@@ -15,6 +15,7 @@ type group struct {
 	gloo    bool     // a group that uses gloo, whose name is not recorded
 	devices bool     // ranks are numbers of devices
 	sole    bool     // the only group that there is, as none is recorded
+	peers   bool     // of collectives that reach into the memory of peers, if sole
 	// A list of ranks that the writer has cut short is recorded as the first rank, their
 	// number and the distance between neighbours.
 	start, size, stride uint32
@@ -68,6 +69,9 @@ func (f *file) call(l *track, r *region, ev *event) nest.Call {
 	switch {
 	case r.gpu:
 		return f.kernelCall(r, ev)
+	case r.peers:
+		bytes := tensorBytes(ev.args)
+		return nest.Call{Operation: r.op, Comm: f.unnamed(true), Peer: trace.RootNone, Sent: bytes, Received: bytes}
 	case r.gloo:
 		return f.glooCall(l, r, ev)
 	}

@@ -68,11 +68,12 @@
 // an announced base or count from 1970; if not, that is a finding, and Options.Align can move
 // all to a common start.
 //
-// Kernels of NCCL (RCCL, HCCL), and those of trace.PeerKernel, on the streams of accelerators are collectives: a
-// CollectiveBegin follows the Enter and a CollectiveEnd precedes the Leave. Operation,
+// Kernels of NCCL (RCCL, HCCL), and those of trace.PeerKernel, on the streams of accelerators are collectives, as are the
+// host's operators of trace.PeerOperator: a CollectiveBegin follows the Enter and a CollectiveEnd precedes the Leave. Operation,
 // sizes (elements times their size) and process group are those of PyTorch's arguments; in
 // traces without arguments the kernel's name gives the operation. The group is the only
-// one that the file has (of several none), or all ranks. The host's
+// one that the file has, or all ranks; of several none, but those of trace.PeerKernel and PeerOperator are of the
+// tensor-parallel one, by the names of processes. The host's
 // slice nccl:… that encloses its launch gives the sizes. The region gets the MPI
 // function that does the same as its canonical name and MPI as its paradigm. Slices of
 // NCCL's profiler become collectives and messages in the same way, on the communicator that

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/trace"
@@ -161,9 +162,14 @@ func (f *file) kernelCall(r *region, ev *event) nest.Call {
 	if a.group != nil || a.ranks != nil {
 		c.Comm = f.comms.find(a.describe, a.group, a.ranks, a.start, a.stride, a.size)
 	} else {
-		c.Comm = f.comms.find(func() group { return group{sole: true} }, []byte("sole"))
+		c.Comm = f.unnamed(r.peers)
 	}
 	return c
+}
+
+// unnamed returns the group of collectives that name none.
+func (f *file) unnamed(peers bool) uint32 {
+	return f.comms.find(func() group { return group{sole: true, peers: peers} }, []byte("sole"), strconv.AppendBool(nil, peers))
 }
 
 // recorded reads the message that is called for, with what kernels of messages have as arguments; it is none if it is a collective.

@@ -191,10 +191,16 @@ func (a *assembler) groups(f *file) {
 		}
 		if g.sole || g.gloo && g.ranks == nil {
 			ranks, sure := f.origin.soleRanks(g.gloo)
+			if !sure && g.peers {
+				ranks, sure = a.tensorRanks(f)
+			}
 			if !sure {
 				who := "kernels communicate and"
-				if g.gloo {
+				switch {
+				case g.gloo:
 					who = "operations of gloo"
+				case g.peers:
+					who = "collectives without a library"
 				}
 				a.ledger.Add(trace.CodeBadDefinition, f.place(-1), who+" do not name one of several groups")
 				f.idmap.Comms = append(f.idmap.Comms, trace.None)
@@ -208,6 +214,32 @@ func (a *assembler) groups(f *file) {
 		}
 		f.idmap.Comms = append(f.idmap.Comms, a.comm(g.name, cmp.Or(g.about, f.origin.about[g.name]), a.members(f, g)))
 	}
+}
+
+// tensorRanks returns the ranks of the only group of a file's rank whose members differ in their number of tensor parallelism, by the
+// names of their processes: servers of models reach into the memory of these alone. ok is false if there is no such group, or are several.
+func (a *assembler) tensorRanks(f *file) (ranks []uint32, ok bool) {
+	for _, members := range f.origin.groups {
+		if !slices.Contains(members, f.origin.rank) || trace.WorkerDimension(a.processes(members)) != trace.DimensionTensor {
+			continue
+		}
+		if ok && !slices.Equal(ranks, members) {
+			return nil, false
+		}
+		ranks, ok = members, true
+	}
+	return ranks, ok
+}
+
+// processes returns the names of the processes of ranks, "" of those that are not recorded.
+func (a *assembler) processes(ranks []uint32) []string {
+	out := make([]string, len(ranks))
+	for i, r := range ranks {
+		if l, ok := a.worldOf[r]; ok {
+			out[i] = a.defs.String(a.defs.LocationGroups[a.defs.Locations[l].Group].Name)
+		}
+	}
+	return out
 }
 
 // members returns the world ranks of a group: as listed, or as the file's table of groups

@@ -25,6 +25,7 @@ type region struct {
 	nccl     bool // a collective or message of NCCL's profiler
 	host     bool // the host's side of a collective of PyTorch
 	gloo     bool // a collective or message of gloo, which hosts communicate by
+	peers    bool // a collective that reaches into the memory of its peers itself, without a library
 	asked    bool // PyTorch's call that asks for a message, with its other end
 	records  bool // what PyTorch notes of a collective or message when it is called
 	runtime  bool // a call of the accelerator's runtime, which may launch a kernel
@@ -99,7 +100,12 @@ func describe(k regionKey, name, cat string) region {
 	if r.gpu {
 		r.op = nest.KernelOperation(name)
 		if op, ok := trace.PeerKernel(name); ok {
-			r.op = nest.Collective(op)
+			r.op, r.peers = nest.Collective(op), true
+		}
+	}
+	if cat == "cpu_op" {
+		if op, ok := trace.PeerOperator(name); ok {
+			r.op, r.peers = nest.Collective(op), true
 		}
 	}
 	if op, ok := strings.CutPrefix(name, "gloo:"); ok {

@@ -10,14 +10,14 @@ import (
 	"tracekit/trace"
 )
 
-// roleByName returns what a process group is for by its description or name, as Megatron, DeviceMesh and vLLM give them; "" if these do
+// roleByName returns what a process group is for by its description or name, as Megatron, torchtitan and vLLM give them; "" if these do
 // not say.
 func roleByName(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(any, w) })
 	}
-	data, tensor := has("dp", "ddp", "fsdp", "data", "replicate", "shard", "optimizer"), has("tp", "tensor")
+	data, tensor := has("dp", "ddp", "fsdp", "efsdp", "batch", "loss", "data", "replicate", "shard", "optimizer"), has("tp", "tensor")
 	switch {
 	case has("embedding", "embd"):
 		return training.RoleEmbedding
@@ -41,6 +41,28 @@ func roleByName(name string) string {
 	return ""
 }
 
+// roleByWorkers returns what a process group is for by the names of the processes of its ranks; "" if these do not say.
+func roleByWorkers(d *trace.Defs, ranks []uint32) string {
+	world := d.World()
+	processes := make([]string, len(ranks))
+	for i, r := range ranks {
+		if int(r) < len(world) && int(world[r]) < len(d.Locations) {
+			if g := d.Locations[world[r]].Group; int(g) < len(d.LocationGroups) {
+				processes[i] = d.String(d.LocationGroups[g].Name)
+			}
+		}
+	}
+	switch trace.WorkerDimension(processes) {
+	case trace.DimensionTensor:
+		return training.RoleTensor
+	case trace.DimensionPipeline:
+		return training.RolePipeline
+	case trace.DimensionData:
+		return training.RoleData
+	}
+	return ""
+}
+
 // A usage counts what a communicator is used for.
 type usage struct {
 	messages, forwardReduce, forwardScatter, exchange, backward, parameters, tail, other int
@@ -60,7 +82,8 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 	world := uint32(len(d.World()))
 	of := d.Ranks()
 	groups := make([]processGroup, len(d.Comms))
-	passes := slices.ContainsFunc(ranks, func(r *ranked) bool { return r.named[backward] })
+	// A server has forward passes alone.
+	passes := slices.ContainsFunc(ranks, func(r *ranked) bool { return r.named[backward] || r.marks == servedStep })
 	for _, r := range ranks {
 		for i := range r.calls {
 			if c := &r.calls[i]; int(c.comm) < len(groups) {
@@ -78,6 +101,10 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 		}
 		if g.role = roleByName(about); g.role != "" && g.role != training.RoleAll {
 			g.name, g.by = about, training.ByName
+			continue
+		}
+		if role := roleByWorkers(d, g.ranks); role != "" {
+			g.role, g.by = role, training.ByName
 			continue
 		}
 		if g.role, g.by = g.roleByUse(passes), training.ByUse; g.role == "" && len(g.ranks) == int(world) {

@@ -37,17 +37,20 @@ type stepMark uint8
 
 const (
 	noStep       stepMark = iota
+	servedStep            // an annotation of a server without a number
 	namedStep             // an annotation with a number, such as step3
 	profilerStep          // ProfilerStep#3
 )
 
-// The names of annotations of steps and of phases. Those of PyTorch's pipelines are as "Forward 3" or, with
+// The names of annotations of steps and of phases. vLLM calls a step execute_context_1(48)_generation_3(3), or execute_new_1_cached_3,
+// SGLang step[DECODE bs=32]. Those of PyTorch's pipelines are as "Forward 3" or, with
 // their stage, "PP:1F3", where I is the backward pass without gradients of weights.
 var (
 	stepName  = regexp.MustCompile(`(?i)^(?:train(?:ing)?[ _]?)?(?:step|iter(?:ation)?|batch)[ _#:]*(\d{1,18})$`)
 	phaseName = regexp.MustCompile(`(?i)^(?:[\w.]*[.:])?(forward|fwd|f|backward|bwd|b|weight|wgrad|w)(?:[ _-]?(?:step|pass|compute))?` +
 		`(?:[ _#:-]*(?:mb|micro-?batch)?[ _#:-]*(\d{1,9}))?$`)
 	actionName = regexp.MustCompile(`^PP:(\d{1,9})([FBIW])(\d{1,9})$`)
+	servedName = regexp.MustCompile(`^(?:execute_(?:\d+_)?(?:context|new)_\d|step\[[A-Z])`)
 	updateName = regexp.MustCompile(`(?i)^(?:optimizer[._ -]?step\b.*|optimizer|update)$`)
 )
 
@@ -58,7 +61,8 @@ const evaluates = "autograd::engine::evaluate_function"
 func meaningOf(name, category string) (m meaning) {
 	m.batch, m.stage = none, none
 	if category == "cpu_op" || category == "Operator" {
-		m.waits = strings.HasPrefix(name, "c10d::") || strings.HasPrefix(name, "_c10d_functional") || name == "record_param_comms"
+		_, peers := trace.PeerOperator(name)
+		m.waits = peers || strings.HasPrefix(name, "c10d::") || strings.HasPrefix(name, "_c10d_functional") || name == "record_param_comms"
 		m.op = !m.waits
 	}
 	if strings.HasPrefix(name, evaluates) {
@@ -79,6 +83,10 @@ func meaningOf(name, category string) (m meaning) {
 	if found := stepName.FindStringSubmatch(name); found != nil {
 		m.step, _ = strconv.ParseUint(found[1], 10, 63) // which is one
 		m.stepBy = namedStep
+		return m
+	}
+	if servedName.MatchString(name) {
+		m.stepBy = servedStep
 		return m
 	}
 	if updateName.MatchString(name) {

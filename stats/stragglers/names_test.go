@@ -9,7 +9,8 @@ import (
 func TestRoles(t *testing.T) {
 	for name, want := range map[string]string{
 		"DATA_PARALLEL_GROUP": training.RoleData, "DATA_PARALLEL_GROUP_WITH_CP": training.RoleData, "mesh_dp_shard": training.RoleData,
-		"mesh_fsdp": training.RoleData, "EXPERT_DATA_PARALLEL_GROUP": training.RoleData, "TENSOR_MODEL_PARALLEL_GROUP": training.RoleTensor,
+		"mesh_fsdp": training.RoleData, "mesh_efsdp": training.RoleData, "mesh_batch": training.RoleData, "mesh_loss_mesh": training.RoleData,
+		"EXPERT_DATA_PARALLEL_GROUP": training.RoleData, "TENSOR_MODEL_PARALLEL_GROUP": training.RoleTensor,
 		"mesh_tp": training.RoleTensor, "tp:0": training.RoleTensor, "PIPELINE_MODEL_PARALLEL_GROUP": training.RolePipeline,
 		"mesh_pp":                     training.RolePipeline,
 		"EXPERT_MODEL_PARALLEL_GROUP": training.RoleExpert, "mesh_ep": training.RoleExpert, "CONTEXT_PARALLEL_GROUP": training.RoleContext,
@@ -26,8 +27,10 @@ func TestRoles(t *testing.T) {
 func TestMeanings(t *testing.T) {
 	for name, want := range map[string]meaning{
 		"ProfilerStep#12": {step: 12, stepBy: profilerStep}, "step3": {step: 3, stepBy: namedStep},
-		"Training step 7": {step: 7, stepBy: namedStep},
-		"## forward ##":   {phase: forward}, "Forward 3": {phase: forward}, "backward_step": {phase: backward},
+		"execute_context_1(48)_generation_3(3)": {stepBy: servedStep}, "execute_new_1_cached_3": {stepBy: servedStep},
+		"execute_32_context_0(sq0sk0)_generation_32(sq32sk9)": {stepBy: servedStep}, "step[DECODE bs=32]": {stepBy: servedStep},
+		"execute_context": {}, "Training step 7": {step: 7, stepBy: namedStep},
+		"## forward ##": {phase: forward}, "Forward 3": {phase: forward}, "backward_step": {phase: backward},
 		"DeepSpeedEngine.backward": {phase: backward}, "PP:3F0": {phase: forward}, "PP:1I12": {phase: backward}, "PP:0W2": {phase: weights},
 		"PP:3SEND_F0": {}, "I 3": {},
 		"W 2": {phase: weights}, "B": {}, "Optimizer.step#Adam.step": {phase: update},

@@ -109,7 +109,7 @@ func together(ranks []*ranked) {
 }
 
 // stepSources say by what steps are known.
-var stepSources = [...]string{noStep: training.StepsRepeat, namedStep: training.StepsNamed, profilerStep: training.StepsProfiler}
+var stepSources = [...]string{noStep: training.StepsRepeat, servedStep: training.StepsServed, namedStep: training.StepsNamed, profilerStep: training.StepsProfiler}
 
 // complete says what is missing of ranks.
 func complete(ranks []*ranked) error {
@@ -127,7 +127,7 @@ func complete(ranks []*ranked) error {
 			return &MissingError{fmt.Sprintf("rank %d has no annotation ProfilerStep# or step, no two calls of Optimizer.step, and its "+
 				"communication does not repeat; give the profiler a schedule, and call its step() in each step", r.rank)}
 		}
-		if r.marks != ranks[0].marks || r.marks == noStep && r.steps != ranks[0].steps {
+		if r.marks != ranks[0].marks || r.marks <= servedStep && r.steps != ranks[0].steps {
 			return &MissingError{fmt.Sprintf("steps of rank %d are not those of rank %d; call step() of the profiler in each step", r.rank,
 				ranks[0].rank)}
 		}
@@ -163,7 +163,7 @@ func notes(ranks []*ranked, groups []processGroup, g *grid, world int) []trainin
 			out = append(out, training.Unrecorded{Record: record, Count: count, Of: of})
 		}
 	}
-	note(!named[backward], training.NoBackward, 0, 0)
+	note(!named[backward] && ranks[0].marks != servedStep, training.NoBackward, 0, 0)
 	note(named[backward] && !named[update], training.NoOptimizer, 0, 0)
 	note(!described, training.NoGroups, 0, 0)
 	note(g.stages > 1 && !batches, training.NoMicroBatches, 0, 0)

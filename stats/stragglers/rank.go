@@ -416,6 +416,11 @@ func (r *reading) sum(rank uint32) *ranked {
 			out.marks = by
 		}
 	}
+	for i := range steps {
+		if out.marks == servedStep { // in their order
+			steps[i].step = uint64(i)
+		}
+	}
 	switch {
 	case r.device:
 	case len(steps) > 0:

@@ -107,6 +107,12 @@ func (f *torchFiles) add(rank, thread int, category, name string, from, to float
 		"ts": from, "dur": to - from, "args": args})
 }
 
+// process names the process of a rank.
+func (f *torchFiles) process(rank int, name string) {
+	f.events[rank] = append(f.events[rank], map[string]any{"ph": "M", "name": "process_name", "pid": 100 + rank, "tid": 0, "ts": 0,
+		"args": map[string]any{"name": name}})
+}
+
 // write writes the files and returns their folder.
 func (f *torchFiles) write(t *testing.T) string {
 	t.Helper()
