@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"tracekit/readers/internal/wire"
@@ -68,17 +69,21 @@ func (ignored) member(string, []byte, int64)   {}
 func (ignored) find(trace.Code, int64, string) {}
 
 // Files returns the files of a trace: the paths themselves. In place of a directory stand the JSON traces in it whose names say so (.json
-// or .pfw, perhaps compressed), in order of name. With them come those that cannot be opened: they may be traces.
+// or .pfw, perhaps compressed), in order of name. With them come those that cannot be opened: they may be traces. If there are none, those
+// in its directories for iterations, in each of which torchtitan writes a file of each rank, stand for it.
 func Files(paths ...string) (files []string) {
 	for _, path := range paths {
 		entries, err := os.ReadDir(path)
 		if err != nil {
 			files = append(files, path)
 		}
-		var in []string
+		var in, iterations []string
 		some := false
 		for _, e := range entries {
 			file := filepath.Join(path, e.Name())
+			if iteration.MatchString(e.Name()) && isDir(file) {
+				iterations = append(iterations, file)
+			}
 			if !named(e.Name()) || isDir(file) {
 				continue
 			}
@@ -90,10 +95,15 @@ func Files(paths ...string) (files []string) {
 		}
 		if some {
 			files = append(files, in...)
+		} else if len(iterations) > 0 {
+			files = append(files, Files(iterations...)...)
 		}
 	}
 	return files
 }
+
+// iteration matches the name of a directory for what is recorded of an iteration.
+var iteration = regexp.MustCompile(`(?i)^(?:iter(?:ation)?|step)[-_]?\d{1,18}$`)
 
 func isDir(path string) bool {
 	info, err := os.Stat(path)
