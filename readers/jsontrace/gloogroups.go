@@ -3,15 +3,18 @@ package jsontrace
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
-// Operations of gloo do not name their process group. But a group has threads of its own, which it makes when it is made. So the threads
-// of a rank, by number, belong to its groups, in the order in which they were made: to one or several of them. Of these assignments those
-// are possible in which the members of each group do the same in the same order, and none leaves an operation before another has begun it.
-// If one alone is possible, it is the one. All ranks have theirs in the same order. Clocks of different hosts may differ by a constant.
+// Operations of gloo do not name their process group. But a group has threads of its own, two for each network interface, which it makes
+// when it is made. So the threads of a rank, by number, belong to its groups, in the order in which they were made. Of these assignments,
+// with as few threads of a group as can be, those are possible in which the members of each group do the same in the same order, and none leaves an operation before another has begun it.
+// A thread's ranks are known if it has the same ones in all of them: programs make several groups of the same ranks. Where a group with more
+// ranks is possible too, it is the one if ranks wait for those. All ranks have theirs in the same order. Clocks of different hosts may
+// differ by a constant.
 
 // A glooThread is a thread on which a group of gloo communicates.
 type glooThread struct {
@@ -26,9 +29,8 @@ type glooOperation struct {
 }
 
 const (
-	glooCalls       = 1 << 11 // of a thread, that are kept
-	glooThreads     = 64      // of a rank
-	glooAssignments = 1 << 12 // that are tried
+	glooCalls   = 1 << 11 // of a thread, that are kept
+	glooThreads = 64      // of a rank
 )
 
 func (t *glooThread) add(op nest.Operation, ev *event) {
@@ -83,19 +85,31 @@ func (a *assembler) glooGroups() {
 	for _, r := range ranks {
 		slices.SortFunc(r.threads, func(x, y *glooThread) int { return compareIdents(x.tid, y.tid) })
 	}
-	if n := len(ranks[0].threads); n > 0 {
-		if found := onlyAssignment(n, len(ranks[0].groups), func(groups []int) bool { return possible(ranks, of, groups) }); found != nil {
-			for _, r := range ranks {
-				r.assign(found)
-			}
+	threads := len(ranks[0].threads)
+	may := func(from, to, k int) bool {
+		return possible(ranks, of, from, to, k) && !slices.ContainsFunc(more(ranks, k), func(all int) bool {
+			return possible(ranks, of, from, to, all) && waited(ranks, of, from, to, k, all)
+		})
+	}
+	var found [][]int
+	for most := 2; found == nil && most < 2*threads; most *= 2 {
+		found = assignments(threads, len(ranks[0].groups), most, may)
+	}
+	for i, groups := range found {
+		for _, r := range ranks {
+			r.name(func(g *group) bool { return g.thread != nil && g.thread.tid == r.threads[i].tid }, sameRanks(ranks, groups))
 		}
 	}
 	for _, r := range ranks { // messages are asked for by any thread
 		if len(r.messages[0])+len(r.messages[1]) > 0 {
-			if k := onlyOne(len(r.groups), func(k int) bool { return matches(ranks, of, k) }); k >= 0 {
-				for _, r := range ranks {
-					r.name(func(g *group) bool { return g.thread == nil }, k)
+			var groups []int
+			for k := range r.groups {
+				if matches(ranks, of, k) {
+					groups = append(groups, k)
 				}
+			}
+			for _, r := range ranks {
+				r.name(func(g *group) bool { return g.thread == nil }, sameRanks(ranks, groups))
 			}
 			return
 		}
@@ -130,32 +144,44 @@ func (r *glooRank) read(f *file) {
 	}
 }
 
-// assign gives threads their groups.
-func (r *glooRank) assign(groups []int) {
-	for i, t := range r.threads {
-		r.name(func(g *group) bool { return g.thread != nil && g.thread.tid == t.tid }, groups[i])
+// sameRanks returns the groups if all have the same ranks, else nil.
+func sameRanks(ranks []*glooRank, groups []int) []int {
+	for _, r := range ranks {
+		for _, k := range groups {
+			if !slices.Equal(r.groups[k].ranks, r.groups[groups[0]].ranks) {
+				return nil
+			}
+		}
 	}
+	return groups
 }
 
-// name gives a group its name and its ranks where it is one of a kind.
-func (r *glooRank) name(is func(g *group) bool, k int) {
+// name gives a group its ranks where it is one of a kind, and the names of all groups that it may be.
+func (r *glooRank) name(is func(g *group) bool, groups []int) {
+	if len(groups) == 0 {
+		return
+	}
 	for _, f := range r.files {
+		var names, about []string
+		for _, k := range groups {
+			names = append(names, r.groups[k].name)
+			if label := cmp.Or(f.origin.about[r.groups[k].name], r.groups[k].name); !slices.Contains(about, label) {
+				about = append(about, label)
+			}
+		}
 		for i := range f.comms.list {
 			if g := &f.comms.list[i]; g.gloo && is(g) {
-				g.name, g.ranks = r.groups[k].name, r.groups[k].ranks
+				g.name, g.about, g.ranks = strings.Join(names, trace.Or), strings.Join(about, trace.Or), r.groups[groups[0]].ranks
 			}
 		}
 	}
 }
 
-// operations returns what a rank does in a group, in order, and whether that is all.
-func (r *glooRank) operations(groups []int, k int) (calls []glooOperation, all bool) {
+// operations returns what a rank does on some of its threads, in order, and whether that is all.
+func (r *glooRank) operations(threads []*glooThread) (calls []glooOperation, all bool) {
 	all = true
 	until := int64(-1) // of a thread of which not all is kept
-	for i, t := range r.threads {
-		if groups[i] != k {
-			continue
-		}
+	for _, t := range threads {
 		calls = append(calls, t.calls...)
 		if last := len(t.calls) - 1; t.more && (all || t.calls[last].begin < until) {
 			all, until = false, t.calls[last].begin
@@ -171,34 +197,91 @@ func (r *glooRank) operations(groups []int, k int) (calls []glooOperation, all b
 // glooClock is by how much one clock may be ahead of another.
 type glooClock struct{ least, most int64 }
 
-// possible reports whether threads may belong to groups as assigned.
-func possible(ranks []*glooRank, of map[uint32]*glooRank, groups []int) bool {
+// possible reports whether the threads of ranks from one to another may belong to their k-th groups.
+func possible(ranks []*glooRank, of map[uint32]*glooRank, from, to, k int) bool {
+	if from == to {
+		return true
+	}
 	for _, r := range ranks {
-		clocks := make(map[uint32]glooClock) // by rank
-		for k, g := range r.groups {
-			own, all := r.operations(groups, k)
-			for _, member := range g.ranks {
-				other := of[member]
-				if other == nil || member <= r.rank {
-					continue
-				}
-				at := slices.IndexFunc(other.groups, func(h glooGroup) bool { return h.name == g.name && slices.Equal(h.ranks, g.ranks) })
-				if at < 0 {
-					return false
-				}
-				clock, known := clocks[member]
-				if !known && (r.host == "" || r.host != other.host) {
-					clock = glooClock{-1 << 62, 1 << 62}
-				}
-				theirs, whole := other.operations(groups, at)
-				if all && whole && len(own) != len(theirs) || !clock.together(own, theirs) {
-					return false
-				}
-				clocks[member] = clock
+		own, all := r.operations(r.threads[from:to])
+		for _, member := range r.groups[k].ranks {
+			other := of[member]
+			if other == nil || member <= r.rank {
+				continue
+			}
+			if g := other.groups[k]; g.name != r.groups[k].name || !slices.Equal(g.ranks, r.groups[k].ranks) {
+				return false
+			}
+			clock := glooClock{}
+			if r.host == "" || r.host != other.host {
+				clock = glooClock{-1 << 62, 1 << 62}
+			}
+			theirs, whole := other.operations(other.threads[from:to])
+			if all && whole && len(own) != len(theirs) || !clock.together(own, theirs) {
+				return false
 			}
 		}
 	}
 	return true
+}
+
+// more returns the groups that have, on each rank, the ranks of the k-th one and others.
+func more(ranks []*glooRank, k int) (groups []int) {
+	for all := range ranks[0].groups {
+		if !slices.ContainsFunc(ranks, func(r *glooRank) bool {
+			return len(r.groups[all].ranks) <= len(r.groups[k].ranks) ||
+				slices.ContainsFunc(r.groups[k].ranks, func(m uint32) bool { return !slices.Contains(r.groups[all].ranks, m) })
+		}) {
+			groups = append(groups, all)
+		}
+	}
+	return groups
+}
+
+// glooWaits is how often ranks must wait for another one, and glooLate by how many times what an operation usually takes it must be late:
+// they would have left by then if it were not of their group.
+const glooWaits, glooLate = 8, 4
+
+// waited reports whether ranks of the k-th group wait on threads for ranks that only another group has, which holds all of its ranks.
+func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, all int) bool {
+	var late, takes []int64
+	for _, r := range ranks {
+		if r.host == "" || r.host != ranks[0].host {
+			return false
+		}
+		var inside, outside []int64 // when the last of these has begun, by operation
+		for _, member := range r.groups[all].ranks {
+			other := of[member]
+			if other == nil {
+				continue
+			}
+			last := &outside
+			if slices.Contains(r.groups[k].ranks, member) {
+				last = &inside
+			}
+			calls, _ := other.operations(other.threads[from:to])
+			for i, c := range calls {
+				if i == len(*last) {
+					*last = append(*last, c.begin)
+				}
+				(*last)[i] = max((*last)[i], c.begin)
+			}
+		}
+		own, _ := r.operations(r.threads[from:to])
+		for i := range min(len(own), len(inside), len(outside)) {
+			if own[i].op.Collective().Pattern() == trace.PatternAllToAll {
+				late = append(late, outside[i]-inside[i])
+				takes = append(takes, own[i].end-max(inside[i], outside[i]))
+			}
+		}
+	}
+	if len(takes) == 0 {
+		return false
+	}
+	slices.Sort(takes)
+	usual := takes[len(takes)/2]
+	late = slices.DeleteFunc(late, func(ns int64) bool { return ns <= glooLate*usual })
+	return len(late) >= glooWaits*len(ranks)
 }
 
 // together reports whether two ranks may do operations with each other, and by how much the clock of x may be ahead then.
@@ -237,43 +320,53 @@ func matches(ranks []*glooRank, of map[uint32]*glooRank, k int) bool {
 	return true
 }
 
-// onlyAssignment returns the only one of which a function holds that assigns n threads to groups in their order; nil if there is none, or
-// are several or too many.
-func onlyAssignment(n, groups int, holds func([]int) bool) (found []int) {
-	tried, several := 0, false
-	at := make([]int, n)
-	var try func(i, from int)
-	try = func(i, from int) {
-		if several = several || tried >= glooAssignments; several {
-			return
+// assignments returns to which groups each of n threads may belong where threads belong to groups in their order, so many to one at most,
+// and nil if that cannot be: holds tells whether those from one to another may be the threads of a group.
+func assignments(n, groups, most int, holds func(from, to, k int) bool) [][]int {
+	known := make(map[[3]int]bool)
+	may := func(from, to, k int) bool {
+		is, tried := known[[3]int{from, to, k}]
+		if !tried {
+			is = holds(from, to, k)
+			known[[3]int{from, to, k}] = is
 		}
-		if i == n {
-			if tried++; holds(at) {
-				several, found = found != nil, slices.Clone(at)
+		return is
+	}
+	before := make([][]bool, groups+1) // of k and i: the threads before i may belong to the groups before k
+	for k := range before {
+		before[k] = make([]bool, n+1)
+		for to := range before[k] {
+			before[k][to] = k == 0 && to == 0
+			for from := max(0, to-most); from <= to && k > 0 && !before[k][to]; from++ {
+				before[k][to] = before[k-1][from] && may(from, to, k-1)
 			}
-			return
-		}
-		for at[i] = from; at[i] < groups; at[i]++ {
-			try(i+1, at[i])
 		}
 	}
-	if try(0, 0); several {
+	if !before[groups][n] {
 		return nil
 	}
-	return found
-}
-
-// onlyOne returns the only number below n for which a function holds, -1 if there are others.
-func onlyOne(n int, holds func(int) bool) int {
-	only := -1
-	for k := range n {
-		if !holds(k) {
-			continue
+	out := make([][]int, n)
+	behind := make([]bool, n+1) // of i: those from i on may belong to the groups behind
+	behind[n] = true
+	for k := groups - 1; k >= 0; k-- {
+		next := make([]bool, n+1)
+		for from := range next {
+			for to := from; to <= min(n, from+most); to++ {
+				if !before[k][from] || !behind[to] || !may(from, to, k) {
+					continue
+				}
+				next[from] = true
+				for i := from; i < to; i++ {
+					if last := len(out[i]) - 1; last < 0 || out[i][last] != k {
+						out[i] = append(out[i], k)
+					}
+				}
+			}
 		}
-		if only >= 0 {
-			return -1
-		}
-		only = k
+		behind = next
 	}
-	return only
+	for _, k := range out {
+		slices.Reverse(k)
+	}
+	return out
 }

@@ -41,6 +41,19 @@ func roleByName(name string) string {
 	return ""
 }
 
+// roleByNames returns what a process group is for by the names of all that it may be.
+func roleByNames(names string) string {
+	role := ""
+	for i, name := range strings.Split(names, trace.Or) {
+		of := roleByName(name)
+		if i > 0 && of != role {
+			return ""
+		}
+		role = of
+	}
+	return role
+}
+
 // roleByWorkers returns what a process group is for by the names of the processes of its ranks; "" if these do not say.
 func roleByWorkers(d *trace.Defs, ranks []uint32) string {
 	world := d.World()
@@ -66,6 +79,8 @@ func roleByWorkers(d *trace.Defs, ranks []uint32) string {
 // A usage counts what a communicator is used for.
 type usage struct {
 	messages, forwardReduce, forwardScatter, exchange, backward, parameters, tail, other int
+
+	forwardBytes, backwardBytes float64
 }
 
 // A processGroup is a communicator, and what it is for.
@@ -82,8 +97,10 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 	world := uint32(len(d.World()))
 	of := d.Ranks()
 	groups := make([]processGroup, len(d.Comms))
-	// A server has forward passes alone.
-	passes := slices.ContainsFunc(ranks, func(r *ranked) bool { return r.named[backward] || r.marks == servedStep })
+	trains, serves := false, false
+	for _, r := range ranks {
+		trains, serves = trains || r.named[backward], serves || r.marks == servedStep
+	}
 	for _, r := range ranks {
 		for i := range r.calls {
 			if c := &r.calls[i]; int(c.comm) < len(groups) {
@@ -99,7 +116,7 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 			g.ranks = d.Groups[c.Group].WorldRanks(of, world)
 			about = cmp.Or(d.String(d.Groups[c.Group].Name), g.name)
 		}
-		if g.role = roleByName(about); g.role != "" && g.role != training.RoleAll {
+		if g.role = roleByNames(about); g.role != "" && g.role != training.RoleAll {
 			g.name, g.by = about, training.ByName
 			continue
 		}
@@ -107,7 +124,7 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 			g.role, g.by = role, training.ByName
 			continue
 		}
-		if g.role, g.by = g.roleByUse(passes), training.ByUse; g.role == "" && len(g.ranks) == int(world) {
+		if g.role, g.by = g.roleByUse(trains, serves), training.ByUse; g.role == "" && len(g.ranks) == int(world) {
 			g.role, g.by = training.RoleAll, training.ByMembers
 		}
 	}
@@ -130,10 +147,13 @@ func (u *usage) use(c *call) {
 		u.exchange++
 	case c.within == backward || c.within == weights:
 		u.backward++
+		u.backwardBytes += float64(c.bytes)
 	case passes && c.op == trace.CollAllreduce:
 		u.forwardReduce++
+		u.forwardBytes += float64(c.bytes)
 	case passes && scatters(c.op):
 		u.forwardScatter++
+		u.forwardBytes += float64(c.bytes)
 	default:
 		u.other++
 	}
@@ -147,14 +167,17 @@ func scatters(op trace.CollectiveOp) bool {
 	return op == trace.CollReduceScatter || op == trace.CollReduceScatterBlock
 }
 
-// rare is how many reductions within backward passes there are for each within a forward pass where the latter say nothing.
+// rare is how many reductions within backward passes there are for each within a forward pass where the latter say nothing; of bytes, too.
 const rare = 8
 
-// roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, gradients over all
-// workers. passes tells that the backward pass is told apart from the forward one.
-func (g *processGroup) roleByUse(passes bool) string {
+// roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, in the backward pass too,
+// if there is one; gradients over all workers. trains tells that backward passes are told apart from forward ones, serves that there are
+// none.
+func (g *processGroup) roleByUse(trains, serves bool) string {
+	reduced := g.forwardReduce + g.forwardScatter
 	switch {
-	case passes && rare*(g.forwardReduce+g.forwardScatter) > g.backward: // fewer are of a step that is not recorded whole
+	case serves && reduced > 0, // fewer, or less, are of a step that is not recorded whole, or of a number such as that of tokens
+		trains && g.backward > 0 && rare*reduced > g.backward && rare*g.forwardBytes >= g.backwardBytes:
 		return training.RoleTensor
 	case g.exchange > 0:
 		return training.RoleExpert

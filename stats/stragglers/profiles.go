@@ -111,12 +111,15 @@ func together(ranks []*ranked) {
 // stepSources say by what steps are known.
 var stepSources = [...]string{noStep: training.StepsRepeat, servedStep: training.StepsServed, namedStep: training.StepsNamed, profilerStep: training.StepsProfiler}
 
+// mostNameless is for how many operations of known groups there may be one of an unknown group.
+const mostNameless = 8
+
 // complete says what is missing of ranks.
 func complete(ranks []*ranked) error {
 	calls, computations := 0, 0
 	for _, r := range ranks {
 		calls, computations = calls+len(r.calls), computations+len(r.computations)
-		if r.nameless > 0 && len(r.calls) == 0 {
+		if mostNameless*r.nameless > len(r.calls) {
 			return &MissingError{fmt.Sprintf("operations of rank %d do not say in which of several process groups they are; newer versions of "+
 				"PyTorch record that of NCCL; of gloo, record all ranks, and more steps", r.rank)}
 		}
@@ -393,7 +396,7 @@ func (b *maker) step(r *ranked, p part) {
 	}
 	for i := first; i < int(p.calls[1]); i++ {
 		c := &r.calls[i]
-		window := [2]int64{c.start, c.end}
+		window := [2]int64{b.awaited(r, c), c.end}
 		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
 			window[1] = max(c.start, min(c.end, b.met[c.instance()].latest))
 		}
@@ -468,10 +471,18 @@ func (b *maker) passes(at coordinate, computations []computation, calls []call) 
 	return out
 }
 
-// asked returns from when on a call keeps its rank waiting. Hosts ask for a message before they need it, and go on computing: its receive
-// lasts until they wait for it, and how early it was there is not recorded.
+// asked returns from when on a call keeps its rank waiting for others. A send lasts as its receive lets it.
 func (b *maker) asked(r *ranked, c *call) int64 {
-	if !b.hosts || c.peer == none || c.sends {
+	if c.sends {
+		return c.start
+	}
+	return b.awaited(r, c)
+}
+
+// awaited returns from when on a rank may wait for the end of a call. Hosts ask for a message before they need it, and go on computing: it
+// lasts until they wait for it, and how early it was there is not recorded.
+func (b *maker) awaited(r *ranked, c *call) int64 {
+	if !b.hosts || c.peer == none {
 		return c.start
 	}
 	i, _ := slices.BinarySearchFunc(r.gaps, c.end, func(gap [2]int64, t int64) int { return cmp.Compare(gap[1], t) })
