@@ -12,8 +12,8 @@ import (
 // Operations of gloo do not name their process group. But a group has threads of its own, two for each network interface, which it makes
 // when it is made. So the threads of a rank, by number, belong to its groups, in the order in which they were made. Of these assignments,
 // with as few threads of a group as can be, those are possible in which the members of each group do the same in the same order, and none leaves an operation before another has begun it.
-// A thread's ranks are known if it has the same ones in all of them: programs make several groups of the same ranks. Where a group with more
-// ranks is possible too, it is the one if ranks wait for those. All ranks have theirs in the same order. Clocks of different hosts may
+// A thread's ranks are known if it has the same ones in all of them: programs make several groups of the same ranks. Of two possible
+// groups it is the one that explains how long ranks wait. All ranks have theirs in the same order. Clocks of different hosts may
 // differ by a constant.
 
 // A glooThread is a thread on which a group of gloo communicates.
@@ -86,14 +86,29 @@ func (a *assembler) glooGroups() {
 		slices.SortFunc(r.threads, func(x, y *glooThread) int { return compareIdents(x.tid, y.tid) })
 	}
 	threads := len(ranks[0].threads)
+	known := make(map[[3]int]bool)
 	may := func(from, to, k int) bool {
-		return possible(ranks, of, from, to, k) && !slices.ContainsFunc(more(ranks, k), func(all int) bool {
-			return possible(ranks, of, from, to, all) && waited(ranks, of, from, to, k, all)
-		})
+		is, tried := known[[3]int{from, to, k}]
+		if !tried {
+			is = possible(ranks, of, from, to, k)
+			known[[3]int{from, to, k}] = is
+		}
+		return is
+	}
+	holds := func(from, to, k int) bool { // and no other one is better
+		if !may(from, to, k) {
+			return false
+		}
+		for other := range ranks[0].groups {
+			if from < to && sameRanks(ranks, []int{k, other}) == nil && may(from, to, other) && waited(ranks, of, from, to, k, other) {
+				return false
+			}
+		}
+		return true
 	}
 	var found [][]int
 	for most := 2; found == nil && most < 2*threads; most *= 2 {
-		found = assignments(threads, len(ranks[0].groups), most, may)
+		found = assignments(threads, len(ranks[0].groups), most, holds)
 	}
 	for i, groups := range found {
 		for _, r := range ranks {
@@ -225,53 +240,37 @@ func possible(ranks []*glooRank, of map[uint32]*glooRank, from, to, k int) bool 
 	return true
 }
 
-// more returns the groups that have, on each rank, the ranks of the k-th one and others.
-func more(ranks []*glooRank, k int) (groups []int) {
-	for all := range ranks[0].groups {
-		if !slices.ContainsFunc(ranks, func(r *glooRank) bool {
-			return len(r.groups[all].ranks) <= len(r.groups[k].ranks) ||
-				slices.ContainsFunc(r.groups[k].ranks, func(m uint32) bool { return !slices.Contains(r.groups[all].ranks, m) })
-		}) {
-			groups = append(groups, all)
-		}
-	}
-	return groups
-}
-
 // glooWaits is how often ranks must wait for another one, and glooLate by how many times what an operation usually takes it must be late:
-// they would have left by then if it were not of their group.
+// they would have left by then if they had waited for those of their group alone.
 const glooWaits, glooLate = 8, 4
 
-// waited reports whether ranks of the k-th group wait on threads for ranks that only another group has, which holds all of its ranks.
-func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, all int) bool {
+// waited reports whether ranks wait on threads for others of their group of one number once all of that of another number have come.
+func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, better int) bool {
 	var late, takes []int64
 	for _, r := range ranks {
 		if r.host == "" || r.host != ranks[0].host {
 			return false
 		}
-		var inside, outside []int64 // when the last of these has begun, by operation
-		for _, member := range r.groups[all].ranks {
-			other := of[member]
-			if other == nil {
-				continue
-			}
-			last := &outside
-			if slices.Contains(r.groups[k].ranks, member) {
-				last = &inside
-			}
-			calls, _ := other.operations(other.threads[from:to])
-			for i, c := range calls {
-				if i == len(*last) {
-					*last = append(*last, c.begin)
+		last := func(members []uint32) (begins []int64) { // by operation
+			for _, member := range members {
+				if other := of[member]; other != nil {
+					calls, _ := other.operations(other.threads[from:to])
+					for i, c := range calls {
+						if i == len(begins) {
+							begins = append(begins, c.begin)
+						}
+						begins[i] = max(begins[i], c.begin)
+					}
 				}
-				(*last)[i] = max((*last)[i], c.begin)
 			}
+			return begins
 		}
+		theirs, others := last(r.groups[k].ranks), last(r.groups[better].ranks)
 		own, _ := r.operations(r.threads[from:to])
-		for i := range min(len(own), len(inside), len(outside)) {
+		for i := range min(len(own), len(theirs), len(others)) {
 			if own[i].op.Collective().Pattern() == trace.PatternAllToAll {
-				late = append(late, outside[i]-inside[i])
-				takes = append(takes, own[i].end-max(inside[i], outside[i]))
+				late = append(late, others[i]-theirs[i])
+				takes = append(takes, own[i].end-others[i])
 			}
 		}
 	}
@@ -281,7 +280,7 @@ func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, all int) bo
 	slices.Sort(takes)
 	usual := takes[len(takes)/2]
 	late = slices.DeleteFunc(late, func(ns int64) bool { return ns <= glooLate*usual })
-	return len(late) >= glooWaits*len(ranks)
+	return len(late) >= glooWaits
 }
 
 // together reports whether two ranks may do operations with each other, and by how much the clock of x may be ahead then.
@@ -323,22 +322,13 @@ func matches(ranks []*glooRank, of map[uint32]*glooRank, k int) bool {
 // assignments returns to which groups each of n threads may belong where threads belong to groups in their order, so many to one at most,
 // and nil if that cannot be: holds tells whether those from one to another may be the threads of a group.
 func assignments(n, groups, most int, holds func(from, to, k int) bool) [][]int {
-	known := make(map[[3]int]bool)
-	may := func(from, to, k int) bool {
-		is, tried := known[[3]int{from, to, k}]
-		if !tried {
-			is = holds(from, to, k)
-			known[[3]int{from, to, k}] = is
-		}
-		return is
-	}
 	before := make([][]bool, groups+1) // of k and i: the threads before i may belong to the groups before k
 	for k := range before {
 		before[k] = make([]bool, n+1)
 		for to := range before[k] {
 			before[k][to] = k == 0 && to == 0
 			for from := max(0, to-most); from <= to && k > 0 && !before[k][to]; from++ {
-				before[k][to] = before[k-1][from] && may(from, to, k-1)
+				before[k][to] = before[k-1][from] && holds(from, to, k-1)
 			}
 		}
 	}
@@ -352,7 +342,7 @@ func assignments(n, groups, most int, holds func(from, to, k int) bool) [][]int 
 		next := make([]bool, n+1)
 		for from := range next {
 			for to := from; to <= min(n, from+most); to++ {
-				if !before[k][from] || !behind[to] || !may(from, to, k) {
+				if !before[k][from] || !behind[to] || !holds(from, to, k) {
 					continue
 				}
 				next[from] = true

@@ -87,6 +87,7 @@ type usage struct {
 type processGroup struct {
 	name  string
 	ranks []uint32 // in the order of the group
+	steps int      // of all its ranks
 	usage
 	role string
 	by   string // name, use, members
@@ -115,6 +116,11 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 		if int(c.Group) < len(d.Groups) {
 			g.ranks = d.Groups[c.Group].WorldRanks(of, world)
 			about = cmp.Or(d.String(d.Groups[c.Group].Name), g.name)
+		}
+		for _, r := range ranks {
+			if slices.Contains(g.ranks, r.rank) {
+				g.steps += r.steps
+			}
 		}
 		if g.role = roleByNames(about); g.role != "" && g.role != training.RoleAll {
 			g.name, g.by = about, training.ByName
@@ -170,14 +176,14 @@ func scatters(op trace.CollectiveOp) bool {
 // rare is how many reductions within backward passes there are for each within a forward pass where the latter say nothing; of bytes, too.
 const rare = 8
 
-// roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, in the backward pass too,
-// if there is one; gradients over all workers. trains tells that backward passes are told apart from forward ones, serves that there are
+// roleByUse returns what a group is for by what it does: tensors of the forward pass are summed within a worker, in each step more than
+// once; gradients over all workers. trains tells that backward passes are told apart from forward ones, serves that there are
 // none.
 func (g *processGroup) roleByUse(trains, serves bool) string {
 	reduced := g.forwardReduce + g.forwardScatter
 	switch {
 	case serves && reduced > 0, // fewer, or less, are of a step that is not recorded whole, or of a number such as that of tokens
-		trains && g.backward > 0 && rare*reduced > g.backward && rare*g.forwardBytes >= g.backwardBytes:
+		trains && reduced > g.steps && rare*reduced > g.backward && rare*g.forwardBytes >= g.backwardBytes:
 		return training.RoleTensor
 	case g.exchange > 0:
 		return training.RoleExpert

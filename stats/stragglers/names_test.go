@@ -2,6 +2,7 @@ package stragglers
 
 import (
 	"testing"
+
 	"tracekit/document/training"
 )
 
@@ -79,6 +80,16 @@ func TestRuns(t *testing.T) {
 			if a, b := list[i-1], list[i]; a.time > b.time || a.time == b.time && a.start > b.start {
 				t.Fatalf("%d: %v before %v", n, a, b)
 			}
+		}
+	}
+}
+
+// TestUnknownGroups states that steps are not known where a good part of what ranks communicate names no group.
+func TestUnknownGroups(t *testing.T) {
+	for nameless, known := range []bool{true, true, false} {
+		r := &ranked{computations: make([]computation, 1), calls: make([]call, 9), steps: 1, nameless: nameless}
+		if err := complete([]*ranked{r}); (err == nil) != known {
+			t.Errorf("%d of unknown groups, %d of known ones: %v", nameless, len(r.calls), err)
 		}
 	}
 }

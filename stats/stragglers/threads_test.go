@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,22 +13,26 @@ import (
 
 // TestGroupsOfThreads states that the groups of gloo, whose operations do not name them, are known by their threads where what ranks wait
 // for leaves one assignment: of tensor- and data-parallel groups of four ranks the slow rank is found. Of a step in which all do the same
-// at the same time several are possible, and nobody is named.
+// at the same time several are possible, and nobody is named. Several groups of the same ranks do not matter, and a group of all ranks is the
+// one that ranks wait in for all.
 func TestGroupsOfThreads(t *testing.T) {
 	const slow = 2
-	run := func(steps int, noise float64) error {
-		f := newTorchFiles(4, []int{0, 1, 2, 3}, []int{0, 1}, []int{2, 3}, []int{0, 2}, []int{1, 3})
+	all := []int{0, 1, 2, 3}
+	tensor, data := [][]int{{0, 1}, {2, 3}}, [][]int{{0, 2}, {1, 3}}
+	run := func(steps int, noise float64, world bool, groups ...[]int) error {
+		f := newTorchFiles(4, groups...)
 		r := rand.New(rand.NewPCG(1, 1))
 		now := []float64{1000, 1000, 1000, 1000}
-		calls := 0
-		// reduce lets the ranks of groups leave a reduction 10 µs after their last has come.
+		// reduce lets the ranks of groups leave a reduction 10 µs after their last has come. Any of two threads is free to do it.
 		reduce := func(thread int, groups ...[]int) {
-			calls++
 			for _, g := range groups {
-				last := max(now[g[0]], now[g[1]])
+				last := 0.0
+				for _, rank := range g {
+					last = max(last, now[rank])
+				}
 				for _, rank := range g {
 					f.add(rank, 1, "cpu_op", "c10d::allreduce_", now[rank], now[rank]+0.5, nil)
-					f.add(rank, thread+calls%2, "user_annotation", "gloo:all_reduce", now[rank]+0.5, last+10, nil)
+					f.add(rank, thread+r.IntN(2), "user_annotation", "gloo:all_reduce", now[rank]+0.5, last+10, nil)
 					now[rank] = last + 10
 				}
 			}
@@ -35,7 +40,7 @@ func TestGroupsOfThreads(t *testing.T) {
 		for s := range steps {
 			begins := append([]float64(nil), now...)
 			for pass, op := range []string{"aten::mm", "autograd::engine::evaluate_function: MmBackward0"} {
-				for range 2 {
+				for n := range 2 {
 					for rank := range now {
 						took := 100 * (1 + noise*r.Float64())
 						if rank == slow && pass == 0 && noise > 0 {
@@ -44,12 +49,15 @@ func TestGroupsOfThreads(t *testing.T) {
 						f.add(rank, 1, "cpu_op", op, now[rank], now[rank]+took, nil)
 						now[rank] += took
 					}
+					if world && pass+n == 0 {
+						reduce(10, all)
+					}
 					if pass == 0 {
-						reduce(20, []int{0, 1}, []int{2, 3})
+						reduce(20, tensor...)
 					}
 				}
 			}
-			reduce(30, []int{0, 2}, []int{1, 3})
+			reduce(30, data...)
 			for rank := range now {
 				f.add(rank, 1, "user_annotation", "Optimizer.step#SGD.step", now[rank], now[rank]+20, nil)
 				now[rank] += 20
@@ -71,10 +79,16 @@ func TestGroupsOfThreads(t *testing.T) {
 		}
 		return nil
 	}
-	if err := run(20, 0.1); err != nil {
-		t.Error(err)
+	once := slices.Concat([][]int{all}, tensor, data)
+	twice := slices.Concat([][]int{all}, data, tensor, data, tensor, data)
+	for _, groups := range [][][]int{once, twice} {
+		for _, world := range []bool{false, true} {
+			if err := run(40, 0.1, world, groups...); err != nil {
+				t.Error(len(groups), world, err)
+			}
+		}
 	}
-	if err, missing := run(1, 0), new(stragglers.MissingError); !errors.As(err, &missing) || !strings.Contains(missing.Record, "groups") {
+	if err, missing := run(1, 0, false, once...), new(stragglers.MissingError); !errors.As(err, &missing) || !strings.Contains(missing.Record, "groups") {
 		t.Error(err)
 	}
 }

@@ -210,8 +210,15 @@ func TestFarSteps(t *testing.T) {
 }
 
 // TestPipelineOfHosts states that a pipeline of hosts is replayed by its named passes, though sends last until the rank asks for their end
-// and receives are within the passes: two stages, the second slow, of four micro-batches.
+// and receives are within the passes: two stages, the second slow, of four micro-batches. Messages that are asked for early do not hide
+// that the rank does nothing recorded in a pass.
 func TestPipelineOfHosts(t *testing.T) {
+	for _, early := range []bool{false, true} {
+		twoStages(t, early)
+	}
+}
+
+func twoStages(t *testing.T, early bool) {
 	const batches, forward, slow = 4, 100.0, 50.0
 	f := newTorchFiles(2)
 	for rank := range 2 {
@@ -242,8 +249,18 @@ func TestPipelineOfHosts(t *testing.T) {
 						asks = begin
 					}
 					add("user_annotation", fmt.Sprintf("Forward %d", b), asks, from+took, map[string]any{})
-					message("gloo:recv", "c10d::recv_", asks, from+2)
-					add("cpu_op", "aten::mm", from+3, from+took, map[string]any{})
+					if !early || b == 0 {
+						message("gloo:recv", "c10d::recv_", asks, from+2)
+					}
+					if early {
+						if b+1 < batches { // the next one
+							message("gloo:recv", "c10d::recv_", from+2.1, from+took+2)
+						}
+						add("cpu_op", "aten::mm", from+3.2, from+took-20-slow, map[string]any{})
+						add("cpu_op", "aten::mm", from+took-20, from+took, map[string]any{})
+					} else {
+						add("cpu_op", "aten::mm", from+3, from+took, map[string]any{})
+					}
 					pass(fmt.Sprintf("Backward %d", b), back, end+forward*float64(b), end+forward*float64(b+1)-2)
 					message("gloo:send", "c10d::send", end+forward*float64(b+1)-1.5, end+forward*batches+1)
 				} else {
@@ -269,10 +286,10 @@ func TestPipelineOfHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := 1e3 * (forward + (forward+slow)*batches + forward*(batches+1) + 25); math.Abs(float64(doc.StepNs)/want-1) > 0.05 {
-		t.Errorf("a step takes %d ns, want %v", doc.StepNs, want)
+		t.Errorf("early %v: a step takes %d ns, want %v", early, doc.StepNs, want)
 	}
 	if gain := float64(doc.StepNs - doc.MendedNs); doc.Slowest[0] != 1 || math.Abs(gain/(1e3*slow*batches)-1) > 0.1 {
-		t.Errorf("rank %d gains %v ns, want %v", doc.Slowest[0], gain, 1e3*slow*batches)
+		t.Errorf("early %v: rank %d gains %v ns, want %v", early, doc.Slowest[0], gain, 1e3*slow*batches)
 	}
 	for _, x := range doc.ByType {
 		if want := 2 * 8 * batches; x.Type == "forward-compute" && x.Operations != want {

@@ -6,12 +6,24 @@ import (
 	"tracekit/document/training"
 )
 
-// TestRoleByUse: a reduction in the forward pass of one step of many, which is not recorded whole, makes no tensor-parallel group.
+// TestRoleByUse states what process groups are for by what they do: neither a reduction of a step that is not
+// recorded whole nor one of a number of tokens makes a group tensor-parallel.
 func TestRoleByUse(t *testing.T) {
-	for want, u := range map[string]usage{training.RoleData: {forwardReduce: 2, backward: 48}, training.RoleTensor: {forwardReduce: 24,
-		backward: 48}} {
-		if got := (&processGroup{usage: u}).roleByUse(true); got != want {
-			t.Errorf("%+v: %s, want %s", u, got, want)
+	for _, c := range []struct {
+		usage
+		serves bool
+		want   string
+	}{
+		{usage{forwardReduce: 40, forwardBytes: 4e6, backward: 40, backwardBytes: 4e6}, false, training.RoleTensor},
+		{usage{forwardReduce: 40, backward: 40}, false, training.RoleTensor},
+		{usage{forwardReduce: 1, forwardBytes: 8, backward: 3, backwardBytes: 4e6}, false, training.RoleData},
+		{usage{forwardReduce: 1, forwardBytes: 8, tail: 3}, false, ""},
+		{usage{forwardReduce: 2, backward: 48}, false, training.RoleData},
+		{usage{forwardReduce: 24, backward: 48}, false, training.RoleTensor},
+		{usage{forwardReduce: 40}, true, training.RoleTensor},
+	} {
+		if got := (&processGroup{usage: c.usage, steps: 2}).roleByUse(!c.serves, c.serves); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.usage, got, c.want)
 		}
 	}
 }
