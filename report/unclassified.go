@@ -20,7 +20,7 @@ var missingRecords = map[document.Missing]string{
 // mostIncomplete is how many places are named of whose calls records are missing.
 const mostIncomplete = 3
 
-// unclassifiedLines says, after the causes, of which time in MPI calls no cause is known, which records are missing, and what to do.
+// unclassifiedLines says, after the causes, of which time in communication calls no cause is known, which records are missing, and what to do.
 func unclassifiedLines(a *document.Analysis) (lines []string) {
 	u := a.Unclassified
 	if u == nil {
@@ -32,14 +32,14 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		try = "run one rank per core, then measure again."
 	}
 	if u.TimeNs != nil && *u.TimeNs > 0 {
-		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in MPI calls, beyond waits and "+
+		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in communication calls, beyond waits and "+
 			"network.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
 		if u.Operation != "" {
 			lines = append(lines, fmt.Sprintf("The trace does not show why. Largest part: %s, %s of the critical path.",
 				words.Call(string(u.Operation), u.SourceLine), words.Time(u.CriticalPathNs)))
 		}
 	} else {
-		lines = append(lines, mark+"Not explained: MPI calls wait for something that is not recorded.")
+		lines = append(lines, mark+"Not explained: communication calls wait for something that is not recorded.")
 	}
 	for i, c := range u.Incomplete {
 		try = "record the communication of all ranks, then measure again."

@@ -285,7 +285,11 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	if r.args {
 		c = f.call(l, r, ev)
 	}
+	begin := ev.time
 	if r.gloo && c.Operation.IsMessage() {
+		if asked := f.launches.around(l, begin); asked != nil && ev.hasDur { // what it notes first comes after the message
+			begin, dur = asked.begin, nest.AddTime(dur, begin-asked.begin)
+		}
 		if l = f.messageTrack(l); l == nil {
 			f.find(trace.CodeLimitExceeded, at, crowded)
 			return
@@ -308,7 +312,7 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	case r.training != no:
 		f.operation(l, r, ev)
 	}
-	l.Put(ev.time, dur, id, c)
+	l.Put(begin, dur, id, c)
 }
 
 // beginEnd takes a B or an E.

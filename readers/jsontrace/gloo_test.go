@@ -9,6 +9,7 @@ import (
 	"tracekit/merge"
 	"tracekit/readers/jsontrace"
 	"tracekit/trace"
+	"tracekit/trace/tracetest"
 )
 
 // TestGlooAtOnce states that a message of gloo, which lasts until its rank asks for its end, encloses nothing that the rank does meanwhile:
@@ -69,6 +70,25 @@ func TestGlooAtOnce(t *testing.T) {
 		for up := tr.Tree.Nodes[n].Parent; name == "aten::mm" && up != trace.None; up = tr.Tree.Nodes[up].Parent {
 			if in := tr.Defs.RegionLabel(tr.Tree.Nodes[up].Region); in == "gloo:send" {
 				t.Errorf("%s is in %s", name, in)
+			}
+		}
+	}
+}
+
+// TestGlooBegins states that a message of gloo begins with the call for it, though the profiler may note it once the message is on its way.
+func TestGlooBegins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rank0.json")
+	tracetest.WriteFile(t, path, `{"schemaVersion":1,"distributedInfo":{"backend":"gloo","rank":0,"world_size":2},"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"c10d::send","pid":5,"tid":5,"ts":100,"dur":3,"args":{"Concrete Inputs":["","","1","0"]}},
+{"ph":"X","cat":"user_annotation","name":"gloo:send","pid":5,"tid":5,"ts":102.9,"dur":7.1,"args":{}}]}`)
+	src := open(t, path)
+	for l := range src.Defs().Locations {
+		for b, err := range src.Events(t.Context(), trace.LocationID(l)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if src.Defs().RegionName(b.Flow.Region[0]) == "gloo:send" && b.Flow.Time[1]-b.Flow.Time[0] != 10_000 {
+				t.Errorf("the message lasts %d ns, want 10,000", b.Flow.Time[1]-b.Flow.Time[0])
 			}
 		}
 	}
