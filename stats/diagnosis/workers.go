@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tracekit/document/cause"
 	"tracekit/document/field"
@@ -38,8 +39,12 @@ func (f *finder) workers() []candidate {
 	c.cause.Kind, c.cause.SourceLine = cause.Imbalance, most.SourceLine
 	c.cause.Evidence = map[string]float64{"worker_wait_ns": float64(waited)}
 	c.cause.Headline = fmt.Sprintf("%s %s late to communication", words.Capital(fewRanks(ranks)), one(ranks, "comes", "come"))
+	where := words.Sentence(most.SourceLine)
+	if strings.HasPrefix(string(most.Region), "ProfilerStep#") {
+		where = "none of the recorded operators"
+	}
 	c.text = fmt.Sprintf("Other ranks wait %s for %s, mostly while %s in %s. Worker threads communicate, and no "+
 		"record says when their ranks wait for them.", words.Time(caused.row.TotalNs), words.Ranks(ranks),
-		one(ranks, "it is", "they are"), words.Sentence(most.SourceLine))
+		one(ranks, "it is", "they are"), where)
 	return []candidate{c}
 }

@@ -18,11 +18,12 @@ import (
 //
 // Efficiencies are not known then, unless teams of threads are recorded, with which masters are seen to wait.
 func TestWorkers(t *testing.T) {
-	t.Run("alone", func(t *testing.T) { workers(t, false) })
-	t.Run("teams", func(t *testing.T) { workers(t, true) })
+	t.Run("alone", func(t *testing.T) { workers(t, false, "prepare", "in prepare") })
+	t.Run("between operators", func(t *testing.T) { workers(t, false, "ProfilerStep#1", "in none of the recorded operators") })
+	t.Run("teams", func(t *testing.T) { workers(t, true, "prepare", "") })
 }
 
-func workers(t *testing.T, teams bool) {
+func workers(t *testing.T, teams bool, region, where string) {
 	var b strings.Builder
 	if teams {
 		b.WriteString("region 0 \"!$omp parallel\" role=5 paradigm=3\n")
@@ -33,7 +34,7 @@ func workers(t *testing.T, teams bool) {
 		var master, worker strings.Builder
 		for i := range 10 {
 			at := 100 * i
-			fmt.Fprintf(&master, "  %d Enter step ; %d Enter prepare ; %d Leave prepare", at, at, at+prepare)
+			fmt.Fprintf(&master, "  %d Enter step ; %d Enter %q ; %d Leave %q", at, at, region, at+prepare, region)
 			if teams {
 				fmt.Fprintf(&master, " ; %d ThreadFork 3 2 ; %d Enter \"!$omp parallel\" ; %d Leave \"!$omp parallel\" ; %d ThreadJoin 3", at+prepare,
 					at+prepare, at+prepare, at+prepare)
@@ -46,8 +47,8 @@ func workers(t *testing.T, teams bool) {
 		fmt.Fprintf(&b, "location %d master process=%d kind=1\n%slocation %d worker process=%d kind=1\n%s", 2*r, r, &master, 2*r+1, r, &worker)
 	}
 	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, b.String()), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
-	if d := a.Delays[0]; d.Region != "prepare" || d.TotalNs != 400 || d.MostRank != 1 || d.MostRankNs != 400 {
-		t.Errorf("most waits are caused by %s, %d ns, on rank %d; want prepare, 400 ns, rank 1", d.Region, d.TotalNs, d.MostRank)
+	if d := a.Delays[0]; string(d.Region) != region || d.TotalNs != 400 || d.MostRank != 1 || d.MostRankNs != 400 {
+		t.Errorf("most waits are caused by %s, %d ns, on rank %d; want %s, 400 ns, rank 1", d.Region, d.TotalNs, d.MostRank, region)
 	}
 	for _, row := range a.CriticalPath.Regions {
 		if row.Region == "(outside any region)" && row.TimeNs > 50 { // from the last step to the end of each iteration
@@ -65,9 +66,10 @@ func workers(t *testing.T, teams bool) {
 	}
 	found := false
 	for _, c := range causes {
-		found = found || c.Kind == cause.Imbalance && c.Region == "prepare" && len(c.Ranks) == 1 && c.Ranks[0] == 1 && c.WaitsCausedNs == 400
+		found = found || c.Kind == cause.Imbalance && string(c.Region) == region && strings.Contains(c.Text, where) && len(c.Ranks) == 1 && c.Ranks[0] == 1 &&
+			c.WaitsCausedNs == 400
 	}
 	if !found {
-		t.Errorf("no cause says that rank 1 makes others wait 400 ns by prepare: %+v", causes)
+		t.Errorf("no cause says that rank 1 makes others wait 400 ns %s: %+v", where, causes)
 	}
 }
