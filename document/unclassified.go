@@ -37,5 +37,6 @@ const (
 	MissingReceive Missing = "receive" // of a message that the call sends, or whose send it completes
 	MissingSend    Missing = "send"    // of a message that it receives
 	MissingMessage Missing = "message" // of what it sends, receives or completes
+	MissingGroup   Missing = "group"   // of a collective: which ranks take part
 	MissingMember  Missing = "member"  // of a collective: some rank's part
 )

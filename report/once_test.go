@@ -38,10 +38,11 @@ func TestUsefulMeansOneThing(t *testing.T) {
 func TestUnclassifiedLines(t *testing.T) {
 	time, share := int64(520), 0.52
 	u := &document.Unclassified{TimeNs: &time, Share: &share, Operation: "MPI_Wait", CriticalPathNs: 520}
-	for _, m := range []document.Missing{document.MissingReceive, document.MissingSend, document.MissingMessage, document.MissingMember} {
+	for _, m := range []document.Missing{document.MissingReceive, document.MissingSend, document.MissingMessage, document.MissingGroup,
+		document.MissingMember} {
 		u.Incomplete = []document.IncompleteCalls{{Operation: "MPI_Wait", Missing: m, Calls: 4, TimeNs: 2080, Share: &share}}
 		got := strings.Join(unclassifiedLines(&document.Analysis{Unclassified: u}), " ")
-		for _, want := range []string{"Not explained: 520 ns (52.0 %) of the run in MPI calls",
+		for _, want := range []string{"Not explained: 520 ns (52.0 %) of the run in communication calls, beyond",
 			"Records are missing for 4 calls of MPI_Wait, 2.08 µs " +
 				"(52.0 % of rank time): " + missingRecords[m] + ".", "Try: record the communication of all ranks"} {
 			if missingRecords[m] == "" || !strings.Contains(got, want) {

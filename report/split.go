@@ -100,15 +100,15 @@ func (r *Sections) splitTime(without bool) *Split {
 	// Worker threads that communicate do so beside the time of their ranks.
 	calls = min(calls, max(0, whole-useful-startup))
 	waiting = min(waiting, calls)
-	mark, library := Mark(a.Trace.Rebuilt), r.library()
+	mark, library := Mark(a.Trace.Rebuilt), library(a)
 	return split(title, "% of rank time", whole, []Portion{{"computing", "work", useful}, {mark + "waiting in " + library, "wait", waiting},
 		{mark + "in " + library + " calls, not waiting", "call", calls - waiting}, {"MPI_Init, MPI_Finalize", "startup", startup},
 		{rest, "idle", whole - useful - calls - startup}})
 }
 
 // library names what ranks communicate by.
-func (r *Sections) library() string {
-	if slices.ContainsFunc(r.Analysis.CallSites, func(c document.CallSiteRow) bool { return strings.HasPrefix(c.Operation, "MPI_") }) {
+func library(a *document.Analysis) string {
+	if slices.ContainsFunc(a.CallSites, func(c document.CallSiteRow) bool { return strings.HasPrefix(c.Operation, "MPI_") }) {
 		return "MPI"
 	}
 	return "communication"

@@ -14,13 +14,15 @@ var missingRecords = map[document.Missing]string{
 	document.MissingReceive: "no receive is recorded of the messages that they send",
 	document.MissingSend:    "no send is recorded of the messages that they receive",
 	document.MissingMessage: "which message they send, receive or complete",
+	document.MissingGroup:   "which ranks take part in them",
 	document.MissingMember:  "the part of some ranks in the collective",
 }
 
 // mostIncomplete is how many places are named of whose calls records are missing.
 const mostIncomplete = 3
 
-// unclassifiedLines says, after the causes, of which time in communication calls no cause is known, which records are missing, and what to do.
+// unclassifiedLines says, after the causes, of which time in communication calls no cause is known, which records are missing, and what to
+// do.
 func unclassifiedLines(a *document.Analysis) (lines []string) {
 	u := a.Unclassified
 	if u == nil {
@@ -32,14 +34,14 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		try = "run one rank per core, then measure again."
 	}
 	if u.TimeNs != nil && *u.TimeNs > 0 {
-		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in communication calls, beyond waits and "+
-			"network.", mark, words.Time(*u.TimeNs), words.Share(*u.Share)))
+		lines = append(lines, fmt.Sprintf("%sNot explained: %s (%s) of the run in %s calls, beyond waits and "+
+			"network.", mark, words.Time(*u.TimeNs), words.Share(*u.Share), library(a)))
 		if u.Operation != "" {
 			lines = append(lines, fmt.Sprintf("The trace does not show why. Largest part: %s, %s of the critical path.",
 				words.Call(string(u.Operation), u.SourceLine), words.Time(u.CriticalPathNs)))
 		}
 	} else {
-		lines = append(lines, mark+"Not explained: communication calls wait for something that is not recorded.")
+		lines = append(lines, fmt.Sprintf("%sNot explained: %s calls wait for something that is not recorded.", mark, library(a)))
 	}
 	for i, c := range u.Incomplete {
 		try = "record the communication of all ranks, then measure again."

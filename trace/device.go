@@ -91,8 +91,8 @@ func PeerKernel(name string) (op CollectiveOp, ok bool) {
 	return 0, false
 }
 
-// PeerOperator returns the collective operation of an operator of the host that reaches into the memory of other processes itself, without
-// a library, by its name; ok is false for other operators. Such are those of vLLM and SGLang on CPUs (_C::shm_allreduce).
+// PeerOperator returns the collective operation of an operator of the host, by its name, that reaches into the memory of other processes
+// itself. ok is false for other operators. Such are those of vLLM and SGLang on CPUs (_C::shm_allreduce).
 func PeerOperator(name string) (op CollectiveOp, ok bool) {
 	base := baseName(name)
 	if !strings.HasPrefix(base, "shm") {

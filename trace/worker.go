@@ -12,9 +12,9 @@ const (
 // Or is between the names in that of a group of ranks which may be one of several.
 const Or = " or "
 
-// WorkerDimension returns the only dimension in which workers have different numbers, by the names that servers of models give to their
-// processes, such as VLLM::Worker_PP0_TP1 and sglang::scheduler_DP0_PP1_TP0. It returns "" if names have no numbers, or if workers differ
-// in none or in several dimensions. Other dimensions, such as that of experts (EP), divide the workers of these.
+// WorkerDimension returns the only dimension in which workers have different numbers, by the names of their processes. Servers of models
+// number these, such as VLLM::Worker_PP0_TP1 and sglang::scheduler_DP0_PP1_TP0. It returns "" if names have no numbers, or if workers
+// differ in none or in several dimensions. Other dimensions, such as that of experts (EP), divide the workers of these.
 func WorkerDimension(processes []string) string {
 	differ := ""
 	for _, dimension := range [...]string{DimensionTensor, DimensionPipeline, DimensionData} {

@@ -11,10 +11,10 @@ import (
 
 // Operations of gloo do not name their process group. But a group has threads of its own, two for each network interface, which it makes
 // when it is made. So the threads of a rank, by number, belong to its groups, in the order in which they were made. Of these assignments,
-// with as few threads of a group as can be, those are possible in which the members of each group do the same in the same order, and none leaves an operation before another has begun it.
-// A thread's ranks are known if it has the same ones in all of them: programs make several groups of the same ranks. Of two possible
-// groups it is the one that explains how long ranks wait. All ranks have theirs in the same order. Clocks of different hosts may
-// differ by a constant.
+// with as few threads of a group as can be, those are possible in which the members of each group do the same in the same order, and none
+// leaves an operation before another has begun it. A thread's ranks are known if it has the same ones in all of them: programs make several
+// groups of the same ranks. Of two possible groups it is the one that explains how long ranks wait. All ranks have theirs in the same
+// order. Clocks of different hosts may differ by a constant.
 
 // A glooThread is a thread on which a group of gloo communicates.
 type glooThread struct {

@@ -53,8 +53,8 @@ func TestUnrecordedTime(t *testing.T) {
 	}
 }
 
-// TestIterations states that a directory stands for the files in its directories for iterations, as torchtitan writes them; not for those of
-// runs, nor where it has files of its own.
+// TestIterations states that a directory stands for the files in its directories for iterations, as torchtitan writes them; not for those
+// of runs, nor where it has files of its own.
 func TestIterations(t *testing.T) {
 	for _, c := range []struct {
 		parts []string

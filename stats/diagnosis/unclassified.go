@@ -22,8 +22,8 @@ type incomplete struct {
 type incompleteAtPlace struct{ time, path int64 }
 
 // kinds are what a call may lack, by waits.Lack.
-var kinds = [...]document.Missing{waits.LacksMessage: document.MissingMessage, waits.LacksMember: document.MissingMember,
-	waits.LacksSend: document.MissingSend, waits.LacksReceive: document.MissingReceive}
+var kinds = [...]document.Missing{waits.LacksMessage: document.MissingMessage, waits.LacksGroup: document.MissingGroup,
+	waits.LacksMember: document.MissingMember, waits.LacksSend: document.MissingSend, waits.LacksReceive: document.MissingReceive}
 
 // share returns how much of the time of all ranks passes in calls of which a record is missing.
 func (x *incomplete) share() (sum float64) {

@@ -52,11 +52,13 @@ func TestUnclassified(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		posted, waited string // records of rank r in the call that posts, and in the one that waits
+		call           string
 		want           document.Missing
 	}{
-		{"no record", "", "", document.MissingMessage},
-		{"no receive", "200 MpiIsend to=%[2]d tag=7 bytes=8 req=1 ; ", "719 MpiIsendComplete req=1 ; ", document.MissingReceive},
-		{"no send", "200 MpiIrecvRequest req=1 ; ", "719 MpiIrecv from=%[2]d tag=7 bytes=8 req=1 ; ", document.MissingSend},
+		{"no record", "", "", "MPI_Wait", document.MissingMessage},
+		{"no group", "", "", "MPI_Allreduce", document.MissingGroup},
+		{"no receive", "200 MpiIsend to=%[2]d tag=7 bytes=8 req=1 ; ", "719 MpiIsendComplete req=1 ; ", "MPI_Wait", document.MissingReceive},
+		{"no send", "200 MpiIrecvRequest req=1 ; ", "719 MpiIrecv from=%[2]d tag=7 bytes=8 req=1 ; ", "MPI_Wait", document.MissingSend},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := ""
@@ -66,7 +68,7 @@ func TestUnclassified(t *testing.T) {
 location %[1]d rank=%[1]d
   0 Enter main ; 10 Enter work ; %[3]d Leave work
   %[3]d Enter MPI_Barrier ; %[3]d MpiCollectiveBegin ; 150 MpiCollectiveEnd Barrier root=none ; 150 Leave MPI_Barrier
-  `+post+`200 Enter MPI_Wait ; `+wait+`720 Leave MPI_Wait
+  `+post+`200 Enter `+c.call+` ; `+wait+`720 Leave `+c.call+`
   950 Enter MPI_Barrier ; 950 MpiCollectiveBegin ; 950 MpiCollectiveEnd Barrier root=none ; 950 Leave MPI_Barrier ; 1000 Leave main
 `, r, (r+1)%4, 10+work)
 			}
@@ -87,7 +89,7 @@ location %[1]d rank=%[1]d
 			if u == nil || *u.TimeNs < 520 || len(u.Incomplete) != 1 {
 				t.Fatalf("unclassified is %+v", u)
 			}
-			if x := u.Incomplete[0]; x.Missing != c.want || x.Operation != "MPI_Wait" || x.Calls != 4 || x.TimeNs != 4*520 ||
+			if x := u.Incomplete[0]; x.Missing != c.want || string(x.Operation) != c.call || x.Calls != 4 || x.TimeNs != 4*520 ||
 				x.CriticalPathNs != 520 {
 				t.Errorf("incomplete are %+v", x)
 			}

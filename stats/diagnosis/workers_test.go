@@ -66,8 +66,8 @@ func workers(t *testing.T, teams bool, region, where string) {
 	}
 	found := false
 	for _, c := range causes {
-		found = found || c.Kind == cause.Imbalance && string(c.Region) == region && strings.Contains(c.Text, where) && len(c.Ranks) == 1 && c.Ranks[0] == 1 &&
-			c.WaitsCausedNs == 400
+		found = found || c.Kind == cause.Imbalance && string(c.Region) == region && strings.Contains(c.Text, where) &&
+			len(c.Ranks) == 1 && c.Ranks[0] == 1 && c.WaitsCausedNs == 400
 	}
 	if !found {
 		t.Errorf("no cause says that rank 1 makes others wait 400 ns %s: %+v", where, causes)

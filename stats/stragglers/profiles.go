@@ -109,7 +109,8 @@ func together(ranks []*ranked) {
 }
 
 // stepSources say by what steps are known.
-var stepSources = [...]string{noStep: training.StepsRepeat, servedStep: training.StepsServed, namedStep: training.StepsNamed, profilerStep: training.StepsProfiler}
+var stepSources = [...]string{noStep: training.StepsRepeat, servedStep: training.StepsServed, namedStep: training.StepsNamed,
+	profilerStep: training.StepsProfiler}
 
 // mostNameless is for how many operations of known groups there may be one of an unknown group.
 const mostNameless = 8

@@ -13,8 +13,8 @@ import (
 
 // TestGroupsOfThreads states that the groups of gloo, whose operations do not name them, are known by their threads where what ranks wait
 // for leaves one assignment: of tensor- and data-parallel groups of four ranks the slow rank is found. Of a step in which all do the same
-// at the same time several are possible, and nobody is named. Several groups of the same ranks do not matter, and a group of all ranks is the
-// one that ranks wait in for all.
+// at the same time several are possible, and nobody is named. Several groups of the same ranks do not matter, and a group of all ranks is
+// the one that ranks wait in for all.
 func TestGroupsOfThreads(t *testing.T) {
 	const slow = 2
 	all := []int{0, 1, 2, 3}
@@ -88,7 +88,8 @@ func TestGroupsOfThreads(t *testing.T) {
 			}
 		}
 	}
-	if err, missing := run(1, 0, false, once...), new(stragglers.MissingError); !errors.As(err, &missing) || !strings.Contains(missing.Record, "groups") {
+	err, missing := run(1, 0, false, once...), new(stragglers.MissingError)
+	if !errors.As(err, &missing) || !strings.Contains(missing.Record, "groups") {
 		t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ type Lack uint8
 const (
 	LacksNothing Lack = iota + 1
 	LacksMessage      // which message it sends, receives or completes
+	LacksGroup        // which ranks take part in the collective
 	LacksMember       // some rank's part in the collective
 	LacksSend         // the send of what it receives
 	LacksReceive      // the receive of what it sends
@@ -69,6 +70,8 @@ func lacking(t *trace.Trace, l trace.LocationID) *spill.Table[Lack] {
 					if coll := t.Collectives.Ptr(int(c.Coll)); coll.Count < coll.Size {
 						*of = max(*of, LacksMember)
 					}
+				case *of == 0 && c.Class == trace.ClassColl:
+					*of = LacksGroup
 				case *of == 0:
 					*of = LacksMessage
 				}
