@@ -9,9 +9,11 @@ import (
 	"tracekit/document/doubt"
 	"tracekit/document/training"
 	"tracekit/stats/analysis"
+	"tracekit/stats/delays"
 	"tracekit/stats/diagnosis"
 	"tracekit/stats/distributed"
 	"tracekit/stats/doubts"
+	"tracekit/stats/numbers"
 	"tracekit/stats/scope"
 	"tracekit/stats/stragglers"
 	"tracekit/trace"
@@ -20,28 +22,32 @@ import (
 // Analyze makes the whole document of a trace, and the tables behind it: what analysis.Analyze finds, what accelerators
 // do, what is done to files and the causes if they are asked for. Errors are those of analysis.Analyze.
 func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes bool) (*analysis.Result, error) {
-	from, to, err := scope.Window(t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
+	part, err := scope.New(t, scope.Selection{Ranks: opts.Ranks, From: opts.From, To: opts.To})
 	if err != nil {
 		return nil, err
 	}
-	found := distributed.NewFinders(t, opts.Ranks, from, to, opts.Jobs)
+	var job *training.Job
+	var pipeline *stragglers.Pipeline
+	if part.All() {
+		if job, pipeline, err = ofTraining(ctx, t, opts.Jobs); err != nil {
+			return nil, err
+		}
+		opts.Steps = steps(t, job)
+	}
+	found := distributed.NewFinders(t, opts.Ranks, part.From, part.To, opts.Jobs)
 	opts.Observers = slices.Concat(found.Observers(), opts.Observers)
 	a, err := analysis.Analyze(ctx, t, opts)
 	if err != nil {
 		return nil, err
 	}
+	a.Training, a.Pipeline = job, pipeline
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
 	a.Doubts = doubts.Find(t)
 	diagnosis.DoubtRecords(a)
-	if a.Selection == nil {
-		if a.Training, a.Pipeline, err = ofTraining(ctx, t, opts.Jobs); err != nil {
-			return nil, err
-		}
-	}
 	switch left := leaveOut(t, a); {
 	case !causes || left:
 	case a.Selection != nil:
-		err = diagnosePart(ctx, t, a, opts, from, to)
+		err = diagnosePart(ctx, t, a, opts, part.From, part.To)
 	default:
 		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
 		diagnosis.OfTraining(a)
@@ -64,6 +70,26 @@ func ofTraining(ctx context.Context, t *trace.Trace, jobs int) (*training.Job, *
 		return nil, nil, nil
 	}
 	return found, pipeline, err
+}
+
+// steps returns the steps of a training job; nil if there is no job.
+func steps(t *trace.Trace, job *training.Job) *delays.Steps {
+	if job == nil {
+		return nil
+	}
+	clock := numbers.Rate{Resolution: t.Defs.Clock.Resolution}
+	at := func(ns int64) int64 { return t.Defs.Clock.GlobalOffset + clock.Ticks(ns) }
+	var within [][2]int64
+	for _, s := range job.ByStep {
+		within = append(within, [2]int64{at(s.FromNs), at(s.ToNs)})
+	}
+	var slow []uint32
+	for i := range job.ByWorker {
+		if w := &job.ByWorker[i]; w.Pattern != "" || w.OftenLongest {
+			slow = append(slow, uint32(w.Rank))
+		}
+	}
+	return delays.NewSteps(t, within, slow)
 }
 
 // diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators.

@@ -130,6 +130,11 @@ type Worker struct {
 	Odds    *float64 `json:"odds,omitempty"`   // bound of the probability of this finding where workers are equal
 	Before  *float64 `json:"before,omitempty"` // excess before the change
 	After   *float64 `json:"after,omitempty"`
+	// steps in which it computes longest of its peers, of those in which it and one of them at least are not slow; and whether that
+	// is more than chance makes
+	Longest      int  `json:"-"`
+	Compared     int  `json:"-"`
+	OftenLongest bool `json:"-"`
 	// by which a step is shorter if it computes as long as its peers; of the slowest with a pattern
 	GainNs *int64 `json:"gain_ns,omitempty"`
 

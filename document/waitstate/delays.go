@@ -24,6 +24,7 @@ type Delay struct {
 	MostRankNs int64            `json:"most_rank_ns"`
 	Ranks      []field.RankTime `json:"ranks"` // the one with the most first
 	StartupNs  []int64          `json:"-"`     // what Ranks cost waits at startup, in their order
+	OutsideNs  []int64          `json:"-"`     // of a training job: what of that are waits that end in none of its steps
 	AtOnce     DelayKinds       `json:"-"`     // ShortNs by wait state
 	Longest    Delayed          `json:"-"`     // of single waits that it causes at once
 }

@@ -65,6 +65,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	p.Cut()
 	p.WatchThreads()
 	d := delays.NewFinder(w)
+	d.Steps = opts.Steps
 	var part *profile.Part
 	order := func(ctx context.Context) error {
 		if err := d.Order(ctx, w); err != nil {
@@ -125,6 +126,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	keys := d.Keys()
 	a.Delays, a.DelayTotals = delays.Rows(d, p, keys)
 	a.PathCosts = delays.PathCosts(d, p, keys, part, o)
+	a.EqualStepNs, a.OutsideSteps = opts.Steps.Equal(t, s.From, s.To)
 	d.Release()
 	a.CriticalPath = critical.Rows(path, p, part, w.ByPath)
 	sums := overhead.LineSums(p, part, w, o)

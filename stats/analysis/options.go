@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"tracekit/engine"
+	"tracekit/stats/delays"
 	"tracekit/stats/overhead"
 	"tracekit/stats/profile"
 	"tracekit/stats/scope"
@@ -19,6 +20,9 @@ type Options struct {
 
 	// From and To select a part of the run. The zero value of both is the whole run.
 	From, To scope.Instant
+
+	// Steps are those of a training job; nil: the trace is of none.
+	Steps *delays.Steps
 
 	// Top bounds the longest waits that are listed for each wait state; 0 means
 	// DefaultTop.

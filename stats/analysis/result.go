@@ -38,6 +38,11 @@ type Result struct {
 	Path *spill.Table[document.CriticalSegment] `json:"-"`
 
 	// PathCosts are Delays, CriticalPath, Overhead and counters by call path.
+	// of the longest step of a training job what ranks that are not slow make others wait, ns; how many steps would fit in the time outside
+	// of all
+	EqualStepNs  int64   `json:"-"`
+	OutsideSteps float64 `json:"-"`
+
 	PathCosts []delays.PathCost `json:"-"`
 
 	// CallOverhead holds the overhead of each call, if overhead.Options.PerCall asks for it.

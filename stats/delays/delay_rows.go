@@ -26,8 +26,8 @@ type delaySum struct {
 	longest     delayedMost
 }
 
-// A rankCost is what a place on one rank costs: all, and what of that are waits at startup.
-type rankCost struct{ all, startup float64 }
+// A rankCost is what a place on one rank costs: all, and what of that are waits at startup, or outside of steps.
+type rankCost struct{ all, startup, outside float64 }
 
 // Rows makes the blocks of the document, the place that costs most first.
 func Rows(d *Finder, p *profile.Profiler, keys []costKey) ([]waitstate.Delay, *waitstate.DelayTotals) {
@@ -118,6 +118,7 @@ func (s *delaySum) add(c *delayCost, rank uint32) {
 	}
 	of := s.ranks[rank]
 	of.startup += c.short[waitstate.AtStartup] + c.long[waitstate.AtStartup]
+	of.outside += c.outside
 	for k := range c.short {
 		s.short += c.short[k]
 		s.long += c.long[k]
@@ -153,7 +154,9 @@ func (s *delaySum) row(p *profile.Profiler) waitstate.Delay {
 	}
 	slices.SortStableFunc(row.Ranks, func(a, b field.RankTime) int { return cmp.Compare(b.TimeNs, a.TimeNs) })
 	for _, of := range row.Ranks {
-		row.StartupNs = append(row.StartupNs, min(of.TimeNs, r.Ns(whole(s.ranks[uint32(of.Rank)].startup))))
+		cost := s.ranks[uint32(of.Rank)]
+		row.StartupNs = append(row.StartupNs, min(of.TimeNs, r.Ns(whole(cost.startup))))
+		row.OutsideNs = append(row.OutsideNs, min(of.TimeNs, r.Ns(whole(cost.outside))))
 	}
 	if s.longest.time > 0 {
 		at, _ := p.PlaceOf(s.longest.path)

@@ -24,6 +24,7 @@ type Finder struct {
 	scope     *scope.Scope
 	waits     *spill.Table[delayedWait]
 	Segments  []*profile.Segments // to be set before Run: see profile.Delegated
+	Steps     *Steps              // to be set before Run; nil: the trace is of no training job
 	meetings  *meetings
 	callWaits waits.ByCall
 
@@ -54,6 +55,7 @@ type recentCost struct {
 type delayCost struct {
 	costKey
 	short, long [waitstate.Kinds]float64
+	outside     float64 // of both: what ends in none of the steps
 	longest     delayedMost
 }
 
@@ -175,9 +177,20 @@ func (d *Finder) chargeWait(w *delayedWait, k *comparison, excess []profile.Segm
 		long[j] /= known
 		totals[i].long += long[j] * float64(k.delay)
 	}
+	whole := short // of each tick of delay, in all waits
+	for j := range kinds {
+		whole += long[j]
+	}
+	inStep, outside := d.Steps.at(w.end, d.t.Rank[w.cause.Location])
 	for _, x := range excess {
 		c := d.cost(costKey{w.cause.Location, x.Path})
 		more := float64(x.Time)
+		switch {
+		case outside:
+			c.outside += whole * more
+		case inStep != nil:
+			*inStep += whole * more
+		}
 		c.short[kind] += short * more
 		if short*more > c.longest.time {
 			c.longest = delayedMost{d.Segments[w.at.Location].Own(w.at.Call).Path, short * more}

@@ -18,8 +18,8 @@ import (
 // mostOfLoss is the share of what unequal workers cost: who has that is why others wait.
 const mostOfLoss = 0.5
 
-// OfTraining adds to the causes of a training job its slow workers or, where none is slow for itself, its long last stage. Those that
-// only say that ranks come late become the evidence of a cause that has most of the loss.
+// OfTraining adds to the causes of a training job its slow workers or, where none is slow for itself, its long last stage. Of those that
+// say that ranks come late, what these do not explain is left.
 func OfTraining(a *analysis.Result) {
 	f := trainingFinder{a: a, t: a.Training, run: runOf(a)}
 	if f.t == nil || f.run == 0 || f.t.WithinClockError {
@@ -37,7 +37,7 @@ func OfTraining(a *analysis.Result) {
 	for _, c := range found {
 		gain += gainOf(c)
 	}
-	rest := slices.Clone(a.Diagnosis)
+	rest := f.besideWorkers(found, slices.Clone(a.Diagnosis))
 	if float64(gain) >= mostOfLoss*f.loss()*float64(f.t.Steps) {
 		rest = slices.DeleteFunc(rest, func(c cause.Cause) bool { return effect(&found[0], &c) })
 	}
@@ -47,19 +47,16 @@ func OfTraining(a *analysis.Result) {
 	a.Diagnosis = Join(found, rest)
 }
 
-// effect reports whether a cause only says that ranks come late, which then is evidence of the cause why they do.
+// effect reports whether a cause only says that devices wait for late ranks, which then is evidence of the cause why these are.
 func effect(of, late *cause.Cause) bool {
-	for _, e := range [...]struct{ key, text string }{
-		{"collective_wait_ns", "devices wait %s for late ranks in collectives"},
-		{"worker_wait_ns", "threads wait %s for late ranks in communication"},
-	} {
-		if ns, ok := late.Evidence[e.key]; ok && late.Kind == cause.Imbalance {
-			of.Text += " An effect: " + fmt.Sprintf(e.text, words.Time(int64(ns))) + "."
-			of.Evidence[e.key], of.WaitsCausedNs = ns, of.WaitsCausedNs+late.WaitsCausedNs
-			return true
-		}
+	const key = "collective_wait_ns"
+	ns, ok := late.Evidence[key]
+	if !ok || late.Kind != cause.Imbalance {
+		return false
 	}
-	return false
+	of.Text += fmt.Sprintf(" An effect: devices wait %s for late ranks in collectives.", words.Time(int64(ns)))
+	of.Evidence[key], of.WaitsCausedNs = ns, of.WaitsCausedNs+late.WaitsCausedNs
+	return true
 }
 
 // starved reports whether a cause says that the hosts of slow workers launch too slowly, or load data meanwhile, which then is evidence of

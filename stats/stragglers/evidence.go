@@ -43,17 +43,11 @@ func (r *replayer) computing() [][]float64 {
 func (r *replayer) excesses() [][]float64 {
 	times := r.computing()
 	out := make([][]float64, len(times))
-	alike := make([][]int, r.stages) // workers that are each other's peers
 	for w := range times {
 		out[w] = make([]float64, len(r.steps))
-		if r.dps > 1 {
-			alike[w%r.stages] = append(alike[w%r.stages], w)
-		} else {
-			alike[0] = append(alike[0], w)
-		}
 	}
 	var sorted []float64
-	for _, workers := range alike {
+	for _, workers := range r.alike() {
 		for s := range r.steps {
 			sorted = sorted[:0]
 			for _, w := range workers {
@@ -66,6 +60,19 @@ func (r *replayer) excesses() [][]float64 {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// alike returns the workers that are each other's peers.
+func (r *replayer) alike() [][]int {
+	out := make([][]int, r.stages)
+	for w := range r.ranks {
+		of := 0
+		if r.dps > 1 {
+			of = w % r.stages
+		}
+		out[of] = append(out[of], w)
 	}
 	return out
 }
@@ -94,6 +101,50 @@ func (r *replayer) judge(workers []training.Worker) {
 		r.slow[w] = make([]bool, len(r.steps))
 		r.judgeOne(&workers[w], r.excess[w], r.slow[w], far, float64(len(workers)))
 	}
+	r.judgeLongest(workers)
+}
+
+// judgeLongest finds which workers compute longest in more steps than chance allows, of the peers that are not slow then.
+func (r *replayer) judgeLongest(workers []training.Worker) {
+	chances := make([]float64, len(workers)) // sums over steps
+	for _, peers := range r.alike() {
+		for s := range r.steps {
+			longest, n := -1, 0
+			for _, w := range peers {
+				if !r.slow[w][s] {
+					if n++; longest < 0 || r.excess[w][s] > r.excess[longest][s] {
+						longest = w
+					}
+				}
+			}
+			if n < 2 {
+				continue
+			}
+			workers[longest].Longest++
+			for _, w := range peers {
+				if !r.slow[w][s] {
+					workers[w].Compared++
+					chances[w] += 1 / float64(n)
+				}
+			}
+		}
+	}
+	for w := range workers {
+		x := &workers[w]
+		x.OftenLongest = float64(len(workers))*more(x.Longest, x.Compared, chances[w]) < sure
+	}
+}
+
+// more returns a bound (Chernoff's) of the probability that so many of n independent events happen, or more, of which sum is expected.
+func more(happened, n int, sum float64) float64 {
+	k, all := float64(happened), float64(n)
+	switch {
+	case k <= sum:
+		return 1
+	case k == all:
+		return math.Pow(sum/all, all)
+	}
+	return math.Exp(-k*math.Log(k/sum) - (all-k)*math.Log((all-k)/(all-sum)))
 }
 
 // spread returns a robust standard deviation of excesses about the median of their worker.
