@@ -15,12 +15,13 @@ import (
 // ErrFileChanged says that a file became shorter while it was read.
 var ErrFileChanged = errors.New("the file changed while it was read")
 
-// A File is read in spans, from its beginning to its end. Where the system can, the file
-// is mapped into memory and the spans before the current one are given back; else spans
+// A File is read in spans, from its beginning to its end. A small one is read at once. Where the system can,
+// another one is mapped into memory and the spans before the current one are given back; else spans
 // are read into a buffer.
 type File struct {
 	name   string
 	size   int64
+	whole  []byte // of a small file; nil: not one
 	mapped []byte // nil: read from file
 	freed  int64  // mapped[:freed] was given back to the system
 	file   *os.File
@@ -36,6 +37,11 @@ func open(name string, mapper func(*os.File, int64) []byte) (*File, error) {
 		return nil, err
 	}
 	w := &File{name: name, size: size, file: f}
+	if 0 < size && size <= smallBytes {
+		w.whole, err = w.Span(0, size)
+		w.file, w.buf = nil, nil
+		return w, errors.Join(err, f.Close())
+	}
 	if w.mapped = mapper(f, w.size); w.mapped != nil {
 		w.file = nil // the mapping stays: thousands of files may be open
 		if err := f.Close(); err != nil {
@@ -44,6 +50,12 @@ func open(name string, mapper func(*os.File, int64) []byte) (*File, error) {
 	}
 	return w, nil
 }
+
+// A file of so many bytes is read at once: to map it would take longer.
+const smallBytes = 16 << 10
+
+// mostFetched is how many bytes of a mapped span are asked for at once. Else every few of its pages take a fault.
+const mostFetched = 1 << 20
 
 // Name returns the name that the file was opened by.
 func (f *File) Name() string { return f.name }
@@ -58,8 +70,12 @@ func (f *File) Span(off, n int64) ([]byte, error) {
 		return nil, nil
 	}
 	n = min(n, f.size-off)
-	if f.mapped != nil {
+	switch {
+	case f.whole != nil:
+		return f.whole[off : off+n : off+n], nil
+	case f.mapped != nil:
 		f.release(off)
+		fetch(f.mapped[off:][:min(n, mostFetched)])
 		return f.mapped[off : off+n : off+n], nil
 	}
 	if int64(cap(f.buf)) < n {
@@ -94,11 +110,12 @@ func (f *File) Close() error {
 		f.mapped, f.size = nil, 0
 		return unmapFile(m)
 	}
+	f.whole, f.size = nil, 0
 	if f.file == nil {
 		return nil
 	}
 	err := f.file.Close()
-	f.file, f.size = nil, 0
+	f.file = nil
 	return err
 }
 

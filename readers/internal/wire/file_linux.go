@@ -3,6 +3,8 @@ package wire
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // mapFile maps a file into memory; nil if that cannot be done.
@@ -18,6 +20,9 @@ func mapFile(f *os.File, size int64) []byte {
 }
 
 func unmapFile(m []byte) error { return syscall.Munmap(m) }
+
+// fetch has the system bring pages in now that are read next; older ones (before Linux 5.14) do so when they are read.
+func fetch(m []byte) { _ = unix.Madvise(m, unix.MADV_POPULATE_READ) }
 
 // discard tells the system that these pages are not needed; a failure costs memory only.
 func discard(m []byte) { _ = syscall.Madvise(m, syscall.MADV_DONTNEED) }

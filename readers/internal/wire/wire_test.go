@@ -67,46 +67,56 @@ func openUnmapped(name string) (*File, error) {
 	return open(name, func(*os.File, int64) []byte { return nil })
 }
 
-// TestSpans reads a file in pieces, mapped and not.
+// TestSpans reads a file in pieces, mapped and not, and a small one.
 func TestSpans(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "f")
-	data := make([]byte, 300<<10)
-	for i := range data {
-		data[i] = byte(i * i >> 8)
+	for _, size := range []int{300 << 10, 9 << 10} {
+		name := filepath.Join(t.TempDir(), "f")
+		data := make([]byte, size)
+		for i := range data {
+			data[i] = byte(i * i >> 8)
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for how, open := range map[string]func(string) (*File, error){"mapped": Open, "read": openUnmapped} {
+			testSpans(t, how, name, data, open)
+		}
 	}
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
+}
+
+func testSpans(t *testing.T, how, name string, data []byte, open func(string) (*File, error)) {
+	f, err := open(name)
+	if err != nil || f.Size() != int64(len(data)) || f.Name() != name {
+		t.Fatal(how, f, err)
 	}
-	for how, open := range map[string]func(string) (*File, error){"mapped": Open, "read": openUnmapped} {
-		f, err := open(name)
-		if err != nil || f.Size() != int64(len(data)) || f.Name() != name {
-			t.Fatal(how, f, err)
+	const step = 7_000
+	var all []byte
+	for off := int64(0); ; off += step {
+		span, err := f.Span(off, step)
+		if err != nil {
+			t.Fatal(how, err)
 		}
-		var all []byte
-		for off := int64(0); ; off += 70_000 {
-			span, err := f.Span(off, 70_000)
-			if err != nil {
-				t.Fatal(how, err)
-			}
-			if len(span) == 0 {
-				break
-			}
-			all = append(all, span...)
+		if len(span) == 0 {
+			break
 		}
-		if !bytes.Equal(all, data) {
-			t.Error(how, "spans do not make up the file")
+		all = append(all, span...)
+	}
+	if !bytes.Equal(all, data) {
+		t.Error(how, "spans do not make up the file")
+	}
+	if again, _ := f.Span(0, 10); !bytes.Equal(again, data[:10]) {
+		t.Error(how, "a span that was given back is lost")
+	}
+	for _, at := range []int64{-1, int64(len(data)), 1 << 62} {
+		if span, err := f.Span(at, 10); len(span) != 0 || err != nil {
+			t.Error(how, at, span, err)
 		}
-		if again, _ := f.Span(0, 10); !bytes.Equal(again, data[:10]) {
-			t.Error(how, "a span that was given back is lost")
-		}
-		for _, at := range []int64{-1, int64(len(data)), 1 << 62} {
-			if span, err := f.Span(at, 10); len(span) != 0 || err != nil {
-				t.Error(how, at, span, err)
-			}
-		}
-		if err := errors.Join(f.Close(), f.Close()); err != nil {
-			t.Error(how, err)
-		}
+	}
+	if err := errors.Join(f.Close(), f.Close()); err != nil {
+		t.Error(how, err)
+	}
+	if span, err := f.Span(0, 10); len(span) != 0 || err != nil {
+		t.Error(how, "a file that is closed has", span, err)
 	}
 }
 
