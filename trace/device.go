@@ -12,11 +12,11 @@ func OverlapName(stream string, number int) string {
 	return fmt.Sprintf("%s (overlap %d)", stream, number)
 }
 
-var overlapName = regexp.MustCompile(` \(overlap \d+\)$`)
+var overlapName = Expression(` \(overlap \d+\)$`)
 
 // StreamName returns the name of the stream that a location is, or is a part of.
 func StreamName(location string) string {
-	return strings.TrimSpace(overlapName.ReplaceAllString(location, ""))
+	return strings.TrimSpace(overlapName().ReplaceAllString(location, ""))
 }
 
 // DeviceWork says what an accelerator does while a region lasts on one of its streams.
@@ -136,7 +136,7 @@ func (d *Defs) DeviceWaits() []bool {
 
 // blockingCalls are those of the runtimes of CUDA and HIP, and of OpenCL and HSA, that return
 // when an accelerator has done what they ask for.
-var blockingCalls = regexp.MustCompile(`^(?:` +
+var blockingCalls = Expression(`^(?:` +
 	`(?:cuda|hip|musa|cu|mu)(?:Device|Stream|Event|Ctx|Thread|Context|Graph|ExternalSemaphore)?Synchronize` +
 	`|(?:cuda|hip|musa)Memcpy(?:2D|3D)?(?:HtoD|DtoH|DtoD|Peer|ToSymbol|FromSymbol|ToArray|FromArray|WithStream|HtoA|AtoH)?` +
 	`|(?:cu|mu)Memcpy(?:2D|3D)?(?:HtoD|DtoH|HtoA|AtoH)?` +
@@ -144,7 +144,7 @@ var blockingCalls = regexp.MustCompile(`^(?:` +
 	`|hsa_signal_wait_(?:scacquire|relaxed|acquire)|hsa_amd_signal_wait_(?:any|all)` +
 	`)(?:_v\d)?(?:_pt[ds]s?z?|_spt)?(?:\(\))?$`)
 
-func waitsForDevice(name string) bool { return blockingCalls.MatchString(name) }
+func waitsForDevice(name string) bool { return blockingCalls().MatchString(name) }
 
 // Sleeps tells for each region whether a thread sleeps in it. That includes waiting for a condition, for another thread or for a file to be
 // ready: what it is about happens elsewhere.
@@ -159,13 +159,13 @@ func (d *Defs) Sleeps() []bool {
 // named are names of a form. Each has one of some words, which are faster to look for.
 type named struct {
 	words []string
-	form  *regexp.Regexp
+	form  func() *regexp.Regexp
 }
 
 func (n *named) match(name string) bool {
 	for _, word := range n.words {
 		if strings.Contains(name, word) {
-			return n.form.MatchString(name)
+			return n.form().MatchString(name)
 		}
 	}
 	return false
@@ -173,7 +173,7 @@ func (n *named) match(name string) bool {
 
 // sleepingCalls are such functions of the C library and of Python, which profilers name by file and line, or as built in.
 var sleepingCalls = named{[]string{"sleep", "pause", "poll", "select", "wait", "futex", "join", "acquire", "get"},
-	regexp.MustCompile(`^(?:` +
+	Expression(`^(?:` +
 		`(?:u|nano|clock_nano)?sleep|pause|p?poll|p?select|epoll_p?wait2?|sem_(?:timed|clock)?wait|futex|sigwait(?:info)?|sigtimedwait` +
 		`|pthread_(?:cond_(?:timed|clock)?wait|(?:timed|clock)?join(?:_np)?|barrier_wait)` +
 		`|time\.sleep` +
@@ -195,7 +195,7 @@ func (d *Defs) LoadsData() []bool {
 }
 
 var loadingCalls = named{[]string{"DataLoader", "dataloader", "Iterator", "dali"},
-	regexp.MustCompile(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
+	Expression(`^enumerate\(DataLoader\)|DataLoaderIter\.__next__|(?:^|/)torch/utils/data/dataloader\.py\(\d+\): (?:__next__|_next_data)` +
 		`|^IteratorGetNext|^Iterator(?:GetNext)?(?:Sync|AsOptional)\b|^DALIGenericIterator\b|nvidia/dali/plugin/.*: __next__`)}
 
 // IsDeviceCall reports whether a region is a call of an accelerator's runtime.

@@ -15,17 +15,17 @@ var kernelClasses = []struct {
 	class string
 	parts []string
 	hint  string
-	found *regexp.Regexp
+	found func() *regexp.Regexp
 }{
 	{class: "communication", parts: strings.Fields("nccl rccl nvshmem allreduce all_reduce allgather all_gather reducescatter " +
 		"reduce_scatter alltoall all_toall allto_all all_to_all")},
-	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: regexp.MustCompile(`\bmha`)},
+	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: trace.Expression(`\bmha`)},
 	{class: "convolution", parts: strings.Fields("convolve convolution dgrad wgrad fprop winograd im2col implicit_ fft1d fft2d igemm scudnn"),
-		hint: "conv", found: regexp.MustCompile(`conv(_|[0-9]|\b)`)},
+		hint: "conv", found: trace.Expression(`conv(_|[0-9]|\b)`)},
 	{class: "GEMM", parts: strings.Fields("gemm gemv cijk_ cutlass matmul xmma wmma splitk dot_kernel")},
-	{class: "normalization", parts: []string{"norm"}, hint: "bn_", found: regexp.MustCompile(`\bbn_|_bn_`)},
+	{class: "normalization", parts: []string{"norm"}, hint: "bn_", found: trace.Expression(`\bbn_|_bn_`)},
 	{class: "reduction", parts: strings.Fields("reduce reduction softmax argmax argmin scan sort topk"),
-		hint: "sum", found: regexp.MustCompile(`(^|_)sum(_|$)`)},
+		hint: "sum", found: trace.Expression(`(^|_)sum(_|$)`)},
 	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy memcpy memset fill catarray index gather scatter " +
 		"dropout embedding multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
 }
@@ -45,7 +45,7 @@ func KernelClass(kind, name string) string {
 	for i := range kernelClasses {
 		c := &kernelClasses[i]
 		if slices.ContainsFunc(c.parts, func(part string) bool { return strings.Contains(base, part) }) ||
-			c.found != nil && strings.Contains(base, c.hint) && c.found.MatchString(base) {
+			c.found != nil && strings.Contains(base, c.hint) && c.found().MatchString(base) {
 			return c.class
 		}
 	}
@@ -54,25 +54,25 @@ func KernelClass(kind, name string) string {
 
 var (
 	// functor is what a generic kernel does to each element: AddFunctor<…>, CUDAFunctor_add<…>, sqrt_kernel_cuda(…).
-	functor   = regexp.MustCompile(`CUDAFunctor(?:OnSelf)?_(\w+)|(\w+?)(?:_?[Ff]unctor\b|CUDAKernelImpl|_kernel(?:_cuda|_impl)?[<(])`)
-	generic   = regexp.MustCompile(`elementwise|unrolled|reduce_kernel|multi_tensor_apply`)
-	wrapper   = regexp.MustCompile(`(?i)^([ab]?unary|binary|binary_internal|gpu|gpu_kernel_impl_nocast)$`)
-	layout    = regexp.MustCompile(`_(nn|nt|tn|tt)(_.*)?$`)
-	macroTile = regexp.MustCompile(`^(Cijk_[^_]*_[^_]*_\w{2,4}?)_.*?MT(\d+x\d+(?:x\d+)?).*$`)
-	suffix    = regexp.MustCompile(`(?:_kernel|Kernel)(_manual_unroll)?$`)
+	functor   = trace.Expression(`CUDAFunctor(?:OnSelf)?_(\w+)|(\w+?)(?:_?[Ff]unctor\b|CUDAKernelImpl|_kernel(?:_cuda|_impl)?[<(])`)
+	generic   = trace.Expression(`elementwise|unrolled|reduce_kernel|multi_tensor_apply`)
+	wrapper   = trace.Expression(`(?i)^([ab]?unary|binary|binary_internal|gpu|gpu_kernel_impl_nocast)$`)
+	layout    = trace.Expression(`_(nn|nt|tn|tt)(_.*)?$`)
+	macroTile = trace.Expression(`^(Cijk_[^_]*_[^_]*_\w{2,4}?)_.*?MT(\d+x\d+(?:x\d+)?).*$`)
+	suffix    = trace.Expression(`(?:_kernel|Kernel)(_manual_unroll)?$`)
 )
 
 // KernelName makes the name of a kernel readable: without types, parameters and namespaces, but with the operation of a generic
 // kernel, vectorized_elementwise<sqrt>, and the tile of a library's, ampere_sgemm_128x64. The whole name stays what identifies it.
 func KernelName(name string) string {
 	base, arguments := kernelBase(name)
-	if m := macroTile.FindStringSubmatch(base); m != nil {
+	if m := macroTile().FindStringSubmatch(base); m != nil {
 		return m[1] + "_MT" + m[2]
 	}
-	short := suffix.ReplaceAllString(layout.ReplaceAllString(base, ""), "")
-	if generic.MatchString(base) {
-		for _, m := range functor.FindAllStringSubmatch(arguments, -1) {
-			if op := strings.TrimSuffix(strings.Trim(m[1]+m[2], "_"), "_cuda"); op != "" && !wrapper.MatchString(op) {
+	short := suffix().ReplaceAllString(layout().ReplaceAllString(base, ""), "")
+	if generic().MatchString(base) {
+		for _, m := range functor().FindAllStringSubmatch(arguments, -1) {
+			if op := strings.TrimSuffix(strings.Trim(m[1]+m[2], "_"), "_cuda"); op != "" && !wrapper().MatchString(op) {
 				short += "<" + strings.ToLower(op) + ">"
 				break
 			}

@@ -1,7 +1,6 @@
 package jsontrace
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -132,32 +131,32 @@ type codePlace struct {
 // The forms of names with a place in the source code: TAU's, and those of Python functions
 // in the traces of PyTorch, VizTracer, and XLA (JAX, TensorFlow).
 var (
-	tauName   = regexp.MustCompile(`^(.*?)(?:\(\))?\s*\[\{(.+?)\}\s*\{(\d{1,9})\b.*\]\s*$`)
-	torchName = regexp.MustCompile(`^(.+\.py)\((\d{1,9})\): `)
-	vizName   = regexp.MustCompile(`^(.+) \((.+\.py):(\d{1,9})\)$`)
-	xlaName   = regexp.MustCompile(`^\$(.+\.py):(\d{1,9}) (.+)$`)
+	tauName   = trace.Expression(`^(.*?)(?:\(\))?\s*\[\{(.+?)\}\s*\{(\d{1,9})\b.*\]\s*$`)
+	torchName = trace.Expression(`^(.+\.py)\((\d{1,9})\): `)
+	vizName   = trace.Expression(`^(.+) \((.+\.py):(\d{1,9})\)$`)
+	xlaName   = trace.Expression(`^\$(.+\.py):(\d{1,9}) (.+)$`)
 )
 
 // objectAddress is where the object of a built-in method of Python lay in memory: in each process
 // elsewhere, so that one function would have as many names.
-var objectAddress = regexp.MustCompile(` at 0x[0-9a-fA-F]+>$`)
+var objectAddress = trace.Expression(` at 0x[0-9a-fA-F]+>$`)
 
 // codePlaceOf takes the place in the source code out of a name. MPI functions lose the
 // parentheses that TAU gives them.
 func codePlaceOf(name, cat string) codePlace {
-	if m := tauName.FindStringSubmatch(name); m != nil {
+	if m := tauName().FindStringSubmatch(name); m != nil {
 		return codePlace{m[1], m[2], lineNumber(m[3])}
 	}
 	if cat == "python_function" {
-		if m := torchName.FindStringSubmatch(name); m != nil {
+		if m := torchName().FindStringSubmatch(name); m != nil {
 			return codePlace{name, m[1], lineNumber(m[2])}
 		}
-		return codePlace{function: objectAddress.ReplaceAllLiteralString(name, ">")}
+		return codePlace{function: objectAddress().ReplaceAllLiteralString(name, ">")}
 	}
-	if m := vizName.FindStringSubmatch(name); m != nil && strings.EqualFold(cat, "fee") {
+	if m := vizName().FindStringSubmatch(name); m != nil && strings.EqualFold(cat, "fee") {
 		return codePlace{m[1], m[2], lineNumber(m[3])}
 	}
-	if m := xlaName.FindStringSubmatch(name); m != nil && cat == "" {
+	if m := xlaName().FindStringSubmatch(name); m != nil && cat == "" {
 		return codePlace{m[3], m[1], lineNumber(m[2])}
 	}
 	if s := strings.TrimSuffix(strings.TrimSpace(name), "()"); strings.HasPrefix(s, "MPI_") {
@@ -219,11 +218,11 @@ func roleOf(cat, name string) trace.RegionRole {
 	case "cuda_sync":
 		return trace.RoleThreadWait
 	}
-	if cat != "python_function" && cat != "cpu_op" && readsData.MatchString(name) {
+	if cat != "python_function" && cat != "cpu_op" && readsData().MatchString(name) {
 		return trace.RoleFileIO
 	}
 	return trace.RoleFunction
 }
 
 // readsData are names of what reads a program's input.
-var readsData = regexp.MustCompile(`(?i)(?:^|[._])(?:get|load|read|fetch)_(?:data|batch|sample)|(?:^|[._])np_load\b`)
+var readsData = trace.Expression(`(?i)(?:^|[._])(?:get|load|read|fetch)_(?:data|batch|sample)|(?:^|[._])np_load\b`)

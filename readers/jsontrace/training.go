@@ -59,19 +59,19 @@ func (f *file) operation(l *track, r *region, ev *event) {
 
 // What names of processes and threads say about workers: "DP rank [1]", "PP rank 3, TP rank 0, compute".
 var (
-	dpRank = regexp.MustCompile(`(?i)\bDP rank \[?(\d{1,9})\b`)
-	ppRank = regexp.MustCompile(`(?i)\bPP rank \[?(\d{1,9})\b`)
-	tpRank = regexp.MustCompile(`(?i)\bTP rank \[?(\d{1,9})\b`)
+	dpRank = trace.Expression(`(?i)\bDP rank \[?(\d{1,9})\b`)
+	ppRank = trace.Expression(`(?i)\bPP rank \[?(\d{1,9})\b`)
+	tpRank = trace.Expression(`(?i)\bTP rank \[?(\d{1,9})\b`)
 )
 
 // placeWorker finds the data-parallel rank and the stage of a track by its names. Of tensor-parallel ranks the first stands for all.
 func (f *file) placeWorker(l *track) {
 	names := f.meta.processes[l.pid] + ", " + f.meta.threads[[2]ident{l.pid, l.tid}]
-	if m := tpRank.FindStringSubmatch(names); m != nil && number([]byte(m[1])) > 0 {
+	if m := tpRank().FindStringSubmatch(names); m != nil && number([]byte(m[1])) > 0 {
 		return
 	}
 	l.Placed = &nest.Placed{With: attrStep}
-	for i, name := range []*regexp.Regexp{dpRank, ppRank} {
+	for i, name := range []*regexp.Regexp{dpRank(), ppRank()} {
 		if m := name.FindStringSubmatch(names); m != nil {
 			l.Placed.Attributes = append(l.Placed.Attributes, attrDP+trace.AttributeID(i))
 			l.Placed.Values = append(l.Placed.Values, number([]byte(m[1])))

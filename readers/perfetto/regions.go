@@ -1,7 +1,6 @@
 package perfetto
 
 import (
-	"regexp"
 	"strings"
 
 	"tracekit/readers/internal/recording"
@@ -27,14 +26,14 @@ var whats = map[string]recording.What{
 }
 
 // copying are names of what copies memory, where a category has kernels and copies.
-var copying = regexp.MustCompile(`(?i)^(?:MEMORY_COPY_|memcpy|Copy(?:Host|Device)To)`)
+var copying = trace.Expression(`(?i)^(?:MEMORY_COPY_|memcpy|Copy(?:Host|Device)To)`)
 
 // whatOf says what slices of a name and category are.
 func whatOf(name, category string) recording.What {
 	first, _, _ := strings.Cut(category, ",")
 	what, known := whats[first]
 	switch {
-	case known && what.Role == trace.RoleKernel && copying.MatchString(name):
+	case known && what.Role == trace.RoleKernel && copying().MatchString(name):
 		return recording.Copy(what.Paradigm)
 	case known:
 		return what

@@ -283,24 +283,24 @@ func (r *reader) sampler(l *track) *recording.Track {
 
 // deviceRows are what recorders call the rows of an accelerator: of each the device, if it is told, and the stream or queue.
 var deviceRows = []struct {
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	stream  string
 	device  bool // the first number is that of the device
 }{
-	{regexp.MustCompile(`^HIP Activity Stream (\d{1,9})`), "stream", false},
-	{regexp.MustCompile(`^HIP Activity Device (\d{1,9}), Stream (\d{1,9})`), "stream", true},
-	{regexp.MustCompile(`^HIP Activity Device (\d{1,9}), Queue (\d{1,9})`), "queue", true},
-	{regexp.MustCompile(`^STREAM \[(\d{1,9})\]`), "stream", false},
-	{regexp.MustCompile(`^GPU Kernel Dispatch \[(\d{1,9})\] Queue (\d{1,9})`), "queue", true},
-	{regexp.MustCompile(`^COMPUTE [^\[]*\[(\d{1,9})\] QUEUE \[(\d{1,9})\]`), "queue", true},
-	{regexp.MustCompile(`^GPU Memory Copy to Agent \[(\d{1,9})\] Thread (\d{1,9})`), "copies of thread", true},
-	{regexp.MustCompile(`^COPY to AGENT \[(\d{1,9})\] THREAD \[?(\d{1,9})\]?`), "copies of thread", true},
+	{trace.Expression(`^HIP Activity Stream (\d{1,9})`), "stream", false},
+	{trace.Expression(`^HIP Activity Device (\d{1,9}), Stream (\d{1,9})`), "stream", true},
+	{trace.Expression(`^HIP Activity Device (\d{1,9}), Queue (\d{1,9})`), "queue", true},
+	{trace.Expression(`^STREAM \[(\d{1,9})\]`), "stream", false},
+	{trace.Expression(`^GPU Kernel Dispatch \[(\d{1,9})\] Queue (\d{1,9})`), "queue", true},
+	{trace.Expression(`^COMPUTE [^\[]*\[(\d{1,9})\] QUEUE \[(\d{1,9})\]`), "queue", true},
+	{trace.Expression(`^GPU Memory Copy to Agent \[(\d{1,9})\] Thread (\d{1,9})`), "copies of thread", true},
+	{trace.Expression(`^COPY to AGENT \[(\d{1,9})\] THREAD \[?(\d{1,9})\]?`), "copies of thread", true},
 }
 
 // deviceRow returns device and stream of a row that is called as those of an accelerator.
 func deviceRow(name string) (device int64, stream string, order int64, ok bool) {
 	for _, d := range deviceRows {
-		m := d.pattern.FindStringSubmatch(name)
+		m := d.pattern().FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}

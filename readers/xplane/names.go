@@ -3,7 +3,6 @@ package xplane
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,13 +21,13 @@ const (
 )
 
 // asynchronousCopy are operations of XLA that copy memory while others compute, and those that wait for the copy.
-var asynchronousCopy = regexp.MustCompile(`^%?(?:copy|slice|dynamic-slice|dynamic-update-slice)-(?:start|done)\b`)
+var asynchronousCopy = trace.Expression(`^%?(?:copy|slice|dynamic-slice|dynamic-update-slice)-(?:start|done)\b`)
 
-var streamName = regexp.MustCompile(`^Stream #(-?\d{1,18})(?:\((.*)\))?`)
+var streamName = trace.Expression(`^Stream #(-?\d{1,18})(?:\((.*)\))?`)
 
 // lineOf returns the kind of a device's line, and for streams their number.
 func lineOf(name string) (kind lineKind, stream int64) {
-	if m := streamName.FindStringSubmatch(name); m != nil {
+	if m := streamName().FindStringSubmatch(name); m != nil {
 		stream, _ = strconv.ParseInt(m[1], 10, 64)
 		return lineStream, stream
 	}
@@ -38,11 +37,11 @@ func lineOf(name string) (kind lineKind, stream int64) {
 	return lineRepeats, 0
 }
 
-var devicePlane = regexp.MustCompile(`^/device:([A-Za-z]\w{0,30}):(\d{1,9})$`)
+var devicePlane = trace.Expression(`^/device:([A-Za-z]\w{0,30}):(\d{1,9})$`)
 
 // deviceOf returns type and number of the device that a plane is of.
 func deviceOf(plane string) (kind string, number int64, ok bool) {
-	m := devicePlane.FindStringSubmatch(plane)
+	m := devicePlane().FindStringSubmatch(plane)
 	if m == nil {
 		return "", 0, false
 	}
@@ -67,19 +66,19 @@ func threadName(line string) (name string, tid int64) {
 }
 
 // frameName is the form of names of Python's functions.
-var frameName = regexp.MustCompile(`^\$(.+\.py):(\d{1,9}) (.+)$`)
+var frameName = trace.Expression(`^\$(.+\.py):(\d{1,9}) (.+)$`)
 
-var runtimeCall = regexp.MustCompile(`^(hip|cuda|cu)[A-Z]\w*$`)
+var runtimeCall = trace.Expression(`^(hip|cuda|cu)[A-Z]\w*$`)
 
 // hostRegion returns the region of what a host does.
 func hostRegion(f *recording.File, name string) trace.RegionID {
-	if m := frameName.FindStringSubmatch(name); m != nil {
+	if m := frameName().FindStringSubmatch(name); m != nil {
 		what := recording.Function
 		line, _ := strconv.ParseUint(m[2], 10, 32)
 		what.File, what.Line = m[1], uint32(line)
 		return f.Region(m[3], what)
 	}
-	if m := runtimeCall.FindStringSubmatch(name); m != nil {
+	if m := runtimeCall().FindStringSubmatch(name); m != nil {
 		switch m[1] {
 		case "hip":
 			return f.Region(name, recording.Runtime(trace.ParadigmHIP))
@@ -92,17 +91,17 @@ func hostRegion(f *recording.File, name string) trace.RegionID {
 }
 
 // copyKind finds the direction in the names that XLA has for copies: MemcpyH2D.
-var copyKind = regexp.MustCompile(`^Memcpy([HDP])2([HDP])$`)
+var copyKind = trace.Expression(`^Memcpy([HDP])2([HDP])$`)
 
 // deviceRegion returns the region of what a device does on a line, for an operation of XLA.
 func deviceRegion(f *recording.File, name, line, operation string, details bool, paradigm trace.Paradigm) trace.RegionID {
-	if m := copyKind.FindStringSubmatch(name); m != nil {
+	if m := copyKind().FindStringSubmatch(name); m != nil {
 		return f.Region("Memcpy "+m[1]+"to"+m[2], recording.Copy(paradigm))
 	}
 	switch {
 	case strings.HasPrefix(name, "Memset") || strings.Contains(line, "(Memset"):
 		return f.Region(name, recording.Memset(paradigm))
-	case details || asynchronousCopy.MatchString(operation) || strings.HasPrefix(name, "Memcpy") || strings.Contains(line, "(Memcpy"):
+	case details || asynchronousCopy().MatchString(operation) || strings.HasPrefix(name, "Memcpy") || strings.Contains(line, "(Memcpy"):
 		return f.Region(name, recording.Copy(paradigm))
 	}
 	name = strings.TrimSuffix(name, ".kd")

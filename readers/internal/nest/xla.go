@@ -1,7 +1,6 @@
 package nest
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -9,10 +8,10 @@ import (
 )
 
 // xlaControlFlow are operations of XLA that do nothing but execute others.
-var xlaControlFlow = regexp.MustCompile(`^%?(?:while|conditional|call)(?:\.(?:\d+|clone))*(?: |$)`)
+var xlaControlFlow = trace.Expression(`^%?(?:while|conditional|call)(?:\.(?:\d+|clone))*(?: |$)`)
 
 // XLAEncloses reports whether operations of XLA of that name consist of others.
-func XLAEncloses(name string) bool { return xlaControlFlow.MatchString(name) }
+func XLAEncloses(name string) bool { return xlaControlFlow().MatchString(name) }
 
 // xlaCollectives are the operations of XLA that communicate, by the begin of their names.
 var xlaCollectives = []struct {
@@ -40,7 +39,7 @@ func XLACollective(operation string) Operation {
 // XLARendezvous is the name of the events in which the devices of a host meet, in an operation that communicates.
 const XLARendezvous = "Rendezvous"
 
-var xlaDevices = regexp.MustCompile(`\bglobal_devices=\[([\d, ]*)\]`)
+var xlaDevices = trace.Expression(`\bglobal_devices=\[([\d, ]*)\]`)
 
 // XLAMeeting returns what devices communicate that meet under a name, and the list of their numbers, "" if it does not tell them.
 // Such a name is "all reduce RendezvousKey{global_devices=[0, 1]}".
@@ -51,7 +50,7 @@ func XLAMeeting(name string) (op Operation, devices string) {
 			op = o
 		}
 	}
-	if m := xlaDevices.FindStringSubmatch(name); m != nil {
+	if m := xlaDevices().FindStringSubmatch(name); m != nil {
 		devices = m[1]
 	}
 	if op == OpUnnamed && devices != "" { // all of them meet, whoever sends to whom

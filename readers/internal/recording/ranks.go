@@ -20,9 +20,9 @@ var rankVariables = [...]string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
 // Unsure is how sure a rank is that nothing tells.
 const Unsure = len(rankVariables)
 
-var rankPatterns = func() (patterns [Unsure]*regexp.Regexp) {
+var rankPatterns = func() (patterns [Unsure]func() *regexp.Regexp) {
 	for i, name := range rankVariables {
-		patterns[i] = regexp.MustCompile(`(?:^|[\x00\n ",{])` + name + `"? ?[=:] ?"?(\d{1,7})(?:[\x00\n ",}]|$)`)
+		patterns[i] = trace.Expression(`(?:^|[\x00\n ",{])` + name + `"? ?[=:] ?"?(\d{1,7})(?:[\x00\n ",}]|$)`)
 	}
 	return patterns
 }()
@@ -31,7 +31,7 @@ var rankPatterns = func() (patterns [Unsure]*regexp.Regexp) {
 // Nothing else of the environment is looked at, since it may hold what is secret.
 func RankIn(environment []byte, surest int) (rank uint32, sure int) {
 	for i, p := range rankPatterns[:surest] {
-		if m := p.FindSubmatch(environment); m != nil {
+		if m := p().FindSubmatch(environment); m != nil {
 			n, _ := strconv.ParseUint(string(m[1]), 10, 32)
 			return uint32(n), i
 		}
@@ -61,15 +61,15 @@ func Natural(a, b string) int {
 // digits returns how many digits a text begins with.
 func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-var rankInName = regexp.MustCompile(`(?i)(?:rank|worker)[-_.\[]?(\d{1,7})`)
+var rankInName = trace.Expression(`(?i)(?:rank|worker)[-_.\[]?(\d{1,7})`)
 
-var numbers = regexp.MustCompile(`\d{1,9}`)
+var numbers = trace.Expression(`\d{1,9}`)
 
 // nameRanks gives files the rank that their names tell: behind the word, or, if the names of several differ in one number
 // alone, as that number.
 func nameRanks(files []*File) {
 	for _, f := range files {
-		if m := rankInName.FindStringSubmatch(filepath.Base(f.Path)); m != nil && !f.HasRank {
+		if m := rankInName().FindStringSubmatch(filepath.Base(f.Path)); m != nil && !f.HasRank {
 			n, _ := strconv.Atoi(m[1])
 			f.Rank, f.HasRank = uint32(n), true
 		}
@@ -77,12 +77,12 @@ func nameRanks(files []*File) {
 	if len(files) < 2 || slices.ContainsFunc(files, func(f *File) bool { return f.HasRank }) {
 		return
 	}
-	pattern := numbers.ReplaceAllLiteralString(filepath.Base(files[0].Path), "#")
-	first := numbers.FindAllString(filepath.Base(files[0].Path), -1)
+	pattern := numbers().ReplaceAllLiteralString(filepath.Base(files[0].Path), "#")
+	first := numbers().FindAllString(filepath.Base(files[0].Path), -1)
 	differ := -1
 	for _, f := range files[1:] {
-		mine := numbers.FindAllString(filepath.Base(f.Path), -1)
-		if numbers.ReplaceAllLiteralString(filepath.Base(f.Path), "#") != pattern {
+		mine := numbers().FindAllString(filepath.Base(f.Path), -1)
+		if numbers().ReplaceAllLiteralString(filepath.Base(f.Path), "#") != pattern {
 			return
 		}
 		for i := range mine {
@@ -98,7 +98,7 @@ func nameRanks(files []*File) {
 	for _, f := range files {
 		n := -1
 		if differ >= 0 {
-			n, _ = strconv.Atoi(numbers.FindAllString(filepath.Base(f.Path), -1)[differ])
+			n, _ = strconv.Atoi(numbers().FindAllString(filepath.Base(f.Path), -1)[differ])
 		}
 		if n < 0 || n >= len(files) || seen[n] { // numbers of processes, say
 			return
@@ -106,7 +106,7 @@ func nameRanks(files []*File) {
 		seen[n] = true
 	}
 	for _, f := range files {
-		n, _ := strconv.Atoi(numbers.FindAllString(filepath.Base(f.Path), -1)[differ])
+		n, _ := strconv.Atoi(numbers().FindAllString(filepath.Base(f.Path), -1)[differ])
 		f.Rank, f.HasRank = uint32(n), true
 	}
 }
