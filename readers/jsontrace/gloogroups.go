@@ -31,6 +31,7 @@ type glooOperation struct {
 const (
 	glooCalls   = 1 << 11 // of a thread, that are kept
 	glooThreads = 64      // of a rank
+	glooTries   = 1 << 12 // to find out whether threads belong to a group
 )
 
 func (t *glooThread) add(op nest.Operation, ev *event) {
@@ -86,21 +87,28 @@ func (a *assembler) glooGroups() {
 		slices.SortFunc(r.threads, func(x, y *glooThread) int { return compareIdents(x.tid, y.tid) })
 	}
 	threads := len(ranks[0].threads)
-	known := make(map[[3]int]bool)
+	known, tries := make(map[[3]int]bool), 0
 	may := func(from, to, k int) bool {
 		is, tried := known[[3]int{from, to, k}]
 		if !tried {
+			tries++
 			is = possible(ranks, of, from, to, k)
 			known[[3]int{from, to, k}] = is
 		}
 		return is
 	}
 	holds := func(from, to, k int) bool { // and no other one is better
-		if !may(from, to, k) {
+		switch {
+		case from == to:
+			return true
+		case tries > glooTries || !may(from, to, k):
 			return false
 		}
 		for other := range ranks[0].groups {
-			if from < to && sameRanks(ranks, []int{k, other}) == nil && may(from, to, other) && waited(ranks, of, from, to, k, other) {
+			if tries > glooTries || !may(from, to, other) || sameRanks(ranks, []int{k, other}) != nil {
+				continue
+			}
+			if tries++; waited(ranks, of, from, to, k, other) {
 				return false
 			}
 		}
@@ -109,6 +117,9 @@ func (a *assembler) glooGroups() {
 	var found [][]int
 	for most := 2; found == nil && most < 2*threads; most *= 2 {
 		found = assignments(threads, len(ranks[0].groups), most, holds)
+	}
+	if tries > glooTries {
+		found = nil
 	}
 	for i, groups := range found {
 		for _, r := range ranks {
@@ -209,16 +220,31 @@ func (r *glooRank) operations(threads []*glooThread) (calls []glooOperation, all
 	return calls, all
 }
 
+// operationsOf returns what finds the operations of ranks on their threads from one to another, once for each rank.
+func operationsOf(from, to int) func(*glooRank) ([]glooOperation, bool) {
+	type found struct {
+		calls []glooOperation
+		all   bool
+	}
+	known := make(map[*glooRank]found)
+	return func(r *glooRank) ([]glooOperation, bool) {
+		f, is := known[r]
+		if !is {
+			f.calls, f.all = r.operations(r.threads[from:to])
+			known[r] = f
+		}
+		return f.calls, f.all
+	}
+}
+
 // glooClock is by how much one clock may be ahead of another.
 type glooClock struct{ least, most int64 }
 
 // possible reports whether the threads of ranks from one to another may belong to their k-th groups.
 func possible(ranks []*glooRank, of map[uint32]*glooRank, from, to, k int) bool {
-	if from == to {
-		return true
-	}
+	operations := operationsOf(from, to)
 	for _, r := range ranks {
-		own, all := r.operations(r.threads[from:to])
+		own, all := operations(r)
 		for _, member := range r.groups[k].ranks {
 			other := of[member]
 			if other == nil || member <= r.rank {
@@ -231,7 +257,7 @@ func possible(ranks []*glooRank, of map[uint32]*glooRank, from, to, k int) bool 
 			if r.host == "" || r.host != other.host {
 				clock = glooClock{-1 << 62, 1 << 62}
 			}
-			theirs, whole := other.operations(other.threads[from:to])
+			theirs, whole := operations(other)
 			if all && whole && len(own) != len(theirs) || !clock.together(own, theirs) {
 				return false
 			}
@@ -247,6 +273,7 @@ const glooWaits, glooLate = 8, 4
 // waited reports whether ranks wait on threads for others of their group of one number once all of that of another number have come.
 func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, better int) bool {
 	var late, takes []int64
+	operations := operationsOf(from, to)
 	for _, r := range ranks {
 		if r.host == "" || r.host != ranks[0].host {
 			return false
@@ -254,7 +281,7 @@ func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, better int)
 		last := func(members []uint32) (begins []int64) { // by operation
 			for _, member := range members {
 				if other := of[member]; other != nil {
-					calls, _ := other.operations(other.threads[from:to])
+					calls, _ := operations(other)
 					for i, c := range calls {
 						if i == len(begins) {
 							begins = append(begins, c.begin)
@@ -266,7 +293,7 @@ func waited(ranks []*glooRank, of map[uint32]*glooRank, from, to, k, better int)
 			return begins
 		}
 		theirs, others := last(r.groups[k].ranks), last(r.groups[better].ranks)
-		own, _ := r.operations(r.threads[from:to])
+		own, _ := operations(r)
 		for i := range min(len(own), len(theirs), len(others)) {
 			if own[i].op.Collective().Pattern() == trace.PatternAllToAll {
 				late = append(late, others[i]-theirs[i])
