@@ -46,9 +46,9 @@ func (s *Steps) at(instant int64, rank uint32) (equal *float64, outside bool) {
 	return &s.equal[i], false
 }
 
-// Equal returns the longest waits that ranks which are not slow cause in one step, in ns, and how many steps as long as the mean are
-// outside of all steps in a time of such length.
-func (s *Steps) Equal(t *trace.Trace, first, last int64) (longestNs int64, outside float64) {
+// Equal returns what ranks that are not slow make others wait in their worst step, in ns. Outside is how many steps would fit into what
+// no step has of a time.
+func (s *Steps) Equal(t *trace.Trace, first, last int64) (worstNs int64, outside float64) {
 	if s == nil || len(s.within) == 0 {
 		return 0, 0
 	}
@@ -57,6 +57,6 @@ func (s *Steps) Equal(t *trace.Trace, first, last int64) (longestNs int64, outsi
 		covered += float64(max(0, min(last, w[1])-max(end, w[0])))
 		end = max(end, w[1])
 	}
-	longest := whole(slices.Max(s.equal))
-	return numbers.Rate{Resolution: t.Defs.Clock.Resolution}.Ns(longest), max(0, float64(last-first)-covered) / max(1, covered) * float64(len(s.within))
+	outside = max(0, float64(last-first)-covered) / max(1, covered) * float64(len(s.within))
+	return numbers.Rate{Resolution: t.Defs.Clock.Resolution}.Ns(whole(slices.Max(s.equal))), outside
 }

@@ -67,6 +67,11 @@ func (f trainingFinder) besideWorkers(slow, causes []cause.Cause) []cause.Cause 
 			c.Evidence[threadsWait], c.WaitsCausedNs = float64(waits), c.WaitsCausedNs+waits
 		}
 	}
+	for _, c := range slices.Concat(causes[:i], causes[i+1:]) { // where these ranks are slow is another way to say so
+		ranks = slices.DeleteFunc(ranks, func(x lateRank) bool {
+			return slices.Contains(c.Ranks, x.rank) && 2*c.WaitsCausedNs >= x.inside+x.outside
+		})
+	}
 	return slices.Concat(causes[:i], f.otherLateRanks(ranks), causes[i+1:])
 }
 
