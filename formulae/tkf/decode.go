@@ -27,7 +27,9 @@ type locationDecoder struct {
 	timeCoder coder.Coder
 	timesOf   *locationDecoder // of whose times it has; nil: its own
 	values    valueCoder
+	prior     *valueModel // from which values are learned on; nil: nothing
 	valCoder  coder.Coder
+	context   valueContext
 	clock     roundedClock
 	batch     *trace.Batch
 	ahead     []*trace.Batch // what was decoded before somebody asked for it
@@ -119,6 +121,7 @@ func (s *source) learn() error {
 		return err
 	}
 	s.models.learn(d.times)
+	s.prior = copyOf(d.values, s.tables)
 	s.leading.Store(d)
 	return nil
 }
@@ -134,10 +137,10 @@ func (s *source) decoder(l trace.LocationID) (*locationDecoder, error) {
 	if uint64(l) == s.head.Leader {
 		d.times = newTimeModel(s.tables, s.head.Fine, s.head.Grain)
 	} else {
-		d.times = s.models.get()
+		d.times, d.prior = s.models.get(), s.prior
 	}
 	d.clock.quantiser = quantiser{unit: s.head.Unit, keep: uint(s.head.Keep)}
-	d.rows.Table = table
+	d.rows.Table, d.context.table = table, table
 	d.structure = newStructureDecoder(s.tables, d.nextStructure)
 	return d, nil
 }
@@ -233,11 +236,21 @@ func (d *locationDecoder) step() (id uint32, code uint64, more bool, err error) 
 		if code = d.times.code(&d.timeCoder, 0, d.table.Hash(id), p.step()); d.timeCoder.Overrun() {
 			return 0, 0, false, pack.ErrDamaged
 		}
-	} else if _, code, more, err = d.timesOf.step(); err != nil || !more {
+	} else if code, more, err = d.timesOf.valued(); err != nil || !more {
 		return 0, 0, false, cmp.Or(err, pack.ErrDamaged)
 	}
 	p.setStep(code)
+	d.context.pass(code, d.table.Hash(id))
 	return id, code, true, nil
+}
+
+// valued decodes the step of time to the next event, and its values, which later times may follow from.
+func (d *locationDecoder) valued() (code uint64, more bool, err error) {
+	id, code, more, err := d.step()
+	if err == nil && more {
+		err = d.readValues(id, code)
+	}
+	return code, more, err
 }
 
 // readValues decodes the values that follow a symbol. Their number is not believed.
@@ -255,11 +268,15 @@ func (d *locationDecoder) readValues(id uint32, step uint64) error {
 	}
 	d.rows.Values = d.rows.Values[:n]
 	if d.values == nil {
-		d.values = newValueCoder(d.src.tables, d.src.version)
+		d.values = newValueCoder(d.src.tables, d.src.version, d.prior)
 	}
-	d.values.code(&d.valCoder, valueContext{id, d.structure.predictor.rolling, step}, d.rows.Values)
+	d.context.symbol, d.context.rolling, d.context.step = id, d.structure.predictor.rolling, step
+	d.values.code(&d.valCoder, &d.context, d.rows.Values)
 	if d.valCoder.Overrun() {
 		return pack.ErrDamaged
+	}
+	if d.src.version >= versionPredicted {
+		d.times.due.begin(d.src.tables, id, d.rows.Values[0])
 	}
 	return nil
 }

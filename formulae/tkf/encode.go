@@ -35,6 +35,7 @@ type lossless struct {
 	leader    trace.LocationID // from whose beginning the others learn of times; None: none
 	begun     *locationEncoder // the leader's, behind what was learned from
 	models    timeModels       // of the others
+	prior     *valueModel      // what they learn of values; nil: nothing
 	store     *spill.Store     // of blocks
 	forest    *formulae.Forest // nil: no call trees are made beside
 	form      sequence.Form    // of these
@@ -74,6 +75,7 @@ type locationEncoder struct {
 	timeCoder coder.Coder
 	values    valueCoder
 	valCoder  coder.Coder
+	context   valueContext
 	digest    sequenceDigest
 	steps     stepDigest
 	inBlock   int    // events in the block that is being made
@@ -86,7 +88,7 @@ func (s *lossless) newEncoder(times *timeModel) *locationEncoder {
 	e.out.table = symbols.NewTable()
 	e.out.clock.quantiser = s.quantiser
 	e.out.structure.bytes, e.out.events.bytes = spill.NewTable[byte](s.store), spill.NewTable[byte](s.store)
-	e.rows.Table = e.out.table
+	e.rows.Table, e.context.table = e.out.table, e.out.table
 	e.structure = newStructureEncoder(s.tables, e.structureBlock)
 	e.timeCoder.StartEncoding()
 	e.valCoder.StartEncoding()
@@ -145,6 +147,7 @@ func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
 		return err
 	}
 	s.models.learn(s.begun.times)
+	s.prior = copyOf(s.begun.values, s.tables)
 	return nil
 }
 
@@ -187,11 +190,14 @@ func (e *locationEncoder) event(id uint32, t int64) {
 	p := e.structure.predictor
 	e.times.code(&e.timeCoder, code, e.out.table.Hash(id), p.step())
 	p.setStep(code)
+	e.context.pass(code, e.out.table.Hash(id))
 	if len(e.rows.Values) > 0 {
 		if e.values == nil {
-			e.values = newValueCoder(e.stage.tables, versionLast)
+			e.values = newValueCoder(e.stage.tables, versionLast, e.stage.prior)
 		}
-		e.values.code(&e.valCoder, valueContext{id, p.rolling, code}, e.rows.Values)
+		e.times.due.begin(e.stage.tables, id, e.rows.Values[0])
+		e.context.symbol = id
+		e.values.code(&e.valCoder, &e.context, e.rows.Values)
 	}
 	e.out.count++
 	if e.inBlock++; e.inBlock == blockEvents {

@@ -20,6 +20,7 @@ type sequenceEncoder struct {
 	digest    sequenceDigest
 	values    valueCoder // nil: no event has any so far
 	valCoder  coder.Coder
+	context   valueContext
 	inBlock   int
 	unfit     bool // an event has more values than can be left out
 	out       exact
@@ -36,6 +37,7 @@ func newSequenceEncoder(t *coder.Tables, store *spill.Store) *sequenceEncoder {
 	e.out.table = symbols.NewTable()
 	e.out.structure.bytes, e.out.coded.events.bytes = spill.NewTable[byte](store), spill.NewTable[byte](store)
 	e.rows = symbols.Rows{Table: e.out.table, Unmetered: true}
+	e.context.table = e.out.table
 	e.structure = newStructureEncoder(t, func(tokens uint64, block []byte) {
 		out := append(binary.AppendUvarint(nil, tokens), block...)
 		e.digest.add(out)
@@ -53,14 +55,16 @@ func (e *sequenceEncoder) add(b *trace.Batch) {
 		id, _ := e.rows.Read(b, seq, at, guess, guessed)
 		e.unfit = e.unfit || at.End-at.First > symbols.MostMembers
 		e.structure.add(id)
+		e.context.pass(0, e.out.table.Hash(id))
 		e.out.events++
 		if len(e.rows.Values) == 0 {
 			continue
 		}
 		if e.values == nil {
-			e.values = newValueCoder(e.tables, versionLast)
+			e.values = newValueCoder(e.tables, versionLast, nil)
 		}
-		e.values.code(&e.valCoder, valueContext{symbol: id, recent: e.structure.predictor.rolling}, e.rows.Values)
+		e.context.symbol = id
+		e.values.code(&e.valCoder, &e.context, e.rows.Values)
 		if e.inBlock++; e.inBlock == blockEvents {
 			e.valueBlock()
 		}
@@ -98,6 +102,7 @@ type sequenceDecoder struct {
 	structure *structureDecoder
 	values    valueCoder
 	valCoder  coder.Coder
+	context   valueContext
 	nextBlock func() ([]byte, error) // of values
 	inBlock   int
 	batch     trace.Batch
@@ -138,6 +143,7 @@ func (d *sequenceDecoder) next() (*trace.Batch, error) {
 // read decodes the values that follow a symbol.
 func (d *sequenceDecoder) read(id uint32) error {
 	n := d.rows.Count(id)
+	d.context.pass(0, d.rows.Table.Hash(id))
 	if d.rows.Values = d.rows.Values[:0]; n == 0 {
 		return nil
 	}
@@ -155,9 +161,10 @@ func (d *sequenceDecoder) read(id uint32) error {
 	}
 	d.rows.Values = append(d.rows.Values, make([]uint64, n)...)
 	if d.values == nil {
-		d.values = newValueCoder(d.tables, d.version)
+		d.values = newValueCoder(d.tables, d.version, nil)
 	}
-	d.values.code(&d.valCoder, valueContext{symbol: id, recent: d.structure.predictor.rolling}, d.rows.Values)
+	d.context.symbol, d.context.rolling = id, d.structure.predictor.rolling
+	d.values.code(&d.valCoder, &d.context, d.rows.Values)
 	if d.valCoder.Overrun() {
 		return pack.ErrDamaged
 	}
@@ -182,6 +189,7 @@ func (d *sequences) of(l trace.LocationID, events uint64, structure, values func
 		}
 		d := &sequenceDecoder{tables: t, version: version, rows: symbols.Rows{Table: table, Unmetered: true}, nextBlock: values(), location: l,
 			events: events}
+		d.context.table = table
 		next := structure()
 		d.structure = newStructureDecoder(t, func() (uint64, []byte, error) {
 			block, err := next()

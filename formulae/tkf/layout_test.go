@@ -112,7 +112,7 @@ func batch(t *testing.T, src trace.Source, l trace.LocationID) (out *trace.Batch
 
 // A file of another version is refused with both versions and what to do.
 func TestOtherVersionsAreRefused(t *testing.T) {
-	for _, version := range []byte{1, 4, 10} {
+	for _, version := range []byte{1, 4, 11} {
 		file := bytes.Clone(compressed(t, Lossless))
 		file[3] = version
 		_, err := readAll(t, file, 1)
@@ -120,7 +120,7 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		if !errors.As(err, &syntax) || syntax.Offset != 3 {
 			t.Fatalf("version %d: %v", version, err)
 		}
-		for _, say := range []string{fmt.Sprint("version ", version), "reads versions 5 to 9", "compress the trace again"} {
+		for _, say := range []string{fmt.Sprint("version ", version), "reads versions 5 to 10", "compress the trace again"} {
 			if !strings.Contains(err.Error(), say) {
 				t.Errorf("version %d: %q does not say %q", version, err, say)
 			}

@@ -18,11 +18,12 @@ const magic = "TKF"
 // The versions that are read, of which the last one is written.
 const (
 	versionFormulae  = 5
-	versionSequences = 6 // stat mode: sequences and outliers
-	versionValues    = 7 // values are guessed in several contexts
-	versionPrecise   = 8 // outliers are more precise
-	versionShared    = 9 // locations have the times of others
-	versionLast      = versionShared
+	versionSequences = 6  // stat mode: sequences and outliers
+	versionValues    = 7  // values are guessed in several contexts
+	versionPrecise   = 8  // outliers are more precise
+	versionShared    = 9  // locations have the times of others
+	versionPredicted = 10 // values are predicted in more contexts, and tell times
+	versionLast      = versionPredicted
 )
 
 // A sectionKind says what a section holds. See docs/internals/TKF.md.

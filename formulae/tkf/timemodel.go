@@ -18,8 +18,9 @@ import (
 // More contexts make nothing smaller: they only know less of each.
 type timeModel struct {
 	steps  *coder.Numbers
-	grain  uint64    // steps are multiples of it; 0 or 1: of nothing
-	count  uint64    // steps so far
+	grain  uint64 // steps are multiples of it; 0 or 1: of nothing
+	count  uint64 // steps so far
+	due    dues
 	broken uint64    // of these, those that are no multiples
 	events [2]uint32 // the last events, newest first, as hashes
 	length [3]uint32 // the last steps in bits, newest first
@@ -73,11 +74,16 @@ func (p *timeModels) put(m *timeModel) { p.free.Put(m.steps) }
 // predicted.
 func (m *timeModel) code(c *coder.Coder, step uint64, event, sequence uint32) uint64 {
 	l := m.length
-	step = m.number(c, step, [coder.Contexts]uint32{
-		coder.Hash(l[0]<<16|l[1]<<8|l[2], 1),
-		coder.Hash(coder.Hash(event, m.events[0]), m.events[1]<<8|l[0]),
-		coder.Hash(sequence, 2),
-	})
+	if due, met := m.due.code(c, step, event); met {
+		step = due
+	} else {
+		step = m.number(c, step, [coder.Contexts]uint32{
+			coder.Hash(l[0]<<16|l[1]<<8|l[2], 1),
+			coder.Hash(coder.Hash(event, m.events[0]), m.events[1]<<8|l[0]),
+			coder.Hash(sequence, 2),
+		})
+	}
+	m.due.pass(step)
 	m.events = [2]uint32{event, m.events[0]}
 	m.length = [3]uint32{uint32(bits.Len64(step)), l[0], l[1]}
 	return step

@@ -36,7 +36,7 @@ func newGrowthModel(t *coder.Tables) *growthModel {
 }
 
 // code codes the values of an event in place.
-func (m *growthModel) code(c *coder.Coder, at valueContext, values []uint64) {
+func (m *growthModel) code(c *coder.Coder, at *valueContext, values []uint64) {
 	symbol := at.symbol
 	for int(symbol) >= len(m.places) {
 		m.places = append(m.places, nil)

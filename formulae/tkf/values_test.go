@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"tracekit/formulae/internal/coder"
+	"tracekit/formulae/internal/symbols"
+	"tracekit/trace"
 )
 
 // Values come back as they were, in every version, and what a rule makes of them costs little.
@@ -26,22 +28,32 @@ func TestValues(t *testing.T) {
 		for i := range values {
 			values[i], recent[i] = one.value(i), [2]uint32{uint32(i % 3), uint32(i % 3)}
 		}
+		table := symbols.NewTable()
+		rows := symbols.Rows{Table: table}
+		b := &trace.Batch{}
+		b.AddFlow(1, trace.KindEnter, 0)
+		for seq, row := range b.Events {
+			rows.Read(b, seq, row, 0, false)
+		}
+		at := func(r [2]uint32) *valueContext {
+			return &valueContext{table: table, recent: r, elapsed: 100, rolling: r, step: 100}
+		}
 		for version := byte(versionFormulae); version <= versionLast; version++ {
-			m := newValueCoder(coder.NewTables(), version)
+			m := newValueCoder(coder.NewTables(), version, nil)
 			var c coder.Coder
 			c.StartEncoding()
 			for i, v := range values {
-				m.code(&c, valueContext{1, recent[i], 100}, []uint64{v, v})
+				m.code(&c, at(recent[i]), []uint64{v, v})
 			}
 			block := c.Finish()
 			if bits := 4 * float64(len(block)) / n; version == versionLast && bits > one.most {
 				t.Errorf("%s: %.2f bits a value, at most %.2f expected", name, bits, one.most)
 			}
-			m = newValueCoder(coder.NewTables(), version)
+			m = newValueCoder(coder.NewTables(), version, nil)
 			c.StartDecoding(block)
 			for i, v := range values {
 				got := []uint64{0, 0}
-				if m.code(&c, valueContext{1, recent[i], 100}, got); got[0] != v || got[1] != v {
+				if m.code(&c, at(recent[i]), got); got[0] != v || got[1] != v {
 					t.Fatalf("%s, version %d: value %d is %d, not %d", name, version, i, got, v)
 				}
 			}

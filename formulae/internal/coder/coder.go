@@ -80,8 +80,8 @@ func (c *Coder) direct(v uint64, n uint) uint64 {
 	return v
 }
 
-// raw codes n bits of v, all values alike.
-func (c *Coder) raw(v uint64, n uint) uint64 {
+// Raw codes n bits of v, all values alike.
+func (c *Coder) Raw(v uint64, n uint) uint64 {
 	var out uint64
 	for n > 0 {
 		k := min(n, 16)

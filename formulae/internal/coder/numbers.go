@@ -138,7 +138,7 @@ func (n *Numbers) below(c *Coder, v uint64, length uint32, base *[Contexts]uint3
 		}
 	}
 	if length > fineLength || len(n.fine) == 0 {
-		return out<<rest | c.raw(v, uint(rest))
+		return out<<rest | c.Raw(v, uint(rest))
 	}
 	for rest > 0 {
 		rest--

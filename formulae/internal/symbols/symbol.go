@@ -84,6 +84,7 @@ type Table struct {
 	variety map[symbol]int // closed symbols of each open one
 	lists   []string       // lists[0] is empty
 	listed  map[string]uint32
+	sums    []uint32 // hashes of lists, see Full
 
 	asAttributes map[uint32][]attribute
 	asArgs       map[uint32][]uint64
@@ -114,6 +115,19 @@ func (t *Table) Len() int { return len(t.symbols) }
 
 // Hash returns a hash of what a symbol says that is the same on all ranks.
 func (t *Table) Hash(id uint32) uint32 { return t.hashes[id] }
+
+// Full returns a hash of a symbol that differs from Hash in that the attributes, and the arguments or types, count.
+func (t *Table) Full(id uint32) uint32 {
+	for len(t.sums) < len(t.lists) {
+		sum := uint32(0)
+		for _, b := range []byte(t.lists[len(t.sums)]) {
+			sum = coder.Hash(sum, uint32(b))
+		}
+		t.sums = append(t.sums, sum)
+	}
+	s := &t.symbols[id]
+	return coder.Hash(coder.Hash(t.hashes[id], t.sums[s.attrs]), t.sums[s.list])
+}
 
 // admits reports whether a new closed symbol may be added, and counts it.
 func (t *Table) admits(s *symbol) bool {

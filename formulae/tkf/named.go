@@ -1,0 +1,135 @@
+package tkf
+
+import (
+	"slices"
+
+	"tracekit/codec"
+	"tracekit/formulae/internal/coder"
+)
+
+// Arrows of JSON traces are known by the 64-bit FNV-1a hash of a text that ends with a number: its digits, a space, a byte 0xff. Who knows
+// the hash of what comes before the number needs only the number. The last bytes can be taken off a hash, since each step of it has an inverse.
+const (
+	hashPrime   = 1099511628211
+	hashInverse = 0xce965057aff6957b // of the prime, modulo 2^64
+	hashSpace   = ' '
+	hashEnd     = 0xff
+)
+
+// hashed returns the hash of a number whose text follows on what has the hash prefix.
+func hashed(prefix, number uint64) uint64 {
+	var digits [20]byte
+	i := len(digits)
+	for more := true; more; more = number > 0 {
+		i--
+		digits[i] = '0' + byte(number%10)
+		number /= 10
+	}
+	for _, d := range digits[i:] {
+		prefix = (prefix ^ uint64(d)) * hashPrime
+	}
+	return ((prefix^hashSpace)*hashPrime ^ hashEnd) * hashPrime
+}
+
+// prefixOf is the inverse of hashed for a number that is known.
+func prefixOf(hash, number uint64) uint64 {
+	hash = (hash*hashInverse^hashEnd)*hashInverse ^ hashSpace
+	for more := true; more; more = number > 0 {
+		hash = hash*hashInverse ^ ('0' + number%10)
+		number /= 10
+	}
+	return hash
+}
+
+// named is what is known of the hashes at one place.
+type named struct {
+	prefix uint64 // 0: not known
+	number uint64 // the last one
+	alone  bool   // the last one was closer to the number before it at the place than to the one that an event had last
+
+	// Of the writer alone. If the last value was no known hash: the prefix it would have with the last event's number, and the value.
+	guess, missed uint64
+	searches      int // for a prefix
+}
+
+// How numbers are looked for by the writer.
+const (
+	nameLength   = 40      // values of more bits may be hashes, shorter ones numbers of them
+	nameReach    = 64      // how far from known numbers
+	nameNumbers  = 1 << 14 // below which, if no prefix is known,
+	nameStep     = 16      // of two that are so close
+	nameSearches = 3
+	mostPrefixes = 8
+)
+
+// find returns the number of a hash, and its prefix, 0 if none is found.
+func (m *valueModel) find(v uint64, p *named) (number, prefix uint64) {
+	if v>>nameLength == 0 {
+		return 0, 0
+	}
+	if p.prefix != 0 {
+		for step := range uint64(nameReach) {
+			for _, n := range [...]uint64{m.number + step, m.number - step, p.number + step, p.number - step} {
+				if hashed(p.prefix, n) == v {
+					return n, p.prefix
+				}
+			}
+		}
+		return 0, 0
+	}
+	for _, prefix := range m.prefixes {
+		if hashed(prefix, m.number) == v {
+			return m.number, prefix
+		}
+	}
+	guess, missed := prefixOf(v, m.number), p.missed
+	if guess == p.guess {
+		return m.number, guess
+	}
+	p.guess, p.missed = guess, v
+	if missed == 0 || p.searches == nameSearches {
+		return 0, 0
+	}
+	p.searches++
+	return search(missed, v)
+}
+
+// search returns the number and the prefix of the second of two hashes whose numbers are small and close.
+func search(a, b uint64) (number, prefix uint64) {
+	of := make(map[uint64]uint64, nameNumbers)
+	for n := range uint64(nameNumbers) {
+		of[prefixOf(a, n)] = n
+	}
+	for n := range uint64(nameNumbers) {
+		prefix := prefixOf(b, n)
+		if other, ok := of[prefix]; ok && n-other+nameStep <= 2*nameStep {
+			return n, prefix
+		}
+	}
+	return 0, 0
+}
+
+// name codes the hash of a number: the number, and the prefix if it is not known.
+func (m *valueModel) name(c *coder.Coder, v, number, prefix uint64, p *named, here uint32) uint64 {
+	from := m.number
+	if p.alone {
+		from = p.number
+	}
+	h := coder.Hash(here, coder.Bit(p.alone))
+	number = from + codec.Unzigzag(m.names.Code(c, codec.Zigzag(number-from), &[coder.Experts]uint32{h, h + 1, coder.Bit(p.alone)}, 0))
+	p.alone = codec.Zigzag(number-p.number) < codec.Zigzag(number-m.number)
+	p.number = number
+	if p.prefix != 0 {
+		return hashed(p.prefix, number)
+	}
+	known := uint64(slices.Index(m.prefixes, prefix) + 1) // 0: it is new
+	if known = m.names.Code(c, known, &[coder.Experts]uint32{2}, 1); known > 0 && known <= uint64(len(m.prefixes)) {
+		p.prefix = m.prefixes[known-1]
+		return hashed(p.prefix, number)
+	}
+	v = c.Raw(v, 64)
+	if p.prefix = prefixOf(v, number); len(m.prefixes) < mostPrefixes {
+		m.prefixes = append(m.prefixes, p.prefix)
+	}
+	return v
+}
