@@ -47,18 +47,19 @@ type named struct {
 	number uint64 // the last one
 	alone  bool   // the last one was closer to the number before it at the place than to the one that an event had last
 
-	// Of the writer alone. If the last value was no known hash: the prefix it would have with the last event's number, and the value.
-	guess, missed uint64
-	searches      int // for a prefix
+	// Of the writer alone: the prefix that the last value would have with the last event's number, and the last values, oldest first.
+	guess uint64
+	past  []uint64
 }
 
 // How numbers are looked for by the writer.
 const (
 	nameLength   = 40      // values of more bits may be hashes, shorter ones numbers of them
 	nameReach    = 64      // how far from known numbers
-	nameNumbers  = 1 << 14 // below which, if no prefix is known,
-	nameStep     = 16      // of two that are so close
-	nameSearches = 3
+	nameRun      = 12      // so many hashes tell a prefix if their numbers count up or down: the tens change;
+	namePast     = 24      // more tell it better
+	nameNumbers  = 1 << 14 // below which
+	nameSearches = 16      // of a location
 	mostPrefixes = 8
 )
 
@@ -67,43 +68,49 @@ func (m *valueModel) find(v uint64, p *named) (number, prefix uint64) {
 	if v>>nameLength == 0 {
 		return 0, 0
 	}
-	if p.prefix != 0 {
-		for step := range uint64(nameReach) {
-			for _, n := range [...]uint64{m.number + step, m.number - step, p.number + step, p.number - step} {
-				if hashed(p.prefix, n) == v {
-					return n, p.prefix
-				}
+	if p.past = append(p.past, v); len(p.past) > namePast {
+		p.past = slices.Delete(p.past, 0, 1)
+	}
+	for step := uint64(0); p.prefix != 0 && step < nameReach; step++ {
+		for _, n := range [...]uint64{m.number + step, m.number - step, p.number + step, p.number - step} {
+			if hashed(p.prefix, n) == v {
+				return n, p.prefix
 			}
 		}
-		return 0, 0
 	}
 	for _, prefix := range m.prefixes {
 		if hashed(prefix, m.number) == v {
 			return m.number, prefix
 		}
 	}
-	guess, missed := prefixOf(v, m.number), p.missed
+	guess := prefixOf(v, m.number)
 	if guess == p.guess {
 		return m.number, guess
 	}
-	p.guess, p.missed = guess, v
-	if missed == 0 || p.searches == nameSearches {
+	if p.guess = guess; m.searches == nameSearches || len(p.past) < nameRun {
 		return 0, 0
 	}
-	p.searches++
-	return search(missed, v)
+	m.searches++
+	if number, prefix = search(p.past); prefix == 0 {
+		p.past = p.past[:0]
+	}
+	return number, prefix
 }
 
-// search returns the number and the prefix of the second of two hashes whose numbers are small and close.
-func search(a, b uint64) (number, prefix uint64) {
-	of := make(map[uint64]uint64, nameNumbers)
-	for n := range uint64(nameNumbers) {
-		of[prefixOf(a, n)] = n
-	}
-	for n := range uint64(nameNumbers) {
-		prefix := prefixOf(b, n)
-		if other, ok := of[prefix]; ok && n-other+nameStep <= 2*nameStep {
-			return n, prefix
+// search returns the number and the prefix of the last of some hashes whose numbers count up or down. The first digits of a number may also
+// be the end of the prefix: the longest number counts, with which it lasts longest.
+func search(hashes []uint64) (number, prefix uint64) {
+	last := len(hashes) - 1
+	for n := uint64(nameNumbers - 1); n > nameRun; n-- {
+		prefix := prefixOf(hashes[last], n)
+		for _, step := range [...]uint64{1, ^uint64(0)} {
+			k := last
+			for k > 0 && hashed(prefix, n-uint64(last-k+1)*step) == hashes[k-1] {
+				k--
+			}
+			if k == 0 {
+				return n, prefix
+			}
 		}
 	}
 	return 0, 0
@@ -119,17 +126,16 @@ func (m *valueModel) name(c *coder.Coder, v, number, prefix uint64, p *named, he
 	number = from + codec.Unzigzag(m.names.Code(c, codec.Zigzag(number-from), &[coder.Experts]uint32{h, h + 1, coder.Bit(p.alone)}, 0))
 	p.alone = codec.Zigzag(number-p.number) < codec.Zigzag(number-m.number)
 	p.number = number
-	if p.prefix != 0 {
-		return hashed(p.prefix, number)
-	}
 	known := uint64(slices.Index(m.prefixes, prefix) + 1) // 0: it is new
-	if known = m.names.Code(c, known, &[coder.Experts]uint32{2}, 1); known > 0 && known <= uint64(len(m.prefixes)) {
+	known = m.names.Code(c, known, &[coder.Experts]uint32{2, coder.Hash(here, fold(p.prefix))}, 1)
+	if known > 0 && known <= uint64(len(m.prefixes)) {
 		p.prefix = m.prefixes[known-1]
 		return hashed(p.prefix, number)
 	}
 	v = c.Raw(v, 64)
-	if p.prefix = prefixOf(v, number); len(m.prefixes) < mostPrefixes {
-		m.prefixes = append(m.prefixes, p.prefix)
+	p.prefix = prefixOf(v, number)
+	if m.prefixes = append(m.prefixes, p.prefix); len(m.prefixes) > mostPrefixes {
+		m.prefixes = m.prefixes[1:]
 	}
 	return v
 }

@@ -67,6 +67,7 @@ type valueModel struct {
 	rates    []rate   // by hash of a context: what followed it
 	costs    [][bases]int32
 	prefixes []uint64 // of hashes
+	searches int      // for prefixes, by the writer
 
 	hashes []uint32  // by symbol, of what it is
 	places [][]place // by symbol and position
