@@ -8,7 +8,7 @@ import (
 )
 
 // Arrows of JSON traces are known by the 64-bit FNV-1a hash of a text that ends with a number: its digits, a space, a byte 0xff. Who knows
-// the hash of what comes before the number needs only the number. The last bytes can be taken off a hash, since each step of it has an inverse.
+// the hash of what comes before the number needs only the number. Each step of the hash has an inverse: the last bytes can be taken off.
 const (
 	hashPrime   = 1099511628211
 	hashInverse = 0xce965057aff6957b // of the prime, modulo 2^64

@@ -102,10 +102,10 @@ const bases = 4
 
 // Sizes of the model: chances of a context, values that are seen, rates, costs.
 const (
-	valueSlots = 18
+	valueSlots = 17
 	nameSlots  = 12
-	seenBits   = 16
-	rateBits   = 16
+	seenBits   = 14
+	rateBits   = 14
 	costBits   = 12
 	headStart  = 8 << 8 // of zero, in bits: contexts predict it better
 )
@@ -237,7 +237,8 @@ func cheapest(cost *[bases]int32) (best uint32) {
 
 // difference codes a value as the difference to a base, in grains if there are any: one more than the multiple, or 0 and then the
 // difference.
-func (m *valueModel) difference(c *coder.Coder, v, from uint64, base uint32, p *place, here uint32, contexts *[coder.Experts]uint32) uint64 {
+func (m *valueModel) difference(c *coder.Coder, v, from uint64, base uint32, p *place, here uint32,
+	contexts *[coder.Experts]uint32) uint64 {
 	d, choice := v-from, here%coder.Choices
 	if p.grain > 1 {
 		multiple := uint64(0)
