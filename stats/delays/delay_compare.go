@@ -47,7 +47,7 @@ type comparing struct {
 type lookedUp struct {
 	calls spill.Cursor[trace.Call]
 	rowOf spill.Cursor[uint32] // Segments.calls
-	rows  spill.Cursor[profile.Segment]
+	rows  spill.Cursor[profile.Row]
 	parts int // that begin before the last wait
 }
 
@@ -131,26 +131,26 @@ func (d *Finder) fillBehind(x, partner *interval) {
 // fillSpan sums what lies behind the opening call.
 func (d *Finder) fillSpan(x *interval, at *lookedUp) {
 	x.Clear()
+	s := d.Segments[x.until.Location]
 	first, behind := 0, int(*at.rowOf.Ptr(int(x.until.Call)))
 	if enter := at.calls.Ptr(int(x.until.Call)).Enter; enter < x.end {
-		x.Add(at.rows.Ptr(behind).Path, d.scope.Clip(enter, x.end))
+		x.Add(s.Of(*at.rows.Ptr(behind)).Path, d.scope.Clip(enter, x.end))
 	}
 	if x.opened != trace.None {
 		x.left = at.calls.Ptr(int(x.opened)).Leave
 		x.ends = min(x.left, at.calls.Ptr(int(x.opened)+1).Enter)
 		row := int(*at.rowOf.Ptr(int(x.opened)))
-		x.own = *at.rows.Ptr(row)
-		if first = row + 1; at.rows.Ptr(first).Path == profile.PathWait {
+		x.own = s.Of(*at.rows.Ptr(row))
+		if first = row + 1; s.Of(*at.rows.Ptr(first)).Path == profile.PathWait {
 			first++
 		}
 	}
-	s := d.Segments[x.until.Location]
 	block, last := (first+profile.SegmentBlock-1)/profile.SegmentBlock, behind/profile.SegmentBlock
 	if block >= last {
-		x.AddRows(s.Rows, first, behind)
+		x.AddRows(s, s.Rows, first, behind)
 		return
 	}
-	x.AddRows(s.Rows, first, block*profile.SegmentBlock)
-	x.AddRows(s.BlockSums, int(s.Blocks.At(block)), int(s.Blocks.At(last)))
-	x.AddRows(s.Rows, last*profile.SegmentBlock, behind)
+	x.AddRows(s, s.Rows, first, block*profile.SegmentBlock)
+	x.AddRows(s, s.BlockSums, int(s.Blocks.At(block)), int(s.Blocks.At(last)))
+	x.AddRows(s, s.Rows, last*profile.SegmentBlock, behind)
 }

@@ -120,7 +120,7 @@ type segmentCursor struct {
 // pass goes on by a time, and tells what passes; less where the segments end.
 func (c *segmentCursor) pass(time int64, tell func(Segment)) {
 	for time > 0 && c.row < c.of.Rows.Len() {
-		r := c.of.Rows.At(c.row)
+		r := c.of.at(c.row)
 		if r.Path == PathWait {
 			r.Path, r.Visits = c.call, 0
 		} else {

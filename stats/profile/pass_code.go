@@ -135,23 +135,33 @@ func (x *Pass) codeLeft(c *codec.Coder, l trace.LocationID, part *Part) {
 
 // code codes the segments of a location that has so many calls.
 func (s *Segments) code(c *codec.Coder, paths, calls int) {
-	codec.Table(c, s.store, &s.Rows,
+	var all *spill.Table[Segment]
+	if !c.Reading() {
+		all = spill.NewTable[Segment](s.store)
+		for _, r := range s.All() {
+			all.Append(r)
+		}
+	}
+	codec.Table(c, s.store, &all,
 		codec.Numbers(func(r *Segment) *trace.PathID { return &r.Path }),
 		codec.Numbers(func(r *Segment) *uint32 { return &r.Visits }),
 		codec.Numbers(func(r *Segment) *int64 { return &r.Time }, ticks))
-	rows := codec.Below("segment", s.Rows.Len()).Ascending(1)
+	rows := codec.Below("segment", all.Len()).Ascending(1)
 	codec.Table(c, s.store, &s.Calls, codec.Numbers(func(r *uint32) *uint32 { return r }, rows))
+	defer all.Release()
 	if !c.Reading() || c.Err() != nil {
 		return
 	}
-	for _, rows := range s.Rows.Rows {
-		for i := range rows {
-			if r := &rows[i]; int(r.Path) >= paths && r.Path < PathOff {
+	for _, rows := range all.Rows {
+		for _, r := range rows {
+			if int(r.Path) >= paths && r.Path < PathOff {
 				c.Refuse("call path %d does not exist", r.Path)
 				return
 			}
+			spill.Ensure(s.store, &s.Rows).Append(s.row(r))
 		}
 	}
+	s.Rows = s.Rows.Sealed()
 	if s.Calls.Len() != calls {
 		c.Refuse("%d of %d calls have a segment", s.Calls.Len(), calls)
 		return

@@ -16,16 +16,63 @@ import (
 // rows.
 type Segments struct {
 	store *spill.Store
-	Rows  *spill.Table[Segment]
+	Rows  *spill.Table[Row]
 	Calls *spill.Table[uint32] // by call: its row of own time
 
 	// Long stretches are summed by blocks of rows.
-	BlockSums *spill.Table[Segment] // of each block, by path
-	Blocks    *spill.Table[uint32]  // by block: its first row in sums; one more for the end
+	BlockSums *spill.Table[Row]    // of each block, by path
+	Blocks    *spill.Table[uint32] // by block: its first row in sums; one more for the end
+
+	wide *spill.Table[Segment] // that fit no Row
 
 	waits *waits.Table
 	scope *scope.Scope
 }
+
+// A Row is a Segment in 8 bytes: see Segments.Of. A location has several for each call. Its time takes the lower bits. Above them lie the
+// visits, then the path with a sign, so that paths of no tree fit as well. For what does not fit it holds the row in Segments.wide, and a
+// path that nothing has.
+type Row uint64
+
+const (
+	timeBits   = 34
+	visitBits  = 12
+	pathShift  = timeBits + visitBits
+	wideSource = 1 << (63 - pathShift)
+)
+
+// narrow returns the Row of a segment, if it fits one.
+func narrow(x Segment) Row {
+	return Row(x.Time)&(1<<timeBits-1) | Row(x.Visits)&(1<<visitBits-1)<<timeBits | Row(x.Path)<<pathShift
+}
+
+// segment returns the Segment of a Row which that fits.
+func (r Row) segment() Segment {
+	return Segment{trace.PathID(int64(r) >> pathShift), uint32(r>>timeBits) & (1<<visitBits - 1), int64(r & (1<<timeBits - 1))}
+}
+
+// Of returns the segment of a row.
+func (s *Segments) Of(r Row) Segment {
+	if r>>pathShift == wideSource {
+		return s.wideOf(r)
+	}
+	return r.segment()
+}
+
+//go:noinline
+func (s *Segments) wideOf(r Row) Segment { return s.wide.At(int(r & (1<<pathShift - 1))) }
+
+// row returns the row of a segment, and makes one in wide if need be.
+func (s *Segments) row(x Segment) Row {
+	r := narrow(x)
+	if r.segment() != x || r>>pathShift == wideSource {
+		r = wideSource<<pathShift | Row(spill.Ensure(s.store, &s.wide).Append(x))
+	}
+	return r
+}
+
+// at returns the segment in a row of the table.
+func (s *Segments) at(row int) Segment { return s.Of(s.Rows.At(row)) }
 
 // A Segment is time in one call path, in ticks. The path is that of the tree, or one of those
 // below. Visits are those that end in it, and the one that goes on.
@@ -62,7 +109,7 @@ const SegmentBlock = 128
 func (s *Segments) between(after, until uint32) (first, end int) {
 	if after != trace.None {
 		first = int(s.Calls.At(int(after))) + 1
-		if first < s.Rows.Len() && s.Rows.Ptr(first).Path == PathWait {
+		if first < s.Rows.Len() && s.at(first).Path == PathWait {
 			first++
 		}
 	}
@@ -81,7 +128,7 @@ func (s *Segments) Between(after, until uint32) iter.Seq[Segment] {
 			rows := s.Rows.From(first)
 			rows = rows[:min(len(rows), end-first)]
 			for _, r := range rows {
-				if !yield(r) {
+				if !yield(s.Of(r)) {
 					return
 				}
 			}
@@ -103,7 +150,7 @@ func (s *Segments) All() iter.Seq2[uint32, Segment] {
 					call++
 					own = s.ownRow(call)
 				}
-				if !yield(of, r) {
+				if !yield(of, s.Of(r)) {
 					return
 				}
 			}
@@ -123,13 +170,13 @@ func (s *Segments) ownRow(call int) int {
 func (s *Segments) Sums(yield func(Segment) bool) {
 	summed := max(0, s.Blocks.Len()-1) * SegmentBlock
 	for _, table := range []struct {
-		rows *spill.Table[Segment]
+		rows *spill.Table[Row]
 		from int
 	}{{s.BlockSums, 0}, {s.Rows, summed}} {
 		for i := table.from; i < table.rows.Len(); {
 			rows := table.rows.From(i)
 			for _, r := range rows {
-				if !yield(r) {
+				if !yield(s.Of(r)) {
 					return
 				}
 			}
@@ -139,16 +186,17 @@ func (s *Segments) Sums(yield func(Segment) bool) {
 }
 
 // Own returns the own time of a call, with its call path.
-func (s *Segments) Own(call uint32) Segment { return s.Rows.At(int(s.Calls.At(int(call)))) }
+func (s *Segments) Own(call uint32) Segment { return s.at(int(s.Calls.At(int(call)))) }
 
 // Len returns the number of calls: 0 for a location that is not analyzed.
 func (s *Segments) Len() int { return s.Calls.Len() }
 
 // Wait returns how long a call waits, as far as that is selected.
 func (s *Segments) Wait(call uint32) int64 {
-	row := int(s.Calls.At(int(call))) + 1
-	if row < s.Rows.Len() && s.Rows.Ptr(row).Path == PathWait {
-		return s.Rows.Ptr(row).Time
+	if row := int(s.Calls.At(int(call))) + 1; row < s.Rows.Len() {
+		if x := s.at(row); x.Path == PathWait {
+			return x.Time
+		}
 	}
 	return 0
 }

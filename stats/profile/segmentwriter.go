@@ -41,7 +41,13 @@ func (w *segmentWriter) add(path trace.PathID, time int64) {
 	}
 }
 
-func (w *segmentWriter) write(rows []Segment) { spill.Ensure(w.store, &w.Rows).AppendRows(rows) }
+func (w *segmentWriter) write(block []Segment) {
+	var rows [SegmentBlock]Row
+	for i := range block {
+		rows[i] = w.row(block[i])
+	}
+	spill.Ensure(w.store, &w.Rows).AppendRows(rows[:len(block)])
+}
 
 // end ends the rows.
 func (w *segmentWriter) end() {
@@ -49,7 +55,7 @@ func (w *segmentWriter) end() {
 		w.write(w.block[:rest])
 	}
 	w.sums.end()
-	w.Rows = w.Rows.Sealed()
+	w.Rows, w.wide = w.Rows.Sealed(), w.wide.Sealed()
 }
 
 // segmentSums sums segments by blocks of rows.
@@ -79,7 +85,7 @@ func (s *segmentSums) add(block *[SegmentBlock]Segment) {
 		if int(p) < len(s.visits) {
 			sum.Visits, s.visits[p] = s.visits[p], 0
 		}
-		spill.Ensure(of.store, &of.BlockSums).Append(sum)
+		spill.Ensure(of.store, &of.BlockSums).Append(of.row(sum))
 	}
 	s.times.Clear()
 }
@@ -98,7 +104,9 @@ func (s *Segments) sum(paths int) {
 	sums := segmentSums{of: s, paths: paths}
 	var block [SegmentBlock]Segment
 	for first := 0; first+SegmentBlock <= s.Rows.Len(); first += SegmentBlock {
-		s.Rows.Copy(block[:], first)
+		for i := range block {
+			block[i] = s.at(first + i)
+		}
 		sums.add(&block)
 	}
 	sums.end()

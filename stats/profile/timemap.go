@@ -29,13 +29,14 @@ func (m *TimeMap) Clear() {
 	m.met = m.met[:0]
 }
 
-// AddRows adds the times of some rows of segments.
-func (m *TimeMap) AddRows(rows *spill.Table[Segment], first, end int) {
+// AddRows adds the times of some rows of segments, in their Rows or BlockSums.
+func (m *TimeMap) AddRows(s *Segments, rows *spill.Table[Row], first, end int) {
 	for first < end {
 		beside := rows.From(first)
 		beside = beside[:min(len(beside), end-first)]
 		for i := range beside {
-			m.Add(beside[i].Path, beside[i].Time)
+			x := s.Of(beside[i])
+			m.Add(x.Path, x.Time)
 		}
 		first += len(beside)
 	}

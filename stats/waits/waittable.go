@@ -40,8 +40,8 @@ func (t *Table) Of(i int) *Wait {
 	return nil
 }
 
-// Sender returns, of a late receiver behind a late sender, the ticks that are a wait for the late sender, from From on, and the row of its
-// message in Recvs; of other waits 0.
+// Sender returns the part of a wait for a late receiver that is one for a late sender before: its ticks, from From on, and the row of that
+// message in Recvs. Of other kinds it is 0.
 func (t *Table) Sender(w *Wait) (time int64, message uint32) {
 	if w.Kind != waitstate.LateReceiverBehindLateSender {
 		return 0, trace.None

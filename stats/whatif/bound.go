@@ -113,13 +113,14 @@ func (b *Bound) count(l trace.LocationID, from, until, row int) {
 		rows := segments.Rows.From(first)
 		rows = rows[:min(len(rows), end-first)]
 		for i := range rows {
-			time := rows[i].Time
+			x := segments.Of(rows[i])
+			time := x.Time
 			if first+i == next {
 				time = own.of(uint32(call))
 				call++
 				next = rowOf(call)
 			}
-			if s := b.slot(rows[i].Path); time > 0 {
+			if s := b.slot(x.Path); time > 0 {
 				b.times[s], b.pieces[s] = b.times[s]+time, b.pieces[s]+1
 			}
 		}

@@ -298,7 +298,7 @@ func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end
 	visit, some := 0, false                                  // the call that follows the present visit
 	for first, rows := range segments.Rows.Rows {
 		for i := range rows {
-			s := &rows[i]
+			s := segments.Of(rows[i])
 			slot := m.slot(s.Path)
 			if !slots[slot] {
 				continue
