@@ -56,7 +56,7 @@ func (c *clockwork) weigh(n *tally, from, to trace.LocationID, sent int64, r *tr
 	if late <= 0 && !c.changes {
 		return
 	}
-	place := trace.Place{Location: to, Seq: r.Seq, Offset: -1}
+	place := trace.Place{Location: to, Seq: r.Seq(), Offset: -1}
 	n.raw.addMessage(place, late)
 	if c.changes {
 		n.off.addMessage(place, c.measured[from].At(sent)+c.opts.MinLatency-c.measured[to].At(r.Time))

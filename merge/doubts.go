@@ -31,7 +31,7 @@ func (d *doubts) message(from, to trace.LocationID, s *trace.Send, r *trace.Recv
 		return false
 	}
 	return d.clock != nil && d.clock[from] == d.clock[to] ||
-		d.channels[channelKey{s.Comm, d.trace.Rank[from], s.To, s.Tag}]
+		d.channels[channelKey{s.Comm, d.trace.Rank[from], s.To(d.trace.Rank), s.Tag}]
 }
 
 // collective reports whether the collective in a row says nothing about clocks.

@@ -26,6 +26,6 @@ location 1 rank=1
 	r := t.Recvs[1].At(0)
 	s := t.Sends[r.SendLoc].At(int(r.Send))
 	waited := t.Calls[r.SendLoc].At(int(s.Call)).Enter - t.Calls[1].At(int(r.Call)).Enter
-	fmt.Printf("rank 1 received %d bytes from rank %d and waited %d ticks for them\n", r.Bytes, r.From, waited)
+	fmt.Printf("rank 1 received %d bytes from rank %d and waited %d ticks for them\n", r.Bytes, r.From(t.Rank), waited)
 	// Output: rank 1 received 8 bytes from rank 0 and waited 30 ticks for them
 }

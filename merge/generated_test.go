@@ -153,11 +153,11 @@ func mergedMessages(t *trace.Trace) (out []message) {
 	for l := range t.Sends {
 		for i := range t.Sends[l].Len() {
 			s := t.Sends[l].At(i)
-			m := message{from: t.Rank[l], to: s.To, sent: int64(s.Seq), recvd: -1, sendTime: s.Time,
+			m := message{from: t.Rank[l], to: s.To(t.Rank), sent: int64(s.Seq()), recvd: -1, sendTime: s.Time,
 				post: t.Calls[l].At(int(s.Call)).Enter, completion: -1}
 			if s.State == trace.Matched {
 				r := t.Recvs[s.RecvLoc].At(int(s.Recv))
-				m.recvd, m.completion = int64(r.Seq), t.Calls[s.RecvLoc].At(int(r.Call)).Leave
+				m.recvd, m.completion = int64(r.Seq()), t.Calls[s.RecvLoc].At(int(r.Call)).Leave
 			}
 			out = append(out, m)
 		}

@@ -150,12 +150,12 @@ func id(n uint32) string {
 
 func listSend(b *strings.Builder, t *trace.Trace, l, i int) {
 	s := t.Sends[l].At(i)
-	fmt.Fprintf(b, "send %d:%d at %d to %s comm %s tag %d: call %s, done in %s", l, s.Seq, s.Time, id(s.To),
+	fmt.Fprintf(b, "send %d:%d at %d to %s comm %s tag %d: call %s, done in %s", l, s.Seq(), s.Time, id(s.To(t.Rank)),
 		id(uint32(s.Comm)), s.Tag, id(s.Call), id(s.Done))
 	switch s.State {
 	case trace.Matched:
 		r := t.Recvs[s.RecvLoc].At(int(s.Recv))
-		fmt.Fprintf(b, "; received by %d:%d", s.RecvLoc, r.Seq)
+		fmt.Fprintf(b, "; received by %d:%d", s.RecvLoc, r.Seq())
 	default:
 		fmt.Fprint(b, "; ", [...]string{"unmatched", "", "cancelled", "unusable"}[s.State])
 	}
@@ -164,7 +164,7 @@ func listSend(b *strings.Builder, t *trace.Trace, l, i int) {
 
 func listRecv(b *strings.Builder, t *trace.Trace, l, i int) {
 	r := t.Recvs[l].At(i)
-	fmt.Fprintf(b, "recv %d:%d at %d from %s comm %s tag %d: call %s, posted by %s at :%d", l, r.Seq, r.Time, id(r.From),
+	fmt.Fprintf(b, "recv %d:%d at %d from %s comm %s tag %d: call %s, posted by %s at :%d", l, r.Seq(), r.Time, id(r.From(t.Rank)),
 		id(uint32(r.Comm)), r.Tag, id(r.Call), id(r.Post), r.PostSeq)
 	if r.State != trace.Matched {
 		fmt.Fprint(b, "; ", [...]string{"unmatched", "", "cancelled", "unusable"}[r.State])

@@ -11,7 +11,7 @@ import (
 
 // A matcher pairs sends and receives. All endpoints of a channel take their places in
 // order; whichever side is ahead waits in the channel. The rows themselves form the
-// queues: until a row is matched, its fields for the partner name the next one in line.
+// queues: from then until a row is matched, its fields for the partner name the next one in line.
 // So memory beside the rows depends on the number of channels in use alone; what has to be sorted first
 // (see arrange) lies in the store.
 //
@@ -99,7 +99,7 @@ func (m *matcher) arrange(ctx context.Context, jobs int) (err error) {
 
 func (m *matcher) sendPlace(r ref) (int64, uint64) {
 	s := m.trace.Sends[r.loc].Ptr(int(r.row))
-	return m.common(r.loc, s.Time), s.Seq
+	return m.common(r.loc, s.Time), s.Seq()
 }
 
 // recvPlace places a receive where it was posted; between threads, when the call that
@@ -122,7 +122,7 @@ func (m *matcher) emit(window, rank int, blocks [][]ref) {
 	for i, end := e.share(window, m.windows); i < end; i++ {
 		s := e.at(i)
 		if row := rows.at(s); row.State == trace.Unmatched {
-			k := (n*(int(row.To)+1) - 1) / ranks
+			k := (n*(int(row.RecvLoc)+1) - 1) / ranks
 			blocks[k] = append(blocks[k], s)
 		}
 	}
@@ -147,7 +147,7 @@ func (b *block) take(window int, sends []ref) {
 
 func (b *block) send(s ref) {
 	send := b.sends.at(s)
-	c := b.channels.find(channelKey{send.Comm, b.trace.Rank[s.loc], send.To, send.Tag})
+	c := b.channels.find(channelKey{send.Comm, b.trace.Rank[s.loc], uint32(send.RecvLoc), send.Tag})
 	switch c.waiting {
 	case recvsWait:
 		v := c.head
@@ -157,8 +157,9 @@ func (b *block) send(s ref) {
 	case sendsWait:
 		last := b.sends.at(c.tail)
 		last.RecvLoc, last.Recv = s.loc, s.row
-		c.tail = s
+		send.RecvLoc, c.tail = noRef.loc, s
 	default:
+		send.RecvLoc = noRef.loc
 		*c = channel{key: c.key, waiting: sendsWait, head: s, tail: s}
 	}
 }
@@ -169,7 +170,7 @@ func (b *block) recv(v ref) {
 	if recv.State != trace.Unmatched {
 		return
 	}
-	c := b.channels.find(channelKey{recv.Comm, recv.From, b.trace.Rank[v.loc], recv.Tag})
+	c := b.channels.find(channelKey{recv.Comm, uint32(recv.SendLoc), b.trace.Rank[v.loc], recv.Tag})
 	switch c.waiting {
 	case sendsWait:
 		s := c.head
@@ -179,8 +180,9 @@ func (b *block) recv(v ref) {
 	case recvsWait:
 		last := b.recvs.at(c.tail)
 		last.SendLoc, last.Send = v.loc, v.row
-		c.tail = v
+		recv.SendLoc, c.tail = noRef.loc, v
 	default:
+		recv.SendLoc = noRef.loc
 		*c = channel{key: c.key, waiting: recvsWait, head: v, tail: v}
 	}
 }
@@ -190,8 +192,8 @@ func (b *block) pair(s, v ref, send *trace.Send, recv *trace.Recv) {
 	send.RecvLoc, send.Recv, send.State = v.loc, v.row, trace.Matched
 	recv.SendLoc, recv.Send, recv.State = s.loc, s.row, trace.Matched
 	if recv.Bytes != send.Bytes {
-		b.doubtful[channelKey{send.Comm, b.trace.Rank[s.loc], send.To, send.Tag}] = true
-		b.ledger.Add(trace.CodeSizeMismatch, trace.Place{Location: v.loc, Seq: recv.Seq, Offset: -1},
+		b.doubtful[channelKey{send.Comm, b.trace.Rank[s.loc], send.To(b.trace.Rank), send.Tag}] = true
+		b.ledger.Add(trace.CodeSizeMismatch, trace.Place{Location: v.loc, Seq: recv.Seq(), Offset: -1},
 			fmt.Sprintf("%d bytes sent, %d received", send.Bytes, recv.Bytes))
 	}
 	b.clocks.weigh(&b.found, s.loc, v.loc, send.Time, recv)
@@ -206,13 +208,13 @@ func (b *block) leftover(c *channel) {
 		place := trace.Place{Location: at.loc, Offset: -1}
 		if c.waiting == sendsWait {
 			row := b.sends.at(at)
-			place.Seq, at = row.Seq, ref{row.RecvLoc, row.Recv}
-			row.RecvLoc, row.Recv = noRef.loc, noRef.row
+			place.Seq, at = row.Seq(), ref{row.RecvLoc, row.Recv}
+			row.RecvLoc, row.Recv = trace.LocationID(c.key.to), noRef.row
 			b.ledger.Add(trace.CodeUnmatchedSend, place, "")
 		} else {
 			row := b.recvs.at(at)
-			place.Seq, at = row.Seq, ref{row.SendLoc, row.Send}
-			row.SendLoc, row.Send = noRef.loc, noRef.row
+			place.Seq, at = row.Seq(), ref{row.SendLoc, row.Send}
+			row.SendLoc, row.Send = trace.LocationID(c.key.from), noRef.row
 			b.ledger.Add(trace.CodeUnmatchedReceive, place, "")
 		}
 	}

@@ -102,7 +102,7 @@ func (s *stream) fetchSend() {
 		row := t.At(s.send.next)
 		s.send.next++
 		if row.State == trace.Matched && !s.doubted(s.loc, row.RecvLoc, int(s.send.next-1), int(row.Recv)) {
-			s.send.row, s.send.time, s.send.seq = uint32(s.send.next-1), s.at(row.Time), row.Seq
+			s.send.row, s.send.time, s.send.seq = uint32(s.send.next-1), s.at(row.Time), row.Seq()
 			return
 		}
 	}
@@ -114,7 +114,7 @@ func (s *stream) fetchRecv() {
 		row := t.At(s.recv.next)
 		s.recv.next++
 		if row.State == trace.Matched && !s.doubted(row.SendLoc, s.loc, int(row.Send), int(s.recv.next-1)) {
-			s.recv.row, s.recv.time, s.recv.seq = uint32(s.recv.next-1), s.at(row.Time), row.Seq
+			s.recv.row, s.recv.time, s.recv.seq = uint32(s.recv.next-1), s.at(row.Time), row.Seq()
 			return
 		}
 	}

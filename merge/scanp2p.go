@@ -44,8 +44,8 @@ func (s *scanner) send(p *trace.P2P, i int) *trace.Send {
 	}
 	s.out.bytes.add(bytes)
 	r := s.out.sends.Next()
-	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.To = s.seq, s.now, bytes, comm, tag, to
-	r.Call, r.Done, r.RecvLoc, r.Recv, r.State = call, call, trace.None, trace.None, state
+	r.Event, r.Time, r.Bytes, r.Comm, r.Tag = trace.EventAt(s.seq), s.now, bytes, comm, tag
+	r.Call, r.Done, r.RecvLoc, r.Recv, r.State = call, call, trace.LocationID(to), trace.None, state
 	return r
 }
 
@@ -59,8 +59,8 @@ func (s *scanner) recv(p *trace.P2P, i int) *trace.Recv {
 	}
 	s.out.bytes.add(bytes)
 	r := s.out.recvs.Next()
-	r.Seq, r.Time, r.Bytes, r.Comm, r.Tag, r.From = s.seq, s.now, bytes, comm, tag, from
-	r.Call, r.SendLoc, r.Send, r.State = call, trace.None, trace.None, state
+	r.Event, r.Time, r.Bytes, r.Comm, r.Tag = trace.EventAt(s.seq), s.now, bytes, comm, tag
+	r.Call, r.SendLoc, r.Send, r.State = call, trace.LocationID(from), trace.None, state
 	return r
 }
 
@@ -117,7 +117,7 @@ func (s *scanner) cancel(id uint64) {
 		return
 	}
 	s.out.recvs.Append(trace.Recv{
-		Seq: s.seq, PostSeq: r.seq, Time: s.now, Comm: trace.None, From: trace.None,
+		Event: trace.EventAt(s.seq), PostSeq: r.seq, Time: s.now, Comm: trace.None,
 		Call: s.caller(), Post: r.row, SendLoc: trace.None, Send: trace.None, State: trace.Cancelled,
 	})
 }

@@ -109,15 +109,14 @@ func (l *located) callColumns() []codec.Column[trace.Call] {
 func (l *located) sendColumns() []codec.Column[trace.Send] {
 	type row = trace.Send
 	return []codec.Column[row]{
-		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		events(func(r *row) *trace.Event { return &r.Event }),
 		codec.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
 		codec.Numbers(func(r *row) *uint64 { return &r.Bytes }),
 		codec.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
 		codec.Numbers(func(r *row) *uint32 { return &r.Tag }),
-		codec.Numbers(func(r *row) *uint32 { return &r.To }),
+		codec.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }),
 		codec.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
 		codec.Numbers(func(r *row) *uint32 { return &r.Done }, l.existing()),
-		codec.Numbers(func(r *row) *trace.LocationID { return &r.RecvLoc }, unknown()),
 		codec.Numbers(func(r *row) *uint32 { return &r.Recv }, unknown()),
 		codec.Numbers(func(r *row) *trace.MessageState { return &r.State }),
 	}
@@ -126,16 +125,15 @@ func (l *located) sendColumns() []codec.Column[trace.Send] {
 func (l *located) recvColumns() []codec.Column[trace.Recv] {
 	type row = trace.Recv
 	return []codec.Column[row]{
-		codec.Numbers(func(r *row) *uint64 { return &r.Seq }, ascending[uint64]("event", 1)),
+		events(func(r *row) *trace.Event { return &r.Event }),
 		codec.Numbers(func(r *row) *uint64 { return &r.PostSeq }),
 		codec.Numbers(func(r *row) *int64 { return &r.Time }, l.time().Ascending(0)),
 		codec.Numbers(func(r *row) *uint64 { return &r.Bytes }),
 		codec.Numbers(func(r *row) *trace.CommID { return &r.Comm }),
 		codec.Numbers(func(r *row) *uint32 { return &r.Tag }),
-		codec.Numbers(func(r *row) *uint32 { return &r.From }),
+		codec.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }),
 		codec.Numbers(func(r *row) *uint32 { return &r.Call }, l.existing()),
 		codec.Numbers(func(r *row) *uint32 { return &r.Post }, l.existing()),
-		codec.Numbers(func(r *row) *trace.LocationID { return &r.SendLoc }, unknown()),
 		codec.Numbers(func(r *row) *uint32 { return &r.Send }, unknown()),
 		codec.Numbers(func(r *row) *trace.MessageState { return &r.State }),
 	}
@@ -175,7 +173,7 @@ func (l *located) check(d *trace.Defs) error {
 	for i := range l.sends.Len() {
 		s := l.sends.At(i)
 		switch {
-		case !unpaired(s.State, s.To, s.Comm, world, comms):
+		case !unpaired(s.State, uint32(s.RecvLoc), s.Comm, world, comms):
 			return fmt.Errorf("send %d: its receiver or state cannot be", i)
 		case s.Call != trace.None && !trace.Holds(l.calls, s.Call, i, l.sends.Len(), func(c trace.Call) uint32 { return c.FirstSend }):
 			return fmt.Errorf("send %d is not among those of its call %d", i, s.Call)
@@ -184,7 +182,7 @@ func (l *located) check(d *trace.Defs) error {
 	for i := range l.recvs.Len() {
 		r := l.recvs.At(i)
 		switch {
-		case r.PostSeq > r.Seq || !unpaired(r.State, r.From, r.Comm, world, comms):
+		case r.PostSeq > r.Seq() || !unpaired(r.State, uint32(r.SendLoc), r.Comm, world, comms):
 			return fmt.Errorf("receive %d: when it is posted, its sender or state cannot be", i)
 		case r.Call != trace.None && !trace.Holds(l.calls, r.Call, i, l.recvs.Len(), func(c trace.Call) uint32 { return c.FirstRecv }):
 			return fmt.Errorf("receive %d is not among those of its call %d", i, r.Call)

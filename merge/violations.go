@@ -88,7 +88,7 @@ func violations(ctx context.Context, t *trace.Trace, at timing, latency int64, j
 						continue
 					}
 					sent := at(v.SendLoc, s.Time)
-					n.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq, Offset: -1}, sent+latency-at(trace.LocationID(l), v.Time))
+					n.addMessage(trace.Place{Location: trace.LocationID(l), Seq: v.Seq(), Offset: -1}, sent+latency-at(trace.LocationID(l), v.Time))
 				}
 			}
 		}

@@ -212,9 +212,9 @@ func (r Neighbours) Ranks(ctx context.Context, t *trace.Trace, jobs int) ([]bool
 		own, out := t.Rank[l] == r.Rank, make(map[uint32]bool)
 		for _, rows := range t.Sends[l].Rows {
 			for i := range rows {
-				if s := &rows[i]; own && s.To != trace.None {
-					out[s.To] = true
-				} else if s.To == r.Rank && t.Rank[l] != trace.None {
+				if s := &rows[i]; own && s.To(t.Rank) != trace.None {
+					out[s.To(t.Rank)] = true
+				} else if s.To(t.Rank) == r.Rank && t.Rank[l] != trace.None {
 					out[t.Rank[l]] = true
 				}
 			}

@@ -99,19 +99,19 @@ func (x *consistency) ties(l trace.LocationID, do func(...tie)) {
 	for _, rows := range t.Sends[l].Rows {
 		for i := range rows {
 			s := &rows[i]
-			post, done := tie{loc: l, call: s.Call, seq: s.Seq}, tie{loc: l, call: s.Done, none: s.Done == trace.None}
+			post, done := tie{loc: l, call: s.Call, seq: s.Seq()}, tie{loc: l, call: s.Done, none: s.Done == trace.None}
 			if s.State != trace.Matched || x.cuts.dropped[s.RecvLoc] {
 				do(post, done)
 				continue
 			}
 			r := t.Recvs[s.RecvLoc].Ptr(int(s.Recv))
-			do(post, done, tie{loc: s.RecvLoc, call: r.Call, seq: r.Seq}, tie{loc: s.RecvLoc, call: r.Post, seq: r.PostSeq})
+			do(post, done, tie{loc: s.RecvLoc, call: r.Call, seq: r.Seq()}, tie{loc: s.RecvLoc, call: r.Post, seq: r.PostSeq})
 		}
 	}
 	for _, rows := range t.Recvs[l].Rows {
 		for i := range rows {
 			if r := &rows[i]; r.State != trace.Matched || x.cuts.dropped[r.SendLoc] {
-				do(tie{loc: l, call: r.Call, seq: r.Seq}, tie{loc: l, call: r.Post, seq: r.PostSeq})
+				do(tie{loc: l, call: r.Call, seq: r.Seq()}, tie{loc: l, call: r.Post, seq: r.PostSeq})
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (x *consistency) severed(out *Cuts) (n uint64) {
 		for _, rows := range x.t.Sends[l].Rows {
 			for i := range rows {
 				if s := &rows[i]; s.State == trace.Matched && x.cuts.dropped[s.RecvLoc] {
-					ends = append(ends, s.Seq)
+					ends = append(ends, s.Seq())
 					n++
 				}
 			}
@@ -245,7 +245,7 @@ func (x *consistency) severed(out *Cuts) (n uint64) {
 		for _, rows := range x.t.Recvs[l].Rows {
 			for i := range rows {
 				if r := &rows[i]; r.State == trace.Matched && x.cuts.dropped[r.SendLoc] {
-					ends = append(ends, r.PostSeq, r.Seq)
+					ends = append(ends, r.PostSeq, r.Seq())
 					n++
 				}
 			}

@@ -90,9 +90,9 @@ func TestConsistent(t *testing.T) {
 						continue
 					}
 					r := full.Recvs[s.RecvLoc].At(int(s.Recv))
-					sent, received := !out.holds(trace.LocationID(l), s.Seq), !out.holds(s.RecvLoc, r.Seq)
+					sent, received := !out.holds(trace.LocationID(l), s.Seq()), !out.holds(s.RecvLoc, r.Seq())
 					if sent != received {
-						t.Errorf("seed %d: of message %d:%d to %d:%d one end is cut", seed, l, s.Seq, s.RecvLoc, r.Seq)
+						t.Errorf("seed %d: of message %d:%d to %d:%d one end is cut", seed, l, s.Seq(), s.RecvLoc, r.Seq())
 					}
 					if sent {
 						messages++

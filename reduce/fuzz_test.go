@@ -132,8 +132,8 @@ func checkReduced(t *testing.T, tr *trace.Trace, r *Reduction, m *trace.MemorySo
 					continue
 				}
 				v := tr.Recvs[s.RecvLoc].At(int(s.Recv))
-				if r.Cuts.holds(trace.LocationID(l), s.Seq) != r.Cuts.holds(s.RecvLoc, v.Seq) {
-					t.Fatalf("of message %d:%d to %d:%d one end is cut", l, s.Seq, s.RecvLoc, v.Seq)
+				if r.Cuts.holds(trace.LocationID(l), s.Seq()) != r.Cuts.holds(s.RecvLoc, v.Seq()) {
+					t.Fatalf("of message %d:%d to %d:%d one end is cut", l, s.Seq(), s.RecvLoc, v.Seq())
 				}
 			}
 		}

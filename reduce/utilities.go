@@ -230,11 +230,11 @@ func (x *located) averageHops() starlark.Value {
 	sends, me := x.t.Sends[x.location], x.t.Rank[x.location]
 	for ; x.sends < sends.Len(); x.sends++ {
 		s := sends.Ptr(x.sends)
-		if s.Seq >= x.records && x.all == nil {
+		if s.Seq() >= x.records && x.all == nil {
 			break
 		}
-		if s.To != trace.None && me != trace.None {
-			x.hops += float64(x.grid.Hops(me, s.To)) * float64(s.Bytes)
+		if s.To(x.t.Rank) != trace.None && me != trace.None {
+			x.hops += float64(x.grid.Hops(me, s.To(x.t.Rank))) * float64(s.Bytes)
 			x.hopBytes += float64(s.Bytes)
 		}
 	}

@@ -32,13 +32,13 @@ func Averages(ctx context.Context, t *trace.Trace, top *Topology, jobs int) ([]A
 				if x.State == trace.Cancelled {
 					continue
 				}
-				if ways[0].Hops(t.Rank[l], x.To) < 0 {
+				if ways[0].Hops(t.Rank[l], x.To(t.Rank)) < 0 {
 					s.unknown++
 					continue
 				}
 				s.bytes += x.Bytes
 				for w, way := range ways {
-					s.hops[w] += float64(way.Hops(t.Rank[l], x.To)) * float64(x.Bytes)
+					s.hops[w] += float64(way.Hops(t.Rank[l], x.To(t.Rank))) * float64(x.Bytes)
 				}
 			}
 		}

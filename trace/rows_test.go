@@ -10,8 +10,8 @@ import (
 func TestRowSizes(t *testing.T) {
 	for name, c := range map[string]struct{ size, want uintptr }{
 		"Call":   {unsafe.Sizeof(Call{}), 40},
-		"Send":   {unsafe.Sizeof(Send{}), 56},
-		"Recv":   {unsafe.Sizeof(Recv{}), 64},
+		"Send":   {unsafe.Sizeof(Send{}), 48},
+		"Recv":   {unsafe.Sizeof(Recv{}), 56},
 		"Member": {unsafe.Sizeof(Member{}), 48},
 		"Part":   {unsafe.Sizeof(Part{}), 8},
 	} {

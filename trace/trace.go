@@ -135,34 +135,48 @@ func Holds(calls *spill.Table[Call], call uint32, row, rows int, first func(Call
 // A Send is a message as its sender knows it. Sends of a location are in order of their
 // send record, which is the order of posting.
 type Send struct {
-	Seq     uint64 // of the send record
-	Time    int64  // of the send record
+	Event   // the send record
+	State   MessageState
+	Time    int64 // of the send record
 	Bytes   uint64
 	Comm    CommID
 	Tag     uint32
-	To      uint32     // world rank of the receiver; None: not resolved
 	Call    uint32     // that posted it; None: recorded outside any call
 	Done    uint32     // call that completed it (= Call if blocking); None: none recorded
-	RecvLoc LocationID // with Recv: the matching row; None: unmatched
-	Recv    uint32
-	State   MessageState
+	RecvLoc LocationID // with Recv: the matching row, if the state is Matched; else as a number what To returns
+	Recv    uint32     // None: unmatched
+}
+
+// To returns the world rank of the receiver, None if it is not resolved. It takes the ranks of locations: Trace.Rank.
+func (s *Send) To(ranks []uint32) uint32 {
+	if s.State == Matched {
+		return ranks[s.RecvLoc]
+	}
+	return uint32(s.RecvLoc)
 }
 
 // A Recv is a message as its receiver knows it. Recvs of a location are in order of their
 // receive record, which is the order of completion.
 type Recv struct {
-	Seq     uint64 // of the receive record
+	Event   // the receive record
+	State   MessageState
 	PostSeq uint64 // of the record that posted it (= Seq if blocking)
 	Time    int64  // of the receive record
 	Bytes   uint64
 	Comm    CommID
 	Tag     uint32
-	From    uint32     // world rank of the sender; None: not resolved
 	Call    uint32     // that completed it; None: recorded outside any call
 	Post    uint32     // call that posted it (= Call if blocking); None: none recorded
-	SendLoc LocationID // with Send: the matching row; None: unmatched
-	Send    uint32
-	State   MessageState
+	SendLoc LocationID // with Send: the matching row, if the state is Matched; else as a number what From returns
+	Send    uint32     // None: unmatched
+}
+
+// From returns the world rank of the sender, None if it is not resolved. It takes the ranks of locations: Trace.Rank.
+func (r *Recv) From(ranks []uint32) uint32 {
+	if r.State == Matched {
+		return ranks[r.SendLoc]
+	}
+	return uint32(r.SendLoc)
 }
 
 // A MessageState says what became of a send or a receive.

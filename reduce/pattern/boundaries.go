@@ -75,14 +75,14 @@ func (b *boundaries) location(t *trace.Trace, d *division, l trace.LocationID) {
 	at := cursor{starts: d.starts[l], n: d.n}
 	for _, rows := range t.Sends[l].Rows {
 		for _, s := range rows {
-			i := at.interval(s.Seq)
+			i := at.interval(s.Seq())
 			if s.Done != trace.None && s.Done != s.Call {
 				across(b.bad, i, d.interval(l, t.Calls[l].Ptr(int(s.Done)).Seq(), i), 1)
 			}
 			if s.State != trace.Matched {
 				continue
 			}
-			k := d.interval(s.RecvLoc, t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Seq, i)
+			k := d.interval(s.RecvLoc, t.Recvs[s.RecvLoc].Ptr(int(s.Recv)).Seq(), i)
 			if k < i {
 				across(b.bad, i, k, 1)
 			} else {
@@ -93,7 +93,7 @@ func (b *boundaries) location(t *trace.Trace, d *division, l trace.LocationID) {
 	at = cursor{starts: d.starts[l], n: d.n}
 	for _, rows := range t.Recvs[l].Rows {
 		for _, r := range rows {
-			if i := at.interval(r.Seq); r.PostSeq != r.Seq {
+			if i := at.interval(r.Seq()); r.PostSeq != r.Seq() {
 				across(b.bad, i, d.interval(l, r.PostSeq, i), 1)
 			}
 		}

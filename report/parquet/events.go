@@ -431,7 +431,7 @@ func (m *Maker) lonelyOf(l trace.LocationID) arrowdir.Part {
 	}
 	return arrowdir.Part{Rows: len(lonely), Within: within, Fill: arrowdir.ByRow(func(r *arrowdir.Rows, i int) {
 		s := recvs.At(lonely[i])
-		r.ID(s.From).ID(m.t.Rank[l]).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State))
+		r.ID(s.From(m.t.Rank)).ID(m.t.Rank[l]).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State))
 		r.Missing().Int(m.instant(s.Time)).Missing()
 		m.end(r, trace.None, trace.None)
 		m.end(r, l, s.Call)
@@ -441,7 +441,8 @@ func (m *Maker) lonelyOf(l trace.LocationID) arrowdir.Part {
 // Message writes a send with its receive.
 func (m *Maker) Message(r *arrowdir.Rows, l trace.LocationID, send int) *arrowdir.Rows {
 	t, s := m.t, m.t.Sends[l].At(send)
-	r.ID(t.Rank[l]).ID(s.To).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State)).Int(m.instant(s.Time))
+	r.ID(t.Rank[l]).ID(s.To(t.Rank)).Int(int64(s.Tag)).Name(m.communicator(s.Comm)).Int(int64(s.Bytes)).Name(uint32(s.State)).
+		Int(m.instant(s.Time))
 	var recv trace.Recv
 	if s.State == trace.Matched {
 		recv = t.Recvs[s.RecvLoc].At(int(s.Recv))

@@ -80,7 +80,7 @@ func (l *links) each(do func(x flight)) {
 		recvs := t.Recvs[loc]
 		for i := range recvs.Len() {
 			r := recvs.Ptr(i)
-			if r.State != trace.Matched || r.Call == trace.None || r.From == trace.None || l.f.doubted(loc, r.Call) {
+			if r.State != trace.Matched || r.Call == trace.None || r.From(t.Rank) == trace.None || l.f.doubted(loc, r.Call) {
 				continue
 			}
 			c := t.Calls[loc].Ptr(int(r.Call))
@@ -97,9 +97,9 @@ func (l *links) each(do func(x flight)) {
 					return false
 				}
 				o := recvs.Ptr(k)
-				return o.Call == r.Call && o.Time == r.Time && o.From != r.From
+				return o.Call == r.Call && o.Time == r.Time && o.From(t.Rank) != r.From(t.Rank)
 			}
-			do(flight{r.From, uint32(rank), r, begin, max(0, r.Time-begin), max(0, r.Time-sent), !same(i-1) && !same(i+1)})
+			do(flight{r.From(t.Rank), uint32(rank), r, begin, max(0, r.Time-begin), max(0, r.Time-sent), !same(i-1) && !same(i+1)})
 		}
 	}
 }

@@ -186,11 +186,11 @@ func sequences(t *trace.Trace, l trace.LocationID, contents bool, each func(row 
 				messages := uint64(0) // in any order
 				for k := int(c.FirstSend); contents && k < lastSend; k++ {
 					s := sends.Ptr(k)
-					messages += message(1, s.To, s.Tag, s.Bytes)
+					messages += message(1, s.To(t.Rank), s.Tag, s.Bytes)
 				}
 				for k := int(c.FirstRecv); contents && k < lastRecv; k++ {
 					r := recvs.Ptr(k)
-					messages += message(2, r.From, r.Tag, r.Bytes)
+					messages += message(2, r.From(t.Rank), r.Tag, r.Bytes)
 				}
 				recent.add(step(step(basis, uint64(c.Path)), messages))
 			}

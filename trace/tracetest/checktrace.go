@@ -92,16 +92,16 @@ func (t checked) checkSends(l trace.LocationID) error {
 	for i := range sends.Len() {
 		s := sends.At(i)
 		switch {
-		case i > 0 && s.Seq <= seq:
+		case i > 0 && s.Seq() <= seq:
 			return fmt.Errorf("send %d is not after the one before", i)
-		case s.To != trace.None && int(s.To) >= len(t.World):
-			return fmt.Errorf("send %d: rank %d does not exist", i, s.To)
+		case s.State != trace.Matched && s.To(t.Rank) != trace.None && int(s.To(t.Rank)) >= len(t.World):
+			return fmt.Errorf("send %d: rank %d does not exist", i, s.To(t.Rank))
 		case t.noCall(l, s.Call) || t.noCall(l, s.Done):
 			return fmt.Errorf("send %d: call %d or %d does not exist", i, s.Call, s.Done)
 		case s.Call != trace.None && !trace.Holds(t.Calls[l], s.Call, i, sends.Len(), func(c trace.Call) uint32 { return c.FirstSend }):
 			return fmt.Errorf("send %d is not among those of its call %d", i, s.Call)
 		}
-		seq = s.Seq
+		seq = s.Seq()
 		if err := t.checkSendPartner(l, uint32(i), s); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (t checked) checkSends(l trace.LocationID) error {
 // may disagree on the number of bytes, which is a finding.
 func (t checked) checkSendPartner(l trace.LocationID, i uint32, s trace.Send) error {
 	if s.State != trace.Matched {
-		if s.RecvLoc != trace.None {
+		if s.Recv != trace.None {
 			return fmt.Errorf("send %d has a partner and is not matched", i)
 		}
 		return nil
@@ -137,20 +137,20 @@ func (t checked) checkRecvs(l trace.LocationID) error {
 	for i := range recvs.Len() {
 		r := recvs.At(i)
 		switch {
-		case i > 0 && r.Seq <= seq:
+		case i > 0 && r.Seq() <= seq:
 			return fmt.Errorf("receive %d is not after the one before", i)
-		case r.PostSeq > r.Seq:
+		case r.PostSeq > r.Seq():
 			return fmt.Errorf("receive %d is posted after it is completed", i)
-		case r.From != trace.None && int(r.From) >= len(t.World):
-			return fmt.Errorf("receive %d: rank %d does not exist", i, r.From)
+		case r.State != trace.Matched && r.From(t.Rank) != trace.None && int(r.From(t.Rank)) >= len(t.World):
+			return fmt.Errorf("receive %d: rank %d does not exist", i, r.From(t.Rank))
 		case t.noCall(l, r.Call) || t.noCall(l, r.Post):
 			return fmt.Errorf("receive %d: call %d or %d does not exist", i, r.Call, r.Post)
 		case r.Call != trace.None && !trace.Holds(t.Calls[l], r.Call, i, recvs.Len(), func(c trace.Call) uint32 { return c.FirstRecv }):
 			return fmt.Errorf("receive %d is not among those of its call %d", i, r.Call)
-		case r.State != trace.Matched && r.SendLoc != trace.None:
+		case r.State != trace.Matched && r.Send != trace.None:
 			return fmt.Errorf("receive %d has a partner and is not matched", i)
 		}
-		seq = r.Seq
+		seq = r.Seq()
 		if r.State != trace.Matched {
 			continue
 		}

@@ -28,8 +28,8 @@ func soundTrace(t *testing.T) *trace.Trace {
 	tr.Calls[0].Append(trace.Call{Event: trace.EventAt(3), Enter: 5, Leave: 9, Path: 2, FirstSend: 1, Coll: 0, Class: trace.ClassColl})
 	tr.Calls[1].Append(trace.Call{Event: trace.EventAt(0), Enter: 1, Leave: 3, Path: 1, Coll: trace.None, Class: trace.ClassRecv})
 	tr.Calls[1].Append(trace.Call{Event: trace.EventAt(3), Enter: 4, Leave: 9, Path: 2, FirstRecv: 1, Coll: 0, Class: trace.ClassColl})
-	tr.Sends[0].Append(trace.Send{Seq: 1, Time: 1, To: 1, RecvLoc: 1, State: trace.Matched})
-	tr.Recvs[1].Append(trace.Recv{Seq: 1, PostSeq: 1, Time: 3, From: 0, SendLoc: 0, State: trace.Matched})
+	tr.Sends[0].Append(trace.Send{Event: trace.EventAt(1), Time: 1, RecvLoc: 1, State: trace.Matched})
+	tr.Recvs[1].Append(trace.Recv{Event: trace.EventAt(1), PostSeq: 1, Time: 3, SendLoc: 0, State: trace.Matched})
 	tr.Collectives.Append(trace.Collective{Count: 2, Size: 2, Root: trace.RootNone})
 	tr.Members.Append(trace.Member{Location: 0, Rank: 0, Call: 1, Done: 1})
 	tr.Members.Append(trace.Member{Location: 1, Rank: 1, Call: 1, Done: 1})
@@ -70,20 +70,23 @@ func TestCheckTrace(t *testing.T) {
 		{"first receive", call(1, 1, func(c *trace.Call) { c.FirstRecv = 2 }), "first receive 2 of 1"},
 		{"first receive order", call(1, 1, func(c *trace.Call) { c.FirstRecv = 0 }), "receive 0 is not among those"},
 		{"coll", call(0, 1, func(c *trace.Call) { c.Coll = 1 }), "collective 1 does not exist"},
-		{"to", send(func(s *trace.Send) { s.To = 2 }), "send 0: rank 2"},
+		{"to", send(func(s *trace.Send) { s.State, s.RecvLoc = trace.Unmatched, 2 }), "send 0: rank 2"},
 		{"send call", send(func(s *trace.Send) { s.Call = 2 }), "send 0: call 2"},
 		{"send done", send(func(s *trace.Send) { s.Done = 2 }), "send 0: call 0 or 2"},
 		{"send state", send(func(s *trace.Send) { s.State = trace.Unmatched }), "has a partner and is not matched"},
 		{"send partner", send(func(s *trace.Send) { s.Recv = 1 }), "send 0: receive 1 of location 1 does not exist"},
 		{"tag", send(func(s *trace.Send) { s.Tag = 1 }), "another communicator or tag"},
-		{"from", recv(func(r *trace.Recv) { r.From = 2 }), "receive 0: rank 2"},
+		{"from", func(t *trace.Trace) {
+			s, r := t.Sends[0].Ptr(0), t.Recvs[1].Ptr(0)
+			s.State, s.Recv, r.State, r.SendLoc = trace.Unmatched, trace.None, trace.Unmatched, 2
+		}, "receive 0: rank 2"},
 		{"post", recv(func(r *trace.Recv) { r.PostSeq = 2 }), "posted after it is completed"},
 		{"post call", recv(func(r *trace.Recv) { r.Post = 2 }), "receive 0: call 0 or 2"},
 		{"receive state", recv(func(r *trace.Recv) { r.State = trace.Cancelled }), "has another partner"},
 		{"receive partner", recv(func(r *trace.Recv) { r.Send = 1 }), "has another partner"},
 		{"lone receive", func(t *trace.Trace) {
 			s := t.Sends[0].Ptr(0)
-			s.State, s.RecvLoc = trace.Unmatched, trace.None
+			s.State, s.Recv = trace.Unmatched, trace.None
 		}, "receive 0: its send 0 of location 0 has another partner"},
 		{"members", coll(func(c *trace.Collective) { c.First = 1 }), "members 1+2 where 0 is next"},
 		{"member count", coll(func(c *trace.Collective) { c.Count = 1 }), "1 members belong to no collective"},

@@ -282,7 +282,7 @@ func TestFamily(t *testing.T) {
 			id, cut := trace.LocationID(l), r.Cuts.Spans(trace.LocationID(l))
 			now := map[uint64]bool{}
 			for k := range tr.Sends[l].Len() {
-				if seq := tr.Sends[l].Ptr(k).Seq; !within(cut, seq) {
+				if seq := tr.Sends[l].Ptr(k).Seq(); !within(cut, seq) {
 					now[seq] = true
 					if messages++; before[id] != nil && !before[id][seq] {
 						t.Errorf("sample %d has a message that the one before has not", i)

@@ -108,13 +108,13 @@ func (x *Result) kept(l trace.LocationID) *spill.Table[uint64] {
 	for i := range t.Sends[l].Len() {
 		if x.wrote(l, i) {
 			s := t.Sends[l].Ptr(i)
-			set(s.Seq)
+			set(s.Seq())
 			calls(s.Call, s.Done)
 		}
 	}
 	for i := range t.Recvs[l].Len() {
 		if r := t.Recvs[l].Ptr(i); r.State == trace.Matched && x.wrote(r.SendLoc, int(r.Send)) {
-			set(r.Seq)
+			set(r.Seq())
 			set(r.PostSeq)
 			calls(r.Call, r.Post)
 		}
