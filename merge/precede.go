@@ -12,7 +12,7 @@ type timing func(l trace.LocationID, t int64) int64
 
 func asRecorded(_ trace.LocationID, t int64) int64 { return t }
 
-// binding reports whether a collective says anything about the order of events.
+// binding reports whether a collective says anything about the order of events. Fences do not: programs may assert that nobody waits.
 func binding(c *trace.Collective) bool {
 	switch c.Op.Pattern() {
 	case trace.PatternNone, trace.PatternSparse, trace.PatternFence:
