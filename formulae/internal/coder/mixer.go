@@ -101,17 +101,34 @@ const (
 	linesPerUse = 32
 )
 
+// freshLines returns the lines that a context has at first, of which there may be so many at most.
+func freshLines(most int) []line {
+	out := make([]line, min(firstLines, most))
+	for i := range out {
+		for k := range out[i] {
+			out[i][k] = freshChance
+		}
+	}
+	return out
+}
+
+// grow doubles the lines of all contexts when there are few for so many things that were coded: so what is short takes little time and
+// memory. Hashes that shared a line each keep what it has learned.
+func grow(lines [][]line, used, most int) {
+	if used*linesPerUse < len(lines[0]) || len(lines[0]) >= most {
+		return
+	}
+	for i, l := range lines {
+		lines[i] = append(l, l...)
+	}
+}
+
 // NewMixer makes a mixer that may have 1<<size chances for each context, and weights for
 // nodes.
 func NewMixer(t *Tables, size, nodes int) *Mixer {
 	m := &Mixer{tables: t, most: 1 << (size - 4), weights: make([][Contexts]int32, nodes)}
 	for i := range m.lines {
-		m.lines[i] = make([]line, min(firstLines, m.most))
-		for j := range m.lines[i] {
-			for k := range m.lines[i][j] {
-				m.lines[i][j][k] = freshChance
-			}
-		}
+		m.lines[i] = freshLines(m.most)
 	}
 	for i := range m.weights {
 		for j := range m.weights[i] {
@@ -121,16 +138,10 @@ func NewMixer(t *Tables, size, nodes int) *Mixer {
 	return m
 }
 
-// Use counts a thing that is coded, and doubles the lines when there are few for so many: so
-// what is short takes little time and memory. Hashes that shared a line each keep what it
-// has learned.
+// Use counts a thing that is coded.
 func (m *Mixer) Use() {
-	if m.used++; m.used*linesPerUse < len(m.lines[0]) || len(m.lines[0]) >= m.most {
-		return
-	}
-	for i, l := range m.lines {
-		m.lines[i] = append(l, l...)
-	}
+	m.used++
+	grow(m.lines[:], m.used, m.most)
 }
 
 // CopyTo makes to a copy that learns on its own, in the memory that it has.

@@ -36,12 +36,7 @@ func NewPanel(t *Tables, size, nodes int) *Panel {
 	m := &Panel{tables: t, most: 1 << (size - 4), weights: make([][Experts]int32, nodes),
 		chosen: make([][Experts]int32, choiceParts*Choices), refined: make([][steps + 1]uint16, nodes)}
 	for i := range m.lines {
-		m.lines[i] = make([]line, min(firstLines, m.most))
-		for j := range m.lines[i] {
-			for k := range m.lines[i][j] {
-				m.lines[i][j][k] = freshChance
-			}
-		}
+		m.lines[i] = freshLines(m.most)
 	}
 	for i := range m.weights {
 		for j := range m.weights[i] {
@@ -54,14 +49,10 @@ func NewPanel(t *Tables, size, nodes int) *Panel {
 	return m
 }
 
-// Use counts a thing that is coded, as that of a Mixer.
+// Use counts a thing that is coded.
 func (m *Panel) Use() {
-	if m.used++; m.used*linesPerUse < len(m.lines[0]) || len(m.lines[0]) >= m.most {
-		return
-	}
-	for i, l := range m.lines {
-		m.lines[i] = append(l, l...)
-	}
+	m.used++
+	grow(m.lines[:], m.used, m.most)
 }
 
 // CopyTo makes to a copy that learns on its own, in the memory that it has.
