@@ -414,13 +414,16 @@ type WorkerThreads struct {
 	Max      field.Extreme `json:"useful_max"`
 
 	// WaitNs is what they wait in calls for other ranks. Without teams no record says when their masters wait for them. Then no ratio of
-	// masters is known, if it is more than 1 % of the ranks' time.
+	// masters is known, if it is more than 1 % of the ranks' time, together with IncompleteCallsNs.
 	WaitNs int64 `json:"wait_ns,omitempty"`
+
+	// IncompleteCallsNs is how long they are in calls of which the trace lacks a record, so that for whom they wait is unknown.
+	IncompleteCallsNs int64 `json:"incomplete_calls_ns,omitempty"`
 }
 
 // Hidden reports whether waits of worker threads hide the ratios.
 func (e *Efficiency) Hidden() bool {
-	return e.ParallelEfficiency == nil && e.WorkerThreads != nil && e.WorkerThreads.WaitNs > 0
+	return e.ParallelEfficiency == nil && e.WorkerThreads != nil && e.WorkerThreads.WaitNs+e.WorkerThreads.IncompleteCallsNs > 0
 }
 
 // A CriticalPath is the chain of activities that determines the length of the run.

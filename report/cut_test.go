@@ -26,6 +26,23 @@ func TestPartIsNoWhole(t *testing.T) {
 	}
 }
 
+// TestRecordedIsNoWhole: where records of calls are missing, that nothing is to be fixed is said of what is recorded alone, and a share of
+// the ranks' time that worker threads spend in such calls stands in place of an efficiency.
+func TestRecordedIsNoWhole(t *testing.T) {
+	share := 0.6
+	a := &document.Analysis{Diagnosis: []cause.Cause{}, WaitStates: &waitstate.States{},
+		Efficiency:   &document.Efficiency{WorkerThreads: &document.WorkerThreads{IncompleteCallsNs: 3e6}},
+		Unclassified: &document.Unclassified{Incomplete: []document.IncompleteCalls{{Calls: 2, TimeNs: 3e6, Share: &share, Missing: document.MissingMember}}}}
+	a.Trace.Events = 1
+	var out strings.Builder
+	(&Overview{Sections: &Sections{W: &out, Width: 100, Top: 10, Analysis: a}}).Print()
+	for _, says := range []string{"Nothing, in what is recorded", "Unknown: worker threads spend 3.00 ms in calls that wait for unknown ranks"} {
+		if !strings.Contains(out.String(), says) {
+			t.Errorf("it does not say %q:\n%s", says, out.String())
+		}
+	}
+}
+
 // TestLossesByEffect: that times of events contradict each other stands before definitions that do.
 func TestLossesByEffect(t *testing.T) {
 	a := &document.Analysis{}

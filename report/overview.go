@@ -280,8 +280,12 @@ func (o *Overview) efficiency() *block {
 
 // hiddenBy says why no ratio is known.
 func hiddenBy(e *document.Efficiency) string {
-	return fmt.Sprintf("worker threads wait %s for other ranks, and no record says when main threads wait for them.",
-		words.Time(e.WorkerThreads.WaitNs))
+	of, what := e.WorkerThreads, "wait %s for other ranks"
+	ns := of.WaitNs
+	if ns < of.IncompleteCallsNs {
+		ns, what = of.IncompleteCallsNs, "spend %s in calls that wait for unknown ranks"
+	}
+	return fmt.Sprintf("worker threads "+what+", and no record says when main threads wait for them.", words.Time(ns))
 }
 
 // splitUnknown says why serialization and transfer are not known; "" if there is no such reason.
@@ -438,8 +442,11 @@ func (r *Sections) nothing(startup bool) string {
 	if startup {
 		what = "Nothing, startup aside"
 	}
-	if r.Analysis.Trace.Reduced != nil {
+	switch u := r.Analysis.Unclassified; {
+	case r.Analysis.Trace.Reduced != nil:
 		what += ", in what is left of the trace"
+	case u != nil && len(u.Incomplete) > 0:
+		what += ", in what is recorded"
 	}
 	switch {
 	case len(r.Analysis.Devices) > 0:

@@ -73,3 +73,22 @@ func workers(t *testing.T, teams bool, region, where string) {
 		t.Errorf("no cause says that rank 1 makes others wait 400 ns %s: %+v", where, causes)
 	}
 }
+
+// TestWorkersInPart: where the file of the other rank is missing, for whom a worker thread waits is unknown, and no ratio of masters is known.
+func TestWorkersInPart(t *testing.T) {
+	var master, worker strings.Builder
+	for i := range 10 {
+		at := 100 * i
+		fmt.Fprintf(&master, "  %d Enter step ; %d Leave step\n", at, at+95)
+		fmt.Fprintf(&worker, "  %d Enter MPI_Allreduce ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Allreduce root=none sent=8 received=8 "+
+			"; %d Leave MPI_Allreduce\n", at+20, at+20, at+70, at+70)
+	}
+	text := "process 0 rank0\ngroup 0 \"MPI ranks\" kind=4 paradigm=4 members=0,2\ngroup 1 world kind=5 paradigm=4 members=0,1\n" +
+		"comm 0 MPI_COMM_WORLD group=1\nlocation 0 master process=0 kind=1\n" + master.String() + "location 1 worker process=0 kind=1\n" +
+		worker.String()
+	_, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+	if e := a.Efficiency; e.WorkerThreads.IncompleteCallsNs != 500 || !e.Hidden() || e.LoadBalance != nil {
+		t.Errorf("workers are in calls without partners for %d ns, and the efficiency is %v; want 500 ns, and that it is unknown",
+			e.WorkerThreads.IncompleteCallsNs, e.ParallelEfficiency)
+	}
+}

@@ -55,7 +55,7 @@ func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Start
 		Offload:             run.offload(p),
 		WorkerThreads:       workers(p, part),
 	}
-	unknown, outside := numbers.Plus(inIncomplete(p, incomplete), inWindows(p)), forUnselected(p)
+	unknown, outside := numbers.Plus(inIncomplete(p, incomplete, masters(p)), inWindows(p)), forUnselected(p)
 	for _, r := range []*document.Ratios{&e.Ratios, e.WithoutInitFinalize} {
 		if r != nil && tooMuch(unknown, r) {
 			e.IncompleteCallsNs = unknown
@@ -69,7 +69,9 @@ func Efficiency(p *profile.Profiler, part *profile.Part, started []profile.Start
 	if e.WorkerThreads == nil {
 		return e
 	}
-	if e.WorkerThreads.WaitNs = workerWaits(p); !teams && tooMuch(e.WorkerThreads.WaitNs, &e.Ratios) {
+	of := e.WorkerThreads
+	of.WaitNs, of.IncompleteCallsNs = workerWaits(p), inIncomplete(p, incomplete, workersOf(p))
+	if !teams && tooMuch(numbers.Plus(of.WaitNs, of.IncompleteCallsNs), &e.Ratios) {
 		hide(&e.Ratios)
 		hide(e.WithoutInitFinalize)
 	}
@@ -94,9 +96,20 @@ func masters(p *profile.Profiler) iter.Seq[trace.LocationID] {
 	}
 }
 
-// inIncomplete returns how long masters of ranks that count are in calls of which a record is missing, known waits left out, in ns.
-func inIncomplete(p *profile.Profiler, incomplete waits.Incomplete) (ns int64) {
-	for l := range masters(p) {
+// workersOf are the threads that have a master.
+func workersOf(p *profile.Profiler) iter.Seq[trace.LocationID] {
+	return func(yield func(trace.LocationID) bool) {
+		for l, master := range profile.MasterOf(p.T) {
+			if master != trace.None && !yield(trace.LocationID(l)) {
+				return
+			}
+		}
+	}
+}
+
+// inIncomplete returns how long some threads are in calls of which a record is missing, known waits left out, in ns.
+func inIncomplete(p *profile.Profiler, incomplete waits.Incomplete, threads iter.Seq[trace.LocationID]) (ns int64) {
+	for l := range threads {
 		if int(l) >= len(incomplete) || incomplete[l] == nil {
 			continue
 		}
@@ -169,10 +182,7 @@ func withoutReplay(r *document.Ratios) {
 
 // workerWaits returns what worker threads wait in calls, in ns.
 func workerWaits(p *profile.Profiler) (ns int64) {
-	for l, master := range profile.MasterOf(p.T) {
-		if master == trace.None {
-			continue
-		}
+	for l := range workersOf(p) {
 		for _, rows := range p.CallWaits[l].Rows.Rows {
 			for i := range rows {
 				ns = numbers.Plus(ns, p.T.Defs.Clock.Nanoseconds(rows[i].Time))
