@@ -32,7 +32,7 @@ func TestRecordedIsNoWhole(t *testing.T) {
 	share := 0.6
 	a := &document.Analysis{Diagnosis: []cause.Cause{}, WaitStates: &waitstate.States{},
 		Efficiency:   &document.Efficiency{WorkerThreads: &document.WorkerThreads{IncompleteCallsNs: 3e6}},
-		Unclassified: &document.Unclassified{Incomplete: []document.IncompleteCalls{{Calls: 2, TimeNs: 3e6, Share: &share, Missing: document.MissingMember}}}}
+		Unclassified: &document.Unclassified{Incomplete: []document.IncompleteCalls{{Calls: 2, Share: &share, Missing: document.MissingMember}}}}
 	a.Trace.Events = 1
 	var out strings.Builder
 	(&Overview{Sections: &Sections{W: &out, Width: 100, Top: 10, Analysis: a}}).Print()

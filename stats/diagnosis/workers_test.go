@@ -74,7 +74,7 @@ func workers(t *testing.T, teams bool, region, where string) {
 	}
 }
 
-// TestWorkersInPart: where the file of the other rank is missing, for whom a worker thread waits is unknown, and no ratio of masters is known.
+// TestWorkersInPart: where the file of the other rank is missing, for whom a worker thread waits is unknown, and so is each ratio of masters.
 func TestWorkersInPart(t *testing.T) {
 	var master, worker strings.Builder
 	for i := range 10 {
