@@ -48,6 +48,7 @@ const (
 	CodeArgumentsLeftOut    Code = "arguments_left_out"
 	CodeUnrecordedTime      Code = "unrecorded_time"
 	CodeUnalignedClocks     Code = "unaligned_clocks"
+	CodeFilesApart          Code = "files_apart"
 	CodeNotRepresentable    Code = "not_representable"
 	CodeRedundantRecord     Code = "redundant_record"
 	CodeUnusedRecord        Code = "unused_record"
@@ -138,6 +139,8 @@ func Codes() []CodeInfo {
 			"record all steps that matter in one go."},
 		{CodeUnalignedClocks, SeverityError, "the files of the trace have no common time; results across files are doubtful",
 			"use --align start if all files begin at the same moment, or analyze each file alone."},
+		{CodeFilesApart, SeverityError, "the files of the trace lie far apart in time, and may be of different runs",
+			"analyze the files of each run alone."},
 		{CodeNotRepresentable, SeverityLoss, "the target format cannot hold some records",
 			"convert to otf2, arrow or parquet."},
 		{CodeRedundantRecord, SeverityInfo, "some records repeat others; the first, or the more exact ones, were used", ""},

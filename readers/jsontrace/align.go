@@ -2,7 +2,6 @@ package jsontrace
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"tracekit/readers/internal/nest"
@@ -26,32 +25,29 @@ const since2001 = 1e18
 
 // A recorded is a span in which files record something.
 type recorded struct {
-	files    []*file // that overlap
-	from, to int64
+	files []*file // that overlap
+	nest.Span
 }
 
 // leaveOut moves later files of ranks back to those before them, by the times in which no file of any rank records anything: if they are
-// longer than what is recorded before or after them, steps are missing, and devices would seem to idle there. It returns the first and the
-// last time of all files.
-func (a *assembler) leaveOut(spans []recorded) (first, last int64) {
-	if len(spans) == 0 {
-		return math.MaxInt64, math.MinInt64
-	}
-	slices.SortStableFunc(spans, func(x, y recorded) int { return cmp.Compare(x.from, y.from) })
+// longer than what is recorded before or after them, steps are missing, and devices would seem to idle there. It returns the spans in which
+// something is recorded, in order.
+func (a *assembler) leaveOut(of []recorded) (spans []nest.Span) {
+	slices.SortStableFunc(of, func(x, y recorded) int { return cmp.Compare(x.Min, y.Min) })
 	n := 0
-	for _, b := range spans {
-		if last := &spans[max(0, n-1)]; n > 0 && b.from <= last.to {
-			last.files, last.to = append(last.files, b.files...), max(last.to, b.to)
+	for _, b := range of {
+		if last := &of[max(0, n-1)]; n > 0 && b.Min <= last.Max {
+			last.files, last.Max = append(last.files, b.files...), max(last.Max, b.Max)
 			continue
 		}
-		spans[n] = b
+		of[n] = b
 		n++
 	}
 	left, later := int64(0), slices.ContainsFunc(a.files, func(f *file) bool { return f.later > 0 })
-	for i, b := range spans[:n] {
+	for i, b := range of[:n] {
 		if i > 0 && later {
-			before := spans[i-1]
-			if gap := nest.AddTime(b.from, -before.to); gap > min(b.to-b.from, before.to-before.from) {
+			before := of[i-1]
+			if gap := nest.AddTime(b.Min, -before.Max); gap > min(b.Max-b.Min, before.Max-before.Min) {
 				left = nest.AddTime(left, gap)
 				a.ledger.Add(trace.CodeUnrecordedTime, trace.Place{Location: trace.None, File: b.files[0].path, Offset: -1}, "")
 			}
@@ -59,13 +55,14 @@ func (a *assembler) leaveOut(spans []recorded) (first, last int64) {
 		for _, f := range b.files {
 			f.set.Shift = nest.AddTime(f.set.Shift, -left)
 		}
+		spans = append(spans, nest.Span{Min: nest.AddTime(b.Min, -left), Max: nest.AddTime(b.Max, -left)})
 	}
-	return spans[0].from, nest.AddTime(spans[n-1].to, -left)
+	return spans
 }
 
 // clock puts all files on one time axis and describes it.
 func (a *assembler) clock(align Align) {
-	var spans []recorded
+	var of []recorded
 	absolute := true
 	moved := int64(0) // files of the rank
 	for _, f := range a.files {
@@ -79,11 +76,8 @@ func (a *assembler) clock(align Align) {
 			moved = -lo - f.base
 		}
 		f.set.Shift += moved
-		spans = append(spans, recorded{[]*file{f}, nest.AddTime(lo, f.set.Shift), nest.AddTime(hi, f.set.Shift)})
+		of = append(of, recorded{[]*file{f}, nest.Span{Min: nest.AddTime(lo, f.set.Shift), Max: nest.AddTime(hi, f.set.Shift)}})
 	}
-	first, last := a.leaveOut(spans)
-	a.defs.Clock = nest.Clock(first, last, absolute && align != AlignStart)
-	if !absolute && align != AlignStart && len(a.files) > 1 {
-		a.ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), nest.NoCommonTime)
-	}
+	based := absolute && align != AlignStart
+	a.defs.Clock = nest.Clock(a.leaveOut(of), based, based || align == AlignStart || len(a.files) < 2, &a.ledger)
 }

@@ -74,7 +74,7 @@ func workers(t *testing.T, teams bool, region, where string) {
 	}
 }
 
-// TestWorkersInPart: where the file of the other rank is missing, for whom a worker thread waits is unknown, and so is each ratio of masters.
+// TestWorkersInPart: where the file of the other rank is missing, for whom a worker thread waits is unknown, as all ratios of masters are.
 func TestWorkersInPart(t *testing.T) {
 	var master, worker strings.Builder
 	for i := range 10 {

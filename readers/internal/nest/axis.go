@@ -1,7 +1,11 @@
 package nest
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"tracekit/trace"
 )
@@ -17,17 +21,28 @@ func Extent(tracks []*Track) (first, last int64, ok bool) {
 	return extent.Min, extent.Max, extent.Min <= extent.Max
 }
 
-// Clock describes the axis of times from first to last, in ns; there are none if first > last. absolute says that they count from 1970.
-func Clock(first, last int64, absolute bool) trace.ClockProperties {
-	if first > last {
-		first, last = 0, 0
+// Clock describes the axis of times, in ns, of files with some spans. absolute says that they count from 1970. It notes that they are not
+// aligned, and of those that are, that for most of the time none records anything.
+func Clock(files []Span, absolute, aligned bool, ledger *trace.Ledger) trace.ClockProperties {
+	if len(files) == 0 {
+		files = []Span{{}}
 	}
-	c := trace.ClockProperties{Resolution: 1e9, GlobalOffset: first, Length: uint64(last) - uint64(first), Realtime: math.MaxUint64}
-	if absolute && first > 0 {
-		c.Realtime = uint64(first)
+	slices.SortFunc(files, func(a, b Span) int { return cmp.Compare(a.Min, b.Min) })
+	all, gap := files[0], int64(0)
+	for _, s := range files {
+		gap = max(gap, AddTime(s.Min, -all.Max))
+		all.Max = max(all.Max, s.Max)
+	}
+	length := uint64(all.Max) - uint64(all.Min)
+	switch {
+	case !aligned:
+		ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), "the files have different time origins; --align start lets all files begin together")
+	case uint64(gap) > length/2:
+		ledger.Add(trace.CodeFilesApart, trace.Nowhere(), fmt.Sprintf("no file records anything for %v", time.Duration(gap).Round(time.Microsecond)))
+	}
+	c := trace.ClockProperties{Resolution: 1e9, GlobalOffset: all.Min, Length: length, Realtime: math.MaxUint64}
+	if absolute && all.Min > 0 {
+		c.Realtime = uint64(all.Min)
 	}
 	return c
 }
-
-// NoCommonTime is the detail of the finding that the files of a trace have no time in common.
-const NoCommonTime = "the files have different time origins; --align start lets all files begin together"

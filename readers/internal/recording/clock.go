@@ -1,15 +1,10 @@
 package recording
 
-import (
-	"math"
-
-	"tracekit/readers/internal/nest"
-	"tracekit/trace"
-)
+import "tracekit/readers/internal/nest"
 
 // clock puts all files on one time axis and describes it; start lets them begin together.
 func (j *joiner) clock(start bool) {
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	var spans []nest.Span
 	based, common := true, true
 	for _, f := range j.files {
 		based = based && f.HasEpoch
@@ -26,10 +21,7 @@ func (j *joiner) clock(start bool) {
 		case based:
 			f.Set.Shift = f.Epoch
 		}
-		first, last = min(first, nest.AddTime(lo, f.Set.Shift)), max(last, nest.AddTime(hi, f.Set.Shift))
+		spans = append(spans, nest.Span{Min: nest.AddTime(lo, f.Set.Shift), Max: nest.AddTime(hi, f.Set.Shift)})
 	}
-	j.defs.Clock = nest.Clock(first, last, based && !start)
-	if !based && !common && !start && len(j.files) > 1 {
-		j.ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), nest.NoCommonTime)
-	}
+	j.defs.Clock = nest.Clock(spans, based && !start, based || common || start || len(j.files) < 2, &j.ledger)
 }

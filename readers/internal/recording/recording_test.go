@@ -108,7 +108,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// Files are on one axis by their epochs, or by the clock that they have in common; else that is said, unless they begin together.
+// Files are on one axis by their epochs, or by the clock that they have in common; else that is said, unless they begin together. It is
+// also said if none records most of the run.
 func TestClocks(t *testing.T) {
 	const epoch = 1_700_000_000_000_000_000
 	for _, c := range []struct {
@@ -118,13 +119,16 @@ func TestClocks(t *testing.T) {
 		begin     int64
 		length    uint64
 		unaligned uint64
+		apart     uint64
 	}{
-		{"epochs", rankOf{epoch: epoch}, rankOf{epoch: epoch + 1000}, false, epoch + 100, 1050, 0},
-		{"one host", rankOf{host: "x"}, rankOf{host: "x"}, false, 100, 50, 0},
-		{"two hosts", rankOf{host: "x"}, rankOf{host: "y"}, false, 100, 50, 1},
-		{"nothing", rankOf{}, rankOf{}, false, 100, 50, 1},
-		{"one epoch", rankOf{epoch: epoch}, rankOf{}, false, 100, 50, 1},
-		{"start", rankOf{epoch: epoch}, rankOf{}, true, 0, 50, 0},
+		{"epochs", rankOf{epoch: epoch}, rankOf{epoch: epoch + 100}, false, epoch + 100, 150, 0, 0},
+		{"epochs apart", rankOf{epoch: epoch}, rankOf{epoch: epoch + 101}, false, epoch + 100, 151, 0, 0},
+		{"epochs far apart", rankOf{epoch: epoch}, rankOf{epoch: epoch + 1000}, false, epoch + 100, 1050, 0, 1},
+		{"one host", rankOf{host: "x"}, rankOf{host: "x"}, false, 100, 50, 0, 0},
+		{"two hosts", rankOf{host: "x"}, rankOf{host: "y"}, false, 100, 50, 1, 0},
+		{"nothing", rankOf{}, rankOf{}, false, 100, 50, 1, 0},
+		{"one epoch", rankOf{epoch: epoch}, rankOf{}, false, 100, 50, 1, 0},
+		{"start", rankOf{epoch: epoch}, rankOf{}, true, 0, 50, 0, 0},
 	} {
 		c.a.path, c.b.path, c.b.rank = "a", "b", 1
 		s, err := open(t, recording.Options{AlignStart: c.start}, c.a, c.b)
@@ -140,6 +144,9 @@ func TestClocks(t *testing.T) {
 		}
 		if n := recordingtest.Count(s, trace.CodeUnalignedClocks); n != c.unaligned {
 			t.Errorf("%s: %d findings, want %d", c.what, n, c.unaligned)
+		}
+		if n := recordingtest.Count(s, trace.CodeFilesApart); n != c.apart {
+			t.Errorf("%s: %d findings that they are far apart, want %d", c.what, n, c.apart)
 		}
 	}
 }
