@@ -89,12 +89,12 @@ func newDeviceFinder(a *analysis.Result) *deviceFinder {
 	return f
 }
 
-// who names the devices, with the verb that fits.
+// who names the devices, with the verb that fits, where a sentence begins.
 func (f *deviceFinder) who(plural, singular string) string {
 	if n := len(f.a.Devices); n > 1 {
 		return fmt.Sprintf("%d devices %s", n, plural)
 	}
-	return f.a.Devices[0].Device + " " + singular
+	return words.Capital(f.a.Devices[0].Device) + " " + singular
 }
 
 // of puts a time into relation to that of all devices.
@@ -171,7 +171,7 @@ func (f *deviceFinder) before() []cause.Cause {
 		return nil
 	}
 	return []cause.Cause{{Kind: cause.Measurement, Ranks: []uint32{}, Evidence: map[string]float64{"critical_path_ns": float64(first)},
-		Headline: fmt.Sprintf("%s starts its first work long after the launch", f.a.Devices[0].Device),
+		Headline: f.who("start", "starts") + " its first work long after the launch",
 		Text:     fmt.Sprintf("%s pass until then. The device may still execute what was launched before the recording.", words.Time(first))}}
 }
 
