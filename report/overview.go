@@ -612,7 +612,7 @@ func (o *Overview) fileTimes() *block {
 		b.add(o.row(op.Operation, words.Time(op.TimeNs), &share, remark))
 	}
 	b.tail = o.wrapped(strings.Join(fileVerdict(io, t)[1:], " "), 2, 4)
-	if t.Processes > 1 {
+	if io.Max.Rank != io.Min.Rank {
 		b.tail = append(b.tail, cut("  time by rank: most "+words.Extreme(io.Max)+"; least "+words.Extreme(io.Min), o.width))
 	}
 	if len(io.Files) > 0 && io.Files[0].File != "" {
