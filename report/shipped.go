@@ -22,6 +22,7 @@ type Shipped struct {
 	Startup      []int                  `json:"startup,omitempty"`      // causes that are of startup, which stand last
 	Unclassified []string               `json:"unclassified,omitempty"` // what has no cause, and what to do about it
 	Nothing      string                 `json:"nothing,omitempty"`      // why no cause is listed
+	Hidden       string                 `json:"hidden,omitempty"`       // why no efficiency is known
 	// whether the program waits for files, where causes are not sought; if not, first what takes its time
 	Files    []string         `json:"files,omitempty"`
 	Training *ShippedTraining `json:"training,omitempty"`
@@ -59,6 +60,9 @@ func Ship(a *document.Analysis) Shipped {
 		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a)}
 	if line := cutLine(a.Trace.Reduced); line != "" {
 		s.Doubts = append([]string{line}, s.Doubts...)
+	}
+	if a.Efficiency != nil && a.Efficiency.Hidden() {
+		s.Hidden = "Efficiency is unknown: " + hiddenBy(a.Efficiency)
 	}
 	of := &Sections{Analysis: a}
 	for _, split := range []*Split{of.splitTime(true), of.splitDevices()} {

@@ -10,8 +10,8 @@ import { bytes, count, share, time, unbroken } from './units'
 type Tile = [name: string, value: string, term?: string]
 
 export function Header({ doc, length, name, children }: { doc: Document; length: number; name?: string; children?: ComponentChildren }) {
-  const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
-  const size: Tile[] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', count(doc.trace?.processes)]], tiles: Tile[] = []
+  const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info'), missing = doc.trace?.processes_missing
+  const size: Tile[] = [['run time', time(length), term('run time')], [doc.trace?.processes === 1 ? 'process' : 'processes', missing ? `${count(doc.trace.processes - missing)} of ${count(doc.trace.processes)}` : count(doc.trace?.processes)]], tiles: Tile[] = []
   const devices: any[] = doc.devices ?? [], busy = (of: any[]) => share(length > 0 ? of.reduce((s, d) => s + d.busy_ns, 0) / of.length / length : null)
   if (devices.length > 2) tiles.push([`${count(devices.length)} devices busy, mean`, busy(devices), term('device')])
   else for (const d of devices) tiles.push([`${deviceName(d)} busy`, busy([d]), term('device')])
@@ -24,7 +24,7 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
   const t = doc.threads?.efficiency
   if (t) tiles.push(['efficiency of all threads', share(t.parallel), term('useful time of threads')])
   const r = e?.without_init_finalize ?? e // without startup
-  if (r) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
+  if (r && !more(doc).hidden) tiles.push([t ? 'efficiency of processes' : 'parallel efficiency', share(r.parallel_efficiency), term('parallel efficiency')], ['load balance', share(r.load_balance), term('load balance')], ['communication efficiency', share(r.communication_efficiency), term('communication')])
   const sentences = unbroken((more(doc).unclassified ?? []).join(' ')).split(/(?<=\.) (?=[A-Z])/)
   return <header>
     <div class="title"><h1>{name ?? document.title}</h1>{children}<Tiles of={size} />{!lost.length && !more(doc).doubts && <p class="sound">The trace is sound.</p>}</div>
@@ -34,6 +34,7 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
     {lost.length > 0 && <p class="warning">The trace is not whole: {lost.map(f => f.text).slice(0, 3).join('; ')}{lost.length > 3 && ' …'}</p>}
     {more(doc).splits?.map(x => <Split {...x} />)}
     <Tiles of={tiles} />
+    {more(doc).hidden && <p class="faint">{more(doc).hidden}</p>}
     {sentences[0] && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </header>
 }

@@ -44,6 +44,7 @@ export interface More {
   splits?: { title: string; about: string; parts: { label: string; kind: string; share: number }[] }[]
   startup?: number[] // causes that are of startup
   unclassified?: string[] // what has no cause
+  hidden?: string // why no efficiency is known
   nothing?: string // why no cause is listed
   files?: string[] // whether the program waits for files
   lines: LineCalls[]; lines_of: number
