@@ -614,8 +614,14 @@ func (f *deviceFinder) computing(ranks []uint32) (text string, excess float64) {
 // incomplete returns how many collectives of a device lack members, the most of any; 0 if most of them are complete.
 func (f *deviceFinder) incomplete() (most uint64) {
 	for i := range f.a.Devices {
-		if s := f.a.Devices[i].Straggler; s != nil && 2*s.NotAll > s.Count {
-			most = max(most, s.NotAll)
+		all, lacking := uint64(0), uint64(0)
+		for _, c := range f.a.Devices[i].Collectives {
+			if all += c.Count; c.WithWaiting && c.Members > 1 {
+				lacking += c.Count
+			}
+		}
+		if 2*lacking > all {
+			most = max(most, lacking)
 		}
 	}
 	return most
