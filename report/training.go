@@ -210,7 +210,7 @@ func otherFacts(t *training.Job) (facts []string) {
 			words.Plural(n, "worker is", "workers are"), t.Missing[0].Stage, t.Missing[0].DP))
 	}
 	if s := t.Structure; s != nil && len(s.LeftOut) > 0 {
-		facts = append(facts, fmt.Sprintf("%s left out: not all stages of their data-parallel rank are recorded.", RanksNamed(s.LeftOut)))
+		facts = append(facts, fmt.Sprintf("%s left out: not all ranks that work with them are recorded.", RanksNamed(s.LeftOut)))
 	}
 	if t.LeftOut > 0 {
 		facts = append(facts, fmt.Sprintf("%s left out: other operations than in the others.",

@@ -249,9 +249,11 @@ func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
 	if float64(g.dps)*float64(g.lanes)*float64(g.stages) > mostWorkers { // which an int may not hold
 		return nil, &MissingError{fmt.Sprintf("%d × %d × %d ranks are too many", g.dps, g.lanes, g.stages)}
 	}
-	recorded := make(map[int]int) // by column
-	for _, r := range ranks {
-		recorded[g.column(all[r.rank])]++
+	recorded := make(map[int]int) // stages by column
+	for r, alone := range incomparable(groups, ranks) {
+		if !alone {
+			recorded[g.column(all[ranks[r].rank])]++
+		}
 	}
 	for _, r := range ranks {
 		if c := all[r.rank]; recorded[g.column(c)] == g.stages && c.stage >= 0 {
@@ -260,10 +262,52 @@ func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
 			g.leftOut = append(g.leftOut, r.rank)
 		}
 	}
-	if len(g.at) == 0 {
-		return nil, &MissingError{fmt.Sprintf("no data-parallel rank has files of all %d stages", g.stages)}
+	switch {
+	case len(g.at) == 0:
+		return nil, &MissingError{"no data-parallel rank has files of all ranks that work for it"}
+	case len(g.at) == 1 && len(ranks) > 1:
+		return nil, &MissingError{"all ranks but one miss the file of a rank that works with them"}
 	}
 	return g, nil
+}
+
+// incomparable reports which ranks miss others in a way of their own, so that how long they compute cannot be compared: those that exchange
+// messages of their pipeline with a rank that has no file, for what its stages are is unknown, and those that wait for one while they
+// compute, in a communicator in which not all wait.
+func incomparable(groups []processGroup, ranks []*ranked) []bool {
+	world := slices.MaxFunc(ranks, func(x, y *ranked) int { return cmp.Compare(x.rank, y.rank) }).rank + 1
+	has := make([]bool, world)
+	for _, r := range ranks {
+		has[r.rank] = true
+	}
+	missing := func(r uint32) bool { return r >= world || !has[r] }
+	lacks := make([]bool, len(groups))
+	for i := range groups {
+		lacks[i] = slices.ContainsFunc(groups[i].ranks, missing)
+	}
+	out, waits, of := make([]bool, len(ranks)), make([]map[trace.CommID]bool, len(ranks)), make(map[trace.CommID]int)
+	for k, r := range ranks {
+		waits[k] = make(map[trace.CommID]bool)
+		for i := range r.calls {
+			c := &r.calls[i]
+			if int(c.comm) >= len(groups) || !lacks[c.comm] {
+				continue
+			}
+			g := &groups[c.comm]
+			if c.peer != none {
+				out[k] = out[k] || g.role == training.RolePipeline && int(c.peer) < len(g.ranks) && missing(g.ranks[c.peer])
+			} else if what, _ := g.kind(c); what == kinds && !waits[k][c.comm] {
+				waits[k][c.comm] = true
+				of[c.comm]++
+			}
+		}
+	}
+	for k := range ranks {
+		for comm := range waits[k] {
+			out[k] = out[k] || of[comm] < len(ranks)
+		}
+	}
+	return out
 }
 
 // roleByMembers returns what a group without a role is for by the stages of its members.

@@ -267,28 +267,32 @@ func first(coupled []int32, w int32) int32 {
 // kind returns as what a call is replayed; kinds: not on its own, since computations wait for it. merged tells that all calls of the
 // kind are one in a step.
 func (b *assembly) kind(c *call, at coordinate) (k kind, merged bool) {
-	role := ""
-	if int(c.comm) < len(b.groups) {
-		role = b.groups[c.comm].role
-	}
-	if c.peer != none {
+	switch {
+	case c.peer != none:
 		return b.message(c, at), false
+	case int(c.comm) < len(b.groups):
+		return b.groups[c.comm].kind(c)
 	}
+	return new(processGroup).kind(c)
+}
+
+// kind is that of a collective of the group.
+func (g *processGroup) kind(c *call) (k kind, merged bool) {
 	switch {
 	case c.updated:
 		return kinds, false
-	case role == training.RoleData && !c.tail && c.begun == 0 && gathers(c.op):
+	case g.role == training.RoleData && !c.tail && c.begun == 0 && gathers(c.op):
 		return paramsGather, false
-	case (role == training.RoleData || role == training.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) &&
+	case (g.role == training.RoleData || g.role == training.RoleExpert && c.op == trace.CollAllreduce) && (c.tail || c.within == backward) &&
 		!gathers(c.op):
 		return gradsScatter, true
 	case !c.tail:
 		return kinds, false
-	case role == training.RoleTensor:
+	case g.role == training.RoleTensor:
 		return layernormReduce, false
-	case role == training.RoleEmbedding:
+	case g.role == training.RoleEmbedding:
 		return embeddingReduce, false
-	case role == training.RoleAll, role == training.RoleModel:
+	case g.role == training.RoleAll, g.role == training.RoleModel:
 		return clip, false
 	}
 	return kinds, false

@@ -198,6 +198,41 @@ func TestPlantedGPUs(t *testing.T) {
 	}
 }
 
+// TestMissingPeers states that no rank is blamed which waits for a slow one whose file is missing, be it in the same pipeline or in the
+// computation that they share; and that slow ranks are found where those that miss a file are left out.
+func TestMissingPeers(t *testing.T) {
+	found := 0
+	for _, o := range []samples.TrainingOptions{{DP: 2, PP: 1, TP: 2}, {DP: 1, PP: 4, TP: 1}, {DP: 1, PP: 3, TP: 2}, {DP: 3, PP: 1, TP: 2},
+		{DP: 2, PP: 2, TP: 2}} {
+		for rank := range o.DP * o.PP * o.TP {
+			o.MicroBatches, o.Steps, o.Noise, o.Seed = 4, 16, 0.05, 7
+			o.Slow = []samples.SlowWorker{{Rank: 0, Factor: 1.5}}
+			truth, dir := profiles(t, o, nil, rank)
+			doc, err := ofProfiles(t, dir)
+			var missing *stragglers.MissingError
+			if errors.As(err, &missing) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range doc.ByWorker {
+				if w.Pattern != "" && w.Rank != field.Rank(truth.Slow[0].Rank) {
+					t.Errorf("%d × %d × %d without rank %d: rank %d is slow %q, excess %.2f", o.DP, o.PP, o.TP, rank, w.Rank, w.Pattern, w.Excess)
+				} else if w.Pattern != "" {
+					found++
+				}
+			}
+			if doc.Stages != o.PP {
+				t.Errorf("%d × %d × %d without rank %d: %d stages", o.DP, o.PP, o.TP, rank, doc.Stages)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("the slow rank is never found")
+	}
+}
+
 // TestMissingRecords states by what steps are known where annotations are missing, and what is said of the rest.
 func TestMissingRecords(t *testing.T) {
 	o := samples.TrainingOptions{DP: 2, PP: 2, MicroBatches: 4, Steps: 8, Noise: 0.05, Slow: []samples.SlowWorker{{Rank: 1, Factor: 1.5}}}
