@@ -157,8 +157,8 @@ func (f *finder) chain(at field.Site) float64 {
 }
 
 // halved returns what each place gains if it takes half of its time; of places that cannot be the best that is left at 0.
-// Beside the longest path, which bounds what places gain, that is tried of which most time is on the critical path: mostly it
-// is the best.
+// First that is tried of which most time is on the critical path: mostly it is the best, and what others have of the longest path bounds
+// what they gain.
 func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Site, jobs int) ([]int64, error) {
 	if len(places) == 0 {
 		return nil, nil
@@ -178,18 +178,16 @@ func (f *finder) halved(ctx context.Context, m *whatif.Model, places []field.Sit
 			first = i
 		}
 	}
-	var path *whatif.Bound
-	err := engine.Beside(ctx, jobs, func(context.Context) error { path = m.Bound(); return nil },
-		func(ctx context.Context) error { return try(ctx, first) })
-	if err != nil {
-		return nil, err
+	if err := try(ctx, first); err != nil || m.Half(gains[first]) {
+		return gains, err
 	}
 	var rest []int
+	path := m.Bound()
 	for i, place := range places {
 		if i != first && path.Scale(f.site(place), half) >= gains[first] {
 			rest = append(rest, i)
 		}
 	}
-	_, err = engine.Map(ctx, jobs, len(rest), func(ctx context.Context, k int) (struct{}, error) { return struct{}{}, try(ctx, rest[k]) })
+	_, err := engine.Map(ctx, jobs, len(rest), func(ctx context.Context, k int) (struct{}, error) { return struct{}{}, try(ctx, rest[k]) })
 	return gains, err
 }

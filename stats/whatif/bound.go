@@ -20,13 +20,24 @@ type Bound struct {
 // Bound finds the longest path of the run.
 func (m *Model) Bound() *Bound {
 	b := &Bound{Model: m, times: make([]int64, m.slots()), pieces: make([]int64, m.slots())}
-	for l, s := range m.t.Span {
-		if s.Events > 0 && !m.aside[l] && s.Last == m.last {
-			b.known = m.master[l] == trace.None && b.follow(trace.LocationID(l))
-			break
-		}
-	}
+	l := m.lastAlone()
+	b.known = l != trace.None && b.follow(l)
 	return b
+}
+
+// lastAlone returns the first location with which the run ends; None: it moves with its rank's master.
+func (m *Model) lastAlone() trace.LocationID {
+	l, _ := m.lastEnd(func(l trace.LocationID) int64 { return m.t.Span[l].Last })
+	if l != trace.None && m.master[l] != trace.None {
+		return trace.None
+	}
+	return l
+}
+
+// Half reports whether a place that gains so much, in ns, if it takes half of its time has so much of the longest path that no other place
+// can gain as much likewise.
+func (m *Model) Half(gain int64) bool {
+	return !m.backward && !m.network.anyWaits() && m.lastAlone() != trace.None && 4*gain > m.ns(m.last-m.first)+16 // times are rounded to ns
 }
 
 // Scale returns the most that Scale of a place, on all ranks, gains, in ns.

@@ -33,3 +33,28 @@ func TestBound(t *testing.T) {
 		}
 	}
 }
+
+// TestHalf: where half of the time of a place gains so much that no other place can gain as much, none does.
+func TestHalf(t *testing.T) {
+	decided := 0
+	for _, program := range samples.Programs() {
+		for seed := range uint64(3) {
+			m := run(t, samples.Options{Program: program.Name, Ranks: 6, Iterations: 12, Seed: seed})
+			whole, most, others := m.ns(m.last-m.first), int64(0), int64(0)
+			for path := range m.t.Tree.Nodes {
+				at := func(p trace.PathID) bool { return p == trace.PathID(path) }
+				gain := whole - predicted(t, m, Scale(at, 0.5))
+				most, others = max(most, gain), max(others, min(most, gain))
+			}
+			if m.Half(most) {
+				if decided++; others >= most {
+					t.Errorf("%s/%d: a place gains %d ns, another one %d", program.Name, seed, most, others)
+				}
+			}
+			m.Release()
+		}
+	}
+	if decided == 0 {
+		t.Error("no place gains so much")
+	}
+}

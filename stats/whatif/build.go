@@ -1,6 +1,8 @@
 package whatif
 
 import (
+	"math"
+
 	"tracekit/spill"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -21,9 +23,11 @@ type builder struct {
 	l      trace.LocationID
 	waits  *waits.Table
 	out    location
-	begins [2]int // the calls of startups
-	next   int    // call
-	waited int64  // by the calls before it
+	begins [2]int     // the calls of startups
+	behind trace.Call // the last one
+	next   int        // call
+	due    uint32     // no call before this one is a startup or begins a part
+	waited int64      // by the calls before it
 	parts  *spill.Table[trace.Part]
 	taken  int           // parts that are behind
 	later  pending[need] // of calls to come
@@ -124,13 +128,17 @@ func (b *builder) ofColl(kind flightKind, op trace.CollectiveOp, m *trace.Member
 
 // doubts count what cannot be so: calls with an own time below zero, and needs that are met
 // only after the end of the call.
-type doubts struct{ negative, late uint64 }
+type doubts struct {
+	negative, late uint64
+	backward       bool // some own time is below zero, maybe only until another call is entered
+}
 
 func (m *Model) newBuilder(l trace.LocationID, waits *waits.Table, keep bool) *builder {
 	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], later: newPending[need](), joins: newPending[part]()}
 	store := m.t.Store
 	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),
 		clocks: spill.NewTable[int64](store)}
+	b.behind = trace.Call{Enter: math.MaxInt64, FirstSend: uint32(m.t.Sends[l].Len()), FirstRecv: uint32(m.t.Recvs[l].Len())}
 	for k, class := range startups {
 		b.begins[k] = startup(m.t.Calls[l], class)
 	}
@@ -146,19 +154,17 @@ func (b *builder) until(end int64) {
 			if c.Enter >= end {
 				return
 			}
-			after := [2]int{b.t.Sends[b.l].Len(), b.t.Recvs[b.l].Len()}
-			var next *trace.Call
+			next := &b.behind
 			switch {
 			case k+1 < len(rows):
 				next = &rows[k+1]
 			case b.next+1 < calls.Len():
 				next = calls.Ptr(b.next + 1)
 			}
-			if next != nil {
-				after = [2]int{int(next.FirstSend), int(next.FirstRecv)}
-			}
 			b.out.clocks.Append(c.Enter - b.waited)
-			b.waited += b.call(uint32(b.next), c, after)
+			if !b.alone(uint32(b.next), c, next) {
+				b.waited += b.call(uint32(b.next), c, next)
+			}
 			b.next++
 		}
 	}
@@ -171,24 +177,32 @@ func (b *builder) finish() location {
 	return b.out
 }
 
+// alone reports whether call i can have nothing to do with others.
+func (b *builder) alone(i uint32, c, next *trace.Call) bool {
+	return i < b.due && c.FirstRecv == next.FirstRecv && (c.FirstSend == next.FirstSend || !b.network.anyWaits()) &&
+		c.Class != trace.ClassProbe && len(b.later.rows) == 0 && len(b.joins.rows) == 0
+}
+
 // call adds a row for call i if it waits or makes others wait, and returns its wait.
-func (b *builder) call(i uint32, c *trace.Call, end [2]int) int64 {
+func (b *builder) call(i uint32, c, next *trace.Call) int64 {
 	b.needs, b.met = b.needs[:0], c.Enter
 	for _, n := range b.later.take(i) {
 		b.need(n, b.enter(n))
 	}
-	b.receives(i, c, end[1])
-	b.sends(i, c, end[0])
+	b.receives(i, c, int(next.FirstRecv))
+	b.sends(i, c, int(next.FirstSend))
 	if c.Class == trace.ClassProbe {
 		if w := b.waits.At(int(i)); w.Time > 0 && w.Call != trace.None {
 			n := need{w.Location, w.Call, b.flight(sendToProbe, 0)}
 			b.believe(n, b.enter(n), c)
 		}
 	}
-	b.partsUntil(i)
+	b.due = b.partsUntil(i)
 	b.does = append(b.does[:0], b.joins.take(i)...)
 	for k := range startups {
-		if b.begins[k] == int(i) {
+		if b.begins[k] > int(i) {
+			b.due = min(b.due, uint32(b.begins[k]))
+		} else if b.begins[k] == int(i) {
 			b.does = append(b.does, part{instance: uint32(b.t.Collectives.Len() + k), member: trace.None, does: arrives | awaits})
 		}
 	}
@@ -199,6 +213,11 @@ func (b *builder) call(i uint32, c *trace.Call, end [2]int) int64 {
 	if c.Leave-c.Enter < r.wait {
 		b.doubts.negative++
 	}
+	head := int64(0)
+	for _, p := range b.does {
+		head = max(head, p.head)
+	}
+	b.doubts.backward = b.doubts.backward || min(c.Leave, next.Enter)-c.Enter < r.wait+head
 	b.out.rows.Append(r)
 	b.out.needs.AppendRows(b.needs)
 	b.out.parts.AppendRows(b.does)
@@ -293,8 +312,8 @@ func (b *builder) inTime(n need, enter int64, c *trace.Call) bool {
 // enter returns when what is needed is entered.
 func (b *builder) enter(n need) int64 { return b.t.Calls[n.location].Ptr(int(n.call)).Enter }
 
-// partsUntil hands the parts that calls until call i begin to the calls that they belong to.
-func (b *builder) partsUntil(i uint32) {
+// partsUntil hands the parts that calls until call i begin to the calls that they belong to. It returns the call that begins the next one.
+func (b *builder) partsUntil(i uint32) uint32 {
 	for ; b.taken < b.parts.Len(); b.taken++ {
 		p := b.parts.At(b.taken)
 		m := b.t.Members.Ptr(int(p.Member))
@@ -302,7 +321,7 @@ func (b *builder) partsUntil(i uint32) {
 			continue
 		}
 		if m.Call > i {
-			return
+			return m.Call
 		}
 		does, op := b.members.At(int(p.Member)), b.t.Collectives.Ptr(int(p.Collective)).Op
 		x := part{instance: p.Collective, member: p.Member, head: m.Begin - b.t.Calls[b.l].Ptr(int(m.Call)).Enter, does: does,
@@ -318,6 +337,7 @@ func (b *builder) partsUntil(i uint32) {
 			b.joins.add(m.Call, x)
 		}
 	}
+	return trace.None
 }
 
 // wait returns how long a call waited for what it needs.

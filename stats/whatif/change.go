@@ -238,6 +238,11 @@ func (m *Model) plan(changes []Change) (*plan, error) {
 	return p, err
 }
 
+// idle reports whether nothing changes.
+func (p *plan) idle() bool {
+	return p.changes == nil && p.loads == nil && p.overlap == nil && p.order == nil && slices.Equal(p.flights, p.network.flights)
+}
+
 // join returns what is in one set or the other.
 func join(a, b []bool) []bool {
 	if a == nil {

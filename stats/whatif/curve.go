@@ -150,7 +150,7 @@ func (s *search) at(ctx context.Context, x int64) (sample, error) {
 	if err != nil {
 		return p, err
 	}
-	_, end := r.lastEnd()
+	_, end := r.lastEnd(r.end)
 	p.time, p.route = end-s.model.first, r.longest(plan)
 	if p.slope = p.route.latencies * s.step; s.bytes {
 		p.slope = p.route.bytes * s.step

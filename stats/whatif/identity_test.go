@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -58,6 +59,10 @@ func identical(t testing.TB, m *Model) {
 	p, err := m.Predict(context.Background())
 	if err != nil || p.Gain() != 0 {
 		t.Fatalf("gain of nothing is %d: %v", p.Gain(), err)
+	}
+	again, err := m.Predict(context.Background()) // without a replay
+	if err != nil || !reflect.DeepEqual(again, p) || !m.finishes.Load() {
+		t.Fatalf("nothing is predicted to be %v, not %v: %v", again, p, err)
 	}
 }
 

@@ -26,14 +26,14 @@ type tracer struct {
 	out  route
 }
 
-// lastEnd returns the location that ends last in a replay and its end, at least the begin of the run.
-func (r *replay) lastEnd() (at trace.LocationID, end int64) {
-	at, end = trace.None, r.first
-	for l := range r.locations {
-		if r.t.Span[l].Events == 0 || r.aside[l] {
+// lastEnd returns the location that ends last, of those with these ends, and its end, at least the begin of the run.
+func (m *Model) lastEnd(ends func(trace.LocationID) int64) (at trace.LocationID, end int64) {
+	at, end = trace.None, m.first
+	for l := range m.locations {
+		if m.t.Span[l].Events == 0 || m.aside[l] {
 			continue
 		}
-		if last := r.end(trace.LocationID(l)); last > end {
+		if last := ends(trace.LocationID(l)); last > end {
 			at, end = trace.LocationID(l), last
 		}
 	}
@@ -43,7 +43,7 @@ func (r *replay) lastEnd() (at trace.LocationID, end int64) {
 // longest returns the longest path of a replay that has kept waits and transfers.
 func (r *replay) longest(p *plan) route {
 	x := &tracer{replay: r, plan: p}
-	l, _ := r.lastEnd()
+	l, _ := r.lastEnd(r.end)
 	if l == trace.None {
 		return x.out
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 
 	"tracekit/spill"
 	"tracekit/stats/analysis"
@@ -46,6 +47,8 @@ type Model struct {
 	mpi       []trace.MPIFunction          // by region
 
 	deviceWaits map[name]bool // names of calls that only wait for an accelerator
+	finishes    *atomic.Bool  // a replay of these needs has come to its end, and so do all
+	backward    bool          // some call ends before what it needs
 
 	// Negative counts the calls whose own time is below zero: clocks disagree there.
 	Negative uint64
@@ -124,7 +127,7 @@ func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Mo
 	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis belongs to another trace")
 	}
-	m := &Model{t: t, from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead,
+	m := &Model{t: t, finishes: new(atomic.Bool), from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead,
 		locations: make([]location, len(t.Calls))}
 	m.first, m.last = scope.Run(t)
 	m.aside, m.names, m.mpi = scope.Aside(t), namesOf(t), t.Defs.MPIFunctions()
@@ -151,7 +154,7 @@ func (m *Model) buildAll(ctx context.Context, waits waits.ByCall) error {
 		if err != nil {
 			return err
 		}
-		m.Negative = sum.negative
+		m.Negative, m.backward = sum.negative, sum.backward
 		switch stuck := new(StuckError); {
 		case !keep:
 			m.LeftOut = sum.late
@@ -188,6 +191,7 @@ func (m *Model) build(ctx context.Context, found waits.ByCall, keep bool) (sum d
 		m.locations[l] = b.finish()
 		sum.negative += b.doubts.negative
 		sum.late += b.doubts.late
+		sum.backward = sum.backward || b.doubts.backward
 	}
 	return sum, err
 }

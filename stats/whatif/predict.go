@@ -31,7 +31,14 @@ type RankTimes struct {
 
 // Predict replays the run with changes.
 func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, error) {
-	in, err := m.change(ctx, changes, false)
+	plan, err := m.plan(changes)
+	if err != nil {
+		return Prediction{}, err
+	}
+	if plan.idle() && m.finishes.Load() {
+		return m.recorded(), nil
+	}
+	in, err := plan.input(ctx, false, false)
 	defer in.release()
 	if err != nil {
 		return Prediction{}, err
@@ -39,6 +46,9 @@ func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, err
 	r, err := m.run(ctx, in, false)
 	if err != nil {
 		return Prediction{}, err
+	}
+	if plan.overlap == nil && plan.order == nil {
+		m.finishes.Store(true)
 	}
 	return m.result(r), m.t.Store.Err()
 }
@@ -121,21 +131,36 @@ func (p *plan) input(ctx context.Context, apart, transfers bool) (in input, err 
 
 // result reads the ends of a replay.
 func (m *Model) result(r *replay) Prediction {
+	p := m.prediction(r.end)
+	for l, ticks := range r.in.left {
+		if !m.aside[l] {
+			p.Left += m.ns(ticks)
+		}
+	}
+	return p
+}
+
+// recorded is what a replay without a change says, if it comes to its end.
+func (m *Model) recorded() Prediction {
+	return m.prediction(func(l trace.LocationID) int64 { return m.t.Span[l].Last })
+}
+
+// prediction says when ranks end, and the run, whose locations have these ends.
+func (m *Model) prediction(end func(trace.LocationID) int64) Prediction {
 	p := Prediction{Ranks: make([]RankTimes, len(m.t.World))}
 	for l := range m.locations {
 		if m.t.Span[l].Events == 0 || m.aside[l] {
 			continue
 		}
-		p.Left += m.ns(r.in.left[l])
-		last := r.end(trace.LocationID(l))
+		last := end(trace.LocationID(l))
 		if rank := m.t.Rank[l]; int(rank) < len(p.Ranks) {
 			x := &p.Ranks[rank]
 			x.Baseline = max(x.Baseline, m.ns(m.t.Span[l].Last-m.first))
 			x.Predicted = max(x.Predicted, m.ns(last-m.first))
 		}
 	}
-	_, end := r.lastEnd()
-	p.Baseline, p.RunTime = m.ns(m.last-m.first), m.ns(end-m.first)
+	_, last := m.lastEnd(end)
+	p.Baseline, p.RunTime = m.ns(m.last-m.first), m.ns(last-m.first)
 	return p
 }
 

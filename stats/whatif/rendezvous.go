@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"tracekit/trace"
 )
@@ -48,7 +49,7 @@ func (m *Model) Undecided(ctx context.Context) (*Undecided, error) {
 	n.lateReceivers, n.synchronous = m.network.lateReceivers, size
 	n.settle()
 	other := *m
-	other.network, other.locations = n, make([]location, len(m.locations))
+	other.network, other.locations, other.finishes = n, make([]location, len(m.locations)), new(atomic.Bool)
 	if err := other.buildAll(ctx, m.waits); err != nil {
 		other.releaseLocations()
 		return nil, err
