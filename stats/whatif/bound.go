@@ -34,8 +34,8 @@ func (m *Model) lastAlone() trace.LocationID {
 	return l
 }
 
-// Half reports whether a place that gains so much, in ns, if it takes half of its time has so much of the longest path that no other place
-// can gain as much likewise.
+// Half reports whether no other place can gain as much by half of its time as one that gains so much by that, in ns: more than a quarter of
+// the run, so that it has more than half of the longest path.
 func (m *Model) Half(gain int64) bool {
 	return !m.backward && !m.network.anyWaits() && m.lastAlone() != trace.None && 4*gain > m.ns(m.last-m.first)+16 // times are rounded to ns
 }

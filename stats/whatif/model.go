@@ -127,8 +127,8 @@ func New(ctx context.Context, t *trace.Trace, a *analysis.Result, jobs int) (*Mo
 	if len(a.Delegated) != len(t.Calls) || len(a.Waits) != len(t.Calls) {
 		return nil, errors.New("the analysis belongs to another trace")
 	}
-	m := &Model{t: t, finishes: new(atomic.Bool), from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead,
-		locations: make([]location, len(t.Calls))}
+	m := &Model{t: t, from: math.MinInt64, to: math.MaxInt64, segments: a.Delegated, jobs: jobs, waits: a.Waits, overhead: a.CallOverhead,
+		finishes: new(atomic.Bool), locations: make([]location, len(t.Calls))}
 	m.first, m.last = scope.Run(t)
 	m.aside, m.names, m.mpi = scope.Aside(t), namesOf(t), t.Defs.MPIFunctions()
 	m.deviceWaits = deviceWaits(t, m.names)
