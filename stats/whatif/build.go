@@ -29,8 +29,9 @@ type builder struct {
 	due    uint32     // no call before this one is a startup or begins a part
 	waited int64      // by the calls before it
 	parts  *spill.Table[trace.Part]
-	taken  int           // parts that are behind
-	later  pending[need] // of calls to come
+	done   spill.Cursor[trace.Call] // what completes sends
+	taken  int                      // parts that are behind
+	later  pending[need]            // of calls to come
 	joins  pending[part]
 	needs  []need // of the present call
 	met    int64  // when all of these are met, not before it is entered
@@ -134,7 +135,7 @@ type doubts struct {
 }
 
 func (m *Model) newBuilder(l trace.LocationID, waits *waits.Table, keep bool) *builder {
-	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], later: newPending[need](), joins: newPending[part]()}
+	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], done: m.t.Calls[l].Cursor(), later: newPending[need](), joins: newPending[part]()}
 	store := m.t.Store
 	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),
 		clocks: spill.NewTable[int64](store)}
@@ -259,7 +260,7 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 	if !b.network.anyWaits() {
 		return
 	}
-	sends, calls := b.t.Sends[b.l], b.t.Calls[b.l]
+	sends := b.t.Sends[b.l]
 	for k := int(c.FirstSend); k < end; k++ {
 		s := sends.Ptr(k)
 		if s.Call == i && s.State == trace.Matched && b.network.exchanges(c, s.Bytes) {
@@ -268,7 +269,7 @@ func (b *builder) sends(i uint32, c *trace.Call, end int) {
 			}
 			continue
 		}
-		kind, done := b.network.acknowledgement(s, calls)
+		kind, done := b.network.acknowledgement(s, &b.done)
 		if done == nil || s.Call != i || !b.network.waits(c, s.Bytes) {
 			continue
 		}

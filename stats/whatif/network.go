@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"tracekit/document/waitstate"
-	"tracekit/engine"
 	"tracekit/stats/analysis"
-	"tracekit/stats/waits"
 	"tracekit/trace"
 )
 
@@ -132,68 +130,13 @@ func classOf(bytes uint64) uint64 {
 // row returns the row of a sort in flights, 0 if nothing is known of it.
 func (n *network) row(key flightKey) uint32 { return n.index[key] }
 
-// observations collects flights.
-type observations struct {
-	flights         map[flightKey]*flight
-	overhead, floor int64
-	longest         int64
-	long            int64 // a call that takes longer has waited for something
-	residual        bool  // what such a call completes shows how long messages take
-	recent          recent[*flight]
-}
-
-func newObservations(long int64, residual bool) *observations {
-	return &observations{flights: make(map[flightKey]*flight), overhead: math.MaxInt64, floor: math.MaxInt64, long: long, residual: residual}
-}
-
-func (o *observations) merge(p *observations) *observations {
-	for key, f := range p.flights {
-		if have := o.flights[key]; have != nil {
-			have.merge(f)
-		} else {
-			c := *f
-			o.flights[key] = &c
-		}
-	}
-	o.overhead, o.floor, o.longest = min(o.overhead, p.overhead), min(o.floor, p.floor), max(o.longest, p.longest)
-	return o
-}
-
-// see takes note of a call of some sort, which it returns.
-func (o *observations) see(key flightKey, c *trace.Call) *flight {
-	bytes := key.size
-	key.size = classOf(bytes)
-	f := o.recent.find(key, o.flight)
-	f.shortest, o.longest = min(f.shortest, c.Leave-c.Enter), max(o.longest, c.Leave-c.Enter)
-	if f.least == math.MaxInt64 {
-		f.bytes = min(f.bytes, bytes)
-	}
-	return f
-}
-
-// time takes note of a call that needs something that began at.
-func (o *observations) time(f *flight, bytes uint64, c *trace.Call, at int64) {
-	if at >= c.Enter || o.residual && c.Leave-c.Enter > o.long {
-		f.merge(&flight{least: c.Leave - at, shortest: math.MaxInt64, ready: math.MaxInt64, bytes: bytes})
-	}
-}
-
-func (o *observations) flight(key flightKey) *flight {
-	f := o.flights[key]
-	if f == nil {
-		f = &flight{flightKey: key, least: math.MaxInt64, shortest: math.MaxInt64, ready: math.MaxInt64, bytes: math.MaxUint64}
-		o.flights[key] = f
-	}
-	return f
-}
-
 // calibrate finds how long messages are on their way, and which sends wait for receivers.
 func (m *Model) calibrate(ctx context.Context, a *analysis.Result, collectives *observations) (*network, error) {
 	n := &network{tree: m.t.Tree, always: m.always(), exchanging: a.Exchanging}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[waitstate.LateReceiver].Count+w[waitstate.LateReceiverBehindLateSender].Count > 0
 	}
-	seen, err := m.observeAll(ctx, n, a.Waits, math.MaxInt64)
+	seen, err := m.observeAll(ctx, n, a.Waits, math.MaxInt64, false)
 	if err != nil {
 		return nil, err
 	}
@@ -201,10 +144,17 @@ func (m *Model) calibrate(ctx context.Context, a *analysis.Result, collectives *
 	n.learn(seen.merge(collectives))
 	if long := 2 * max(n.floor, n.overhead); longest > long && (n.hull == nil || n.synchronous == math.MaxUint64) {
 		// Nobody waits for a late partner. But who takes long has waited for messages on their way.
-		if seen, err = m.observeAll(ctx, n, a.Waits, long); err != nil {
+		again, err := m.observeAll(ctx, n, a.Waits, long, n.hull != nil)
+		if err != nil {
 			return nil, err
 		}
-		n.learn(seen.merge(collectives))
+		if n.hull != nil { // receives, and collectives, show what they have shown
+			for _, f := range seen.flights {
+				f.blocked, f.passed = 0, 0
+			}
+			collectives = seen
+		}
+		n.learn(again.merge(collectives))
 	}
 	n.index = make(map[flightKey]uint32)
 	for i := range n.flights {
@@ -239,16 +189,6 @@ func (m *Model) always() (out []bool) {
 	return out
 }
 
-func (m *Model) observeAll(ctx context.Context, n *network, waits waits.ByCall, long int64) (*observations, error) {
-	residual := long < math.MaxInt64 && n.hull == nil
-	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations {
-		return newObservations(long, residual)
-	}, func(o *observations, l int) error {
-		m.observe(o, n, trace.LocationID(l), waits[l])
-		return nil
-	}, (*observations).merge)
-}
-
 // learn finds out about the network what observations say.
 func (n *network) learn(o *observations) {
 	n.flights = make([]flight, 1)
@@ -267,138 +207,6 @@ func (n *network) learn(o *observations) {
 	n.flights = append(n.flights, flight{flightKey: flightKey{kind: sendToProbe}, least: math.MaxInt64})
 	n.synchronous, n.least = n.threshold(), [2]int64{o.overhead, o.floor}
 	n.settle()
-}
-
-// observe notes the messages of a location. The other side is looked up only for calls that wait, since
-// only they show how long messages take.
-func (m *Model) observe(o *observations, n *network, l trace.LocationID, waits *waits.Table) {
-	calls := m.t.Calls[l]
-	for first, rows := range m.t.Recvs[l].Rows {
-		for i := range rows {
-			r := &rows[i]
-			if r.State != trace.Matched || r.Call == trace.None {
-				continue
-			}
-			c := calls.Ptr(int(r.Call))
-			if c.Class == trace.ClassWait {
-				o.floor = min(o.floor, c.Leave-c.Enter)
-			}
-			f := o.see(flightKey{kind: arrivalOf(r), size: r.Bytes}, c)
-			w := waits.Of(int(r.Call))
-			if w == nil {
-				f.ready = min(f.ready, c.Leave-c.Enter)
-			}
-			if (w != nil || o.residual && c.Leave-c.Enter > o.long) && f.looksUp(l) {
-				if w != nil && endsWithSend(w, first+i, c) {
-					o.time(f, r.Bytes, c, w.From+w.Time)
-				} else if send := m.sender(r); send != nil {
-					o.time(f, r.Bytes, c, send.Enter)
-				}
-			}
-			if r.Post != r.Call && r.Post != trace.None {
-				o.see(flightKey{kind: postToWait, size: r.Bytes}, c)
-			}
-		}
-	}
-	for _, rows := range m.t.Sends[l].Rows {
-		for i := range rows {
-			if s := &rows[i]; s.Call != trace.None {
-				m.observeSend(o, n, l, s, waits)
-			}
-		}
-	}
-}
-
-func (m *Model) observeSend(o *observations, n *network, l trace.LocationID, s *trace.Send, waits *waits.Table) {
-	calls := m.t.Calls[l]
-	c := calls.Ptr(int(s.Call))
-	if c.Class == trace.ClassIsend || c.Class == trace.ClassBsend {
-		o.overhead = min(o.overhead, c.Leave-c.Enter)
-	}
-	kind, done := n.acknowledgement(s, calls)
-	if done == nil {
-		return
-	}
-	if kind == postToSendWait {
-		o.floor = min(o.floor, done.Leave-done.Enter)
-		o.see(flightKey{kind: sendToSendWait, size: s.Bytes}, done)
-	}
-	f := o.see(flightKey{kind: kind, size: s.Bytes}, done)
-	wait := waits.Of(int(s.Done))
-	if wait == nil {
-		f.ready = min(f.ready, done.Leave-done.Enter)
-	}
-	short := done.Leave-done.Enter <= o.long
-	if !n.lateReceivers && short || kind == postToSendWait && n.isAlways(c) || !f.looksUp(l) {
-		return
-	}
-	post := m.poster(s)
-	if post == nil {
-		return
-	}
-	if kind != postToSendWait && post.Enter > done.Enter && post.Enter < done.Leave {
-		f.merge(&flight{least: done.Leave - post.Enter, shortest: math.MaxInt64, ready: math.MaxInt64, bytes: s.Bytes})
-	}
-	if kind == postToSsend {
-		return
-	}
-	switch {
-	case post.Enter+n.wire(s.Bytes) >= done.Leave || c.Enter+n.wire(s.Bytes) > done.Leave:
-		f.passed++
-	case post.Enter <= done.Enter && (short || kind == postToSend || !sendsOnly(calls, int(s.Done))):
-	case post.Enter <= done.Enter || wait != nil &&
-		(wait.Kind == waitstate.LateReceiver || wait.Kind == waitstate.LateReceiverBehindLateSender):
-		f.blocked++
-	}
-}
-
-// sendsOnly reports whether a call completes no receive.
-func sendsOnly(calls callTable, call int) bool {
-	return call+1 < calls.Len() && calls.Ptr(call).FirstRecv == calls.Ptr(call+1).FirstRecv
-}
-
-// observe takes note of the parts of an instance of a collective.
-func (r *rules) observe(c *trace.Collective, last int64) {
-	for _, m := range r.in {
-		key := flightKey{collective, max(m.Sent, m.Received), c.Op}
-		part := trace.Call{Enter: m.Begin, Leave: m.End}
-		switch waits := r.members.At(m.row)&awaits != 0; {
-		case m.Done == trace.None:
-		case m.Done == m.Call && waits:
-			r.seen.time(r.seen.see(key, &part), key.size, &part, max(m.Begin, last))
-		case m.Done == m.Call:
-			r.seen.time(r.seen.see(key, &part), key.size, &part, m.Begin)
-		case waits:
-			done := r.t.Calls[m.Location].Ptr(int(m.Done))
-			r.seen.floor = min(r.seen.floor, done.Leave-done.Enter)
-			r.seen.time(r.seen.see(flightKey{kind: beginToWait, op: c.Op}, done), 0, done, last)
-		}
-	}
-}
-
-// arrivalOf says what completes a receive.
-func arrivalOf(r *trace.Recv) flightKind {
-	if r.Post == r.Call {
-		return sendToRecv
-	}
-	return sendToWait
-}
-
-// acknowledgement returns the call that completes a send, nil if that does not wait for the
-// receiver whatever the size.
-func (n *network) acknowledgement(s *trace.Send, calls callTable) (flightKind, *trace.Call) {
-	if s.State != trace.Matched || s.Done == trace.None {
-		return 0, nil
-	}
-	switch done := calls.Ptr(int(s.Done)); {
-	case s.Done == s.Call && done.Class == trace.ClassSend && n.isAlways(done):
-		return postToSsend, done
-	case s.Done == s.Call && done.Class == trace.ClassSend:
-		return postToSend, done
-	case s.Done > s.Call && done.Class == trace.ClassWait:
-		return postToSendWait, done
-	}
-	return 0, nil
 }
 
 // sender returns the call that sends a received message, nil if there is none.

@@ -38,7 +38,7 @@ func (m *Model) Undecided(ctx context.Context) (*Undecided, error) {
 		return nil, nil
 	}
 	n.lateReceivers = true // look all of them up
-	seen, err := m.observeAll(ctx, n, m.waits, math.MaxInt64)
+	seen, err := m.observeAll(ctx, n, m.waits, math.MaxInt64, true)
 	if err != nil {
 		return nil, err
 	}
