@@ -108,7 +108,7 @@ func (x *location) rowBefore(call, below int) int {
 
 // count counts the time of a location from a call on (-1: from its begin) until another one is entered. The first call's row is given.
 func (b *Bound) count(l trace.LocationID, from, until, row int) {
-	segments, own := b.segments[l], ownTimes{Model: b.Model, l: l, row: row}
+	segments, own := b.segments[l], b.ownTimes(l, row)
 	rowOf := func(call int) int { // of its own time; behind the last call, the end
 		if call < segments.Len() {
 			return int(segments.Calls.At(call))

@@ -135,7 +135,8 @@ type doubts struct {
 }
 
 func (m *Model) newBuilder(l trace.LocationID, waits *waits.Table, keep bool) *builder {
-	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], done: m.t.Calls[l].Cursor(), later: newPending[need](), joins: newPending[part]()}
+	b := &builder{Model: m, l: l, waits: waits, keep: keep, parts: m.t.Parts[l], done: m.t.Calls[l].Cursor(), later: newPending[need](),
+		joins: newPending[part]()}
 	store := m.t.Store
 	b.out = location{rows: spill.NewTable[row](store), needs: spill.NewTable[need](store), parts: spill.NewTable[part](store),
 		clocks: spill.NewTable[int64](store)}

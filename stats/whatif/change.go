@@ -286,101 +286,6 @@ func (m *Model) inMPI(p trace.PathID) bool {
 	return false
 }
 
-// Within has changes of time act on what passes within a window of corrected ticks alone: on calls that are entered then, and on what
-// follows them until the next ones.
-func (m *Model) Within(from, to int64) { m.from, m.to = from, to }
-
-// walk visits the time that a location spends between calls, and the own times of calls. It calls piece for each time above 0 in the call
-// paths of slots, and end behind the pieces of each visit: of a call, or of what passes between two (None), when so many calls were
-// entered. The time from the Enter of a call until its part in a collective begins is left out, and so is what follows a call that is
-// entered outside the time that changes are of.
-func (m *Model) walk(l trace.LocationID, slots []bool, piece func(p passed), end func(call uint32, entered int)) {
-	own := ownTimes{Model: m, l: l}
-	window := m.from > math.MinInt64 || m.to < math.MaxInt64
-	inside := m.from <= m.first
-	segments := m.segments[l]
-	entered, calls, ownRow := 0, segments.Calls.Cursor(), -1 // of the last call that was entered
-	visit, some := 0, false                                  // the call that follows the present visit
-	for first, rows := range segments.Rows.Rows {
-		for i := range rows {
-			s := segments.Of(rows[i])
-			slot := m.slot(s.Path)
-			if !slots[slot] {
-				continue
-			}
-			for entered < segments.Calls.Len() {
-				row := int(*calls.Ptr(entered))
-				if row > first+i {
-					break
-				}
-				ownRow = row
-				entered++
-			}
-			if some && visit != entered {
-				end(trace.None, visit)
-				some = false
-			}
-			if visit = entered; window && entered > 0 {
-				enter := m.t.Calls[l].Ptr(entered - 1).Enter
-				inside = enter >= m.from && enter < m.to
-			}
-			if !inside {
-				continue
-			}
-			if ownRow == first+i {
-				if time := own.of(uint32(entered - 1)); time > 0 {
-					piece(passed{slot, max(1, int(s.Visits)), time})
-					end(uint32(entered-1), entered)
-				}
-			} else if s.Time > 0 {
-				piece(passed{slot, max(1, int(s.Visits)), s.Time})
-				some = true
-			}
-		}
-	}
-	if some {
-		end(trace.None, visit)
-	}
-}
-
-// ownTimes finds the own times of calls in ascending order.
-type ownTimes struct {
-	*Model
-	l   trace.LocationID
-	row int // the next one
-}
-
-// of returns the own time of a call until it is left or calls another one.
-func (x *ownTimes) of(call uint32) int64 {
-	calls, loc := x.t.Calls[x.l], &x.locations[x.l]
-	c := calls.Ptr(int(call))
-	own := c.Leave - c.Enter
-	if int(call)+1 < calls.Len() {
-		own = min(own, calls.Ptr(int(call)+1).Enter-c.Enter)
-	}
-	r, after, ok := x.at(call)
-	if !ok {
-		return own
-	}
-	head := int64(0)
-	for k := r.parts; k < after.parts; k++ {
-		head = max(head, loc.parts.Ptr(int(k)).head)
-	}
-	return own - r.wait - head
-}
-
-// at returns the row of a call and the one after it; ok is false if there is none.
-func (x *ownTimes) at(call uint32) (r, after row, ok bool) {
-	loc := &x.locations[x.l]
-	for x.row < loc.rows.Len() && loc.rows.Ptr(x.row).call < call {
-		x.row++
-	}
-	if x.row == loc.rows.Len() || loc.rows.Ptr(x.row).call != call {
-		return r, after, false
-	}
-	return loc.rows.At(x.row), loc.rowAfter(x.row), true
-}
-
 // balances reports whether a location counts where ranks share their work: it is a master.
 func (m *Model) balances(l trace.LocationID) bool {
 	return int(m.t.Rank[l]) < len(m.t.World) && m.t.World[m.t.Rank[l]] == l
@@ -699,7 +604,7 @@ func (x *shifter) most(call uint32) float64 {
 // transfers changes what the network takes of the own times of calls.
 func (x *shifter) transfers() {
 	loc := &x.locations[x.l]
-	own := ownTimes{Model: x.Model, l: x.l}
+	own := x.ownTimes(x.l, 0)
 	rows, needs, parts := loc.rows.Cursor(), loc.needs.Cursor(), loc.parts.Cursor()
 	last := uint32(trace.None)
 	for i, n := 0, loc.rows.Len(); i < n; i++ {

@@ -5,7 +5,7 @@ package whatif
 // is not known on which side of a record's time its cost passes. It returns what is left then.
 func (x *shifter) measure() (left int64) {
 	calls, span := x.t.Calls[x.l], x.t.Span[x.l]
-	own := ownTimes{Model: x.Model, l: x.l}
+	own := x.ownTimes(x.l, 0)
 	var owed int64 // what the stretch before was too short for
 	take := func(cost, room int64) int64 {
 		taken := max(cost-owed, -max(0, room))
@@ -27,8 +27,8 @@ func (x *shifter) measure() (left int64) {
 		x.move(i)
 		x.moved += take(before, c.Enter-end)
 		time := own.of(uint32(i))
-		if r, _, ok := own.at(uint32(i)); ok && -longer > time {
-			early := min(r.wait, -longer-max(0, time))
+		if wait := own.wait(uint32(i)); wait > 0 && -longer > time {
+			early := min(wait, -longer-max(0, time))
 			x.early.Set(i, early)
 			longer += early
 		}

@@ -66,7 +66,6 @@ func (o *observations) flight(key flightKey) *flight {
 	return f
 }
 
-
 // observeAll notes the messages of all locations, or what sends alone say of them. Calls that take longer than so many ticks have waited.
 func (m *Model) observeAll(ctx context.Context, n *network, waits waits.ByCall, long int64, sends bool) (*observations, error) {
 	return engine.Fold(ctx, m.jobs, len(m.t.Calls), func() *observations {
@@ -205,7 +204,6 @@ func (r *rules) observe(c *trace.Collective, last int64) {
 	}
 }
 
-
 // arrivalOf says what completes a receive.
 func arrivalOf(r *trace.Recv) flightKind {
 	if r.Post == r.Call {
@@ -230,4 +228,3 @@ func (n *network) acknowledgement(s *trace.Send, calls *spill.Cursor[trace.Call]
 	}
 	return 0, nil
 }
-

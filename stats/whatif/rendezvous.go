@@ -87,7 +87,7 @@ func (n *network) undecided(o *observations) (size uint64, ok bool) {
 // complete, take longer than such calls need: here, and in a model without those waits.
 func (m *Model) unexplained(o *Model) (with, without float64) {
 	for l := range m.locations {
-		x, other := &m.locations[l], ownTimes{Model: o, l: trace.LocationID(l)}
+		x, other := &m.locations[l], o.ownTimes(trace.LocationID(l), 0)
 		calls := m.t.Calls[l]
 		for i := range x.rows.Len() {
 			r, after := x.rows.At(i), x.rowAfter(i)

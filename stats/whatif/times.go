@@ -52,7 +52,7 @@ func (m *Model) Times(ctx context.Context, changes ...Change) ([]trace.ClockMap,
 func (r *replay) times(l trace.LocationID, inner *spill.Table[innerKnot]) trace.ClockMap {
 	k := knots{table: spill.NewTable[trace.Knot](r.t.Store)}
 	calls, x := r.t.Calls[l], &r.in.locations[l]
-	own := ownTimes{Model: r.Model, l: l}
+	own := r.ownTimes(l, 0)
 	row := 0 // of x
 	between := 0
 	gap := func(n int, end int64) { // what lies between n calls and the next one
@@ -72,12 +72,9 @@ func (r *replay) times(l trace.LocationID, inner *spill.Table[innerKnot]) trace.
 		for row < x.rows.Len() && (int(x.rows.Ptr(row).call) < i || x.rows.Ptr(row).before) {
 			row++
 		}
-		waits, waited := int64(0), int64(0)
+		waits, waited := int64(0), own.wait(uint32(i))
 		if row < x.rows.Len() && int(x.rows.Ptr(row).call) == i {
 			waits = r.waits[l].At(row)
-		}
-		if old, _, ok := own.at(uint32(i)); ok {
-			waited = old.wait
 		}
 		if i+1 < calls.Len() && calls.Ptr(i+1).Enter < c.Leave {
 			continue // it calls another one
