@@ -8,24 +8,44 @@ package phases
 
 import (
 	"context"
+	"iter"
 	"maps"
 
 	"tracekit/engine"
+	"tracekit/spill"
 	"tracekit/trace"
 )
 
-// Phases are the intervals between the visits of a call path, or of some of them.
-//
-//	all ranks have equally many Visits
+// Phases are the intervals between the visits of a call path, or of some of them: as many on all ranks.
 type Phases struct {
-	Path   trace.PathID                  // of the call that begins a phase
-	Stride int                           // visits of it in a phase, in the mean
-	Visits map[trace.LocationID][]uint32 // of each rank that is in the trace until it ends: its rows in Trace.Calls, ascending
-	visits int
+	Path     trace.PathID       // of the call that begins a phase
+	Stride   int                // visits of it in a phase, in the mean
+	Ranks    []trace.LocationID // that are in the trace until it ends
+	ordinals []int              // numbers of these visits
 }
 
 // Count returns the number of phases.
-func (p *Phases) Count() int { return p.visits - 1 }
+func (p *Phases) Count() int { return len(p.ordinals) - 1 }
+
+// Begins iterates over the calls of a rank that begin a phase, with their rows. The last of them ends one.
+func (p *Phases) Begins(calls *spill.Table[trace.Call]) iter.Seq2[int, *trace.Call] {
+	return func(yield func(int, *trace.Call) bool) {
+		n, left := 0, p.ordinals
+		for first, rows := range calls.Rows {
+			for i := range rows {
+				if rows[i].Path != p.Path {
+					continue
+				}
+				if left[0] == n {
+					if left = left[1:]; !yield(first+i, &rows[i]) || len(left) == 0 {
+						return
+					}
+				}
+				n++
+			}
+		}
+	}
+}
 
 // Find returns the phases of a run, nil if it has none: nothing that all ranks do equally often cuts
 // the run into intervals that are alike.
@@ -55,19 +75,8 @@ func Find(ctx context.Context, t *trace.Trace, jobs int) (*Phases, error) {
 		return nil, err
 	}
 	ordinals := m.ordinals(t, masters[0])
-	visits, err := engine.Map(ctx, jobs, len(masters), func(_ context.Context, i int) ([]uint32, error) {
-		return visitsOf(t, masters[i], m.path, ordinals), nil
-	})
-	if err != nil {
-		return nil, err
-	}
 	n := len(ordinals)
-	p := &Phases{Path: m.path, Stride: (ordinals[n-1] - ordinals[0] + (n-1)/2) / (n - 1), Visits: make(map[trace.LocationID][]uint32),
-		visits: n}
-	for i, l := range masters {
-		p.Visits[l] = visits[i]
-	}
-	return p, nil
+	return &Phases{Path: m.path, Stride: (ordinals[n-1] - ordinals[0] + (n-1)/2) / (n - 1), Ranks: masters, ordinals: ordinals}, nil
 }
 
 // countsOf returns how often a location visits each path.
@@ -93,22 +102,4 @@ func countsOf(t *trace.Trace, l trace.LocationID) map[trace.PathID]int {
 func agreed(a, b map[trace.PathID]int) map[trace.PathID]int {
 	maps.DeleteFunc(a, func(path trace.PathID, n int) bool { return b[path] != n })
 	return a
-}
-
-// visitsOf returns the rows of some of the visits that a location pays a path, given by their
-// numbers.
-func visitsOf(t *trace.Trace, l trace.LocationID, path trace.PathID, ordinals []int) (visits []uint32) {
-	n := 0
-	for first, rows := range t.Calls[l].Rows {
-		for i := range rows {
-			if rows[i].Path != path {
-				continue
-			}
-			if len(visits) < len(ordinals) && ordinals[len(visits)] == n {
-				visits = append(visits, uint32(first+i))
-			}
-			n++
-		}
-	}
-	return visits
 }

@@ -81,11 +81,16 @@ func TestNoCallSites(t *testing.T) {
 		if found == nil || found.Count() != outer-1 || found.Stride != 2*inner+2 {
 			t.Fatalf("phases are %+v, want %d of %d calls", found, outer-1, 2*inner+2)
 		}
-		for l, visits := range found.Visits {
-			for k, row := range visits {
-				if at := tr.Calls[l].Ptr(int(row)).Enter; k > 0 && at <= int64(begins[k]) || k+1 < outer && at > int64(begins[k+1])+150 {
-					t.Errorf("location %d: phase %d begins at %d, its iteration at %d", l, k, at, begins[k])
+		for _, l := range found.Ranks {
+			k := 0
+			for row, c := range found.Begins(tr.Calls[l]) {
+				if *c != tr.Calls[l].At(row) || k > 0 && c.Enter <= int64(begins[k]) || k+1 < outer && c.Enter > int64(begins[k+1])+150 {
+					t.Errorf("location %d: phase %d begins at %d, its iteration at %d", l, k, c.Enter, begins[k])
 				}
+				k++
+			}
+			if k != outer {
+				t.Errorf("location %d begins %d phases, want %d", l, k, outer)
 			}
 		}
 	}

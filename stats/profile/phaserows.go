@@ -39,41 +39,39 @@ type phaseTime struct {
 	mostUseful  int64
 }
 
-// phaseChunk is how many phases are an item of work: enough for those of a rank to be read in order.
-const phaseChunk = 256
-
 // phaseTimes sums up the phases, with the useful times at which the profile has seen calls entered.
 func (p *Profiler) phaseTimes(ctx context.Context, jobs int, found *phases.Phases) ([]phaseTime, error) {
-	out := make([]phaseTime, found.Count())
-	for k := range out {
-		out[k] = phaseTime{from: numbers.Never, to: numbers.Never}
-	}
-	chunks := slices.Collect(slices.Chunk(out, phaseChunk))
-	_, err := engine.Map(ctx, jobs, len(chunks), func(_ context.Context, c int) (none struct{}, err error) {
-		for l, visits := range found.Visits {
-			calls, clock, visits := p.T.Calls[l], p.clocks[l], visits[c*phaseChunk:]
-			begin, before := calls.Ptr(int(visits[0])).Enter, clock.At(int(visits[0]))
-			for k := range chunks[c] {
-				end, useful := calls.Ptr(int(visits[k+1])).Enter, clock.At(int(visits[k+1]))
-				chunks[c][k].add(begin, end, useful-before)
-				begin, before = end, useful
+	return engine.Fold(ctx, jobs, len(found.Ranks), func() []phaseTime {
+		return slices.Repeat([]phaseTime{{from: numbers.Never, to: numbers.Never}}, found.Count())
+	}, func(times []phaseTime, i int) error {
+		l, k := found.Ranks[i], 0
+		clock, begin, before := p.clocks[l].Cursor(), int64(0), int64(0)
+		for row, c := range found.Begins(p.T.Calls[l]) {
+			useful := *clock.Ptr(row)
+			if k > 0 {
+				times[k-1].add(phaseTime{begin, c.Enter, useful - before, c.Enter - begin, useful - before})
 			}
+			k, begin, before = k+1, c.Enter, useful
 		}
-		return none, nil
+		return nil
+	}, func(a, b []phaseTime) []phaseTime {
+		for k := range a {
+			a[k].add(b[k])
+		}
+		return a
 	})
-	return out, err
 }
 
-// add adds a rank that begins the phase and the next one at these times.
-func (t *phaseTime) add(begin, end, useful int64) {
-	t.from, t.to = min(t.from, begin), min(t.to, end)
-	t.useful, t.own, t.mostUseful = t.useful+useful, t.own+end-begin, max(t.mostUseful, useful)
+// add adds the phase on other ranks.
+func (t *phaseTime) add(o phaseTime) {
+	t.from, t.to = min(t.from, o.from), min(t.to, o.to)
+	t.useful, t.own, t.mostUseful = t.useful+o.useful, t.own+o.own, max(t.mostUseful, o.mostUseful)
 }
 
 // phaseRows makes the block of the phases.
 func phaseRows(p *Profiler, found *phases.Phases, times []phaseTime) *document.Phases {
 	x := scope.NewAxis(p.T)
-	n, ranks := found.Count(), int64(len(found.Visits))
+	n, ranks := found.Count(), int64(len(found.Ranks))
 	out := &document.Phases{Operation: p.T.Defs.RegionLabel(p.T.Tree.Nodes[found.Path].Region),
 		SourceLine: Spell(p.T.Defs, p.T.Tree.SourceLine(p.T.Defs, found.Path)),
 		CallPath:   field.Path(found.Path), Every: found.Stride, Count: n}
@@ -111,8 +109,15 @@ func PhaseWindow(ctx context.Context, t *trace.Trace, phase, jobs int) (from, to
 	first, _ := scope.Run(t)
 	at := func(k int) scope.Instant {
 		tick := int64(numbers.Never)
-		for l, visits := range found.Visits {
-			tick = min(tick, t.Calls[l].Ptr(int(visits[k])).Enter)
+		for _, l := range found.Ranks {
+			n := 0
+			for _, c := range found.Begins(t.Calls[l]) {
+				if n == k {
+					tick = min(tick, c.Enter)
+					break
+				}
+				n++
+			}
 		}
 		return scope.Instant{Kind: scope.AfterNs, Ns: numbers.Rate{Resolution: t.Defs.Clock.Resolution}.Ns(tick - first)}
 	}
