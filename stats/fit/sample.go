@@ -38,6 +38,7 @@ type Sample struct {
 	//	len(runs) ≤ limit()
 	runs     []run
 	pending  []int64 // durations not yet in runs, unordered
+	spare    []int64 // room to sort them
 	shift    uint
 	n        int64
 	sum      int64
@@ -63,7 +64,11 @@ func (s *Sample) Combine(o *Sample) {
 	s.Class = s.Class || o.Class
 	o.settle()
 	s.settle()
-	s.merge(o)
+	if o.n > 0 {
+		s.count(o.n, o.sum, o.min, o.max)
+		s.shift = max(s.shift, o.shift)
+		s.coarsen(blend(s.runs, o.runs, func(r run) run { return r }))
+	}
 }
 
 // settle moves the pending durations into the runs.
@@ -71,26 +76,27 @@ func (s *Sample) settle() {
 	if len(s.pending) == 0 {
 		return
 	}
-	durations := sorted(s.pending)
-	more := Sample{n: int64(len(durations)), min: durations[0], max: durations[len(durations)-1], runs: make([]run, 0, len(durations))}
+	var durations []int64
+	durations, s.spare = sorted(s.pending, s.spare)
+	s.pending = durations[:0]
+	sum := int64(0)
 	for _, t := range durations {
-		more.sum += t
-		more.runs = joined(more.runs, run{t, 1})
+		sum += t
 	}
-	s.pending = s.pending[:0]
-	s.merge(&more)
+	s.count(int64(len(durations)), sum, durations[0], durations[len(durations)-1])
+	s.coarsen(blend(s.runs, durations, func(t int64) run { return run{t, 1} }))
 }
 
-// sorted returns durations in order; it may use their place. Where there are many it is radix
+// sorted returns durations in order, in their place or in next, and the other one of both. Where there are many it is radix
 // sort, by digits of eleven bits from the lowest on, which takes a quarter of the time of one by
 // comparisons.
-func sorted(durations []int64) []int64 {
+func sorted(durations, next []int64) (in, other []int64) {
 	if len(durations) < 256 {
 		slices.Sort(durations)
-		return durations
+		return durations, next
 	}
 	const bits, digits = 11, 1 << 11
-	next := make([]int64, len(durations))
+	next = slices.Grow(next[:0], cap(durations))[:len(durations)]
 	for shift, most := 0, slices.Max(durations); most>>shift > 0; shift += bits {
 		var at [digits + 1]int // where those of the next digit go
 		for _, t := range durations {
@@ -106,49 +112,45 @@ func sorted(durations []int64) []int64 {
 		}
 		durations, next = next, durations
 	}
-	return durations
+	return durations, next
 }
 
-// merge adds a settled sample to another one, and coarsens the cells until they fit the
-// limit.
-func (s *Sample) merge(o *Sample) {
-	switch {
-	case o.n == 0:
-		return
-	case s.n == 0:
-		s.min, s.max = o.min, o.max
+// count counts calls, but for their runs.
+func (s *Sample) count(n, sum, least, most int64) {
+	if s.n == 0 {
+		s.min, s.max = least, most
 	}
-	s.n, s.sum, s.min, s.max = s.n+o.n, s.sum+o.sum, min(s.min, o.min), max(s.max, o.max)
-	s.shift = max(s.shift, o.shift)
-	all, old := make([]run, 0, len(s.runs)+len(o.runs)), s.runs
-	for _, r := range o.runs {
-		for len(old) > 0 && old[0].t <= r.t {
-			all, old = append(all, old[0]), old[1:]
+	s.n, s.sum, s.min, s.max = s.n+n, s.sum+sum, min(s.min, least), max(s.max, most)
+}
+
+// blend adds others to ordered runs, in order as well, in their place if there is room.
+func blend[T any](runs []run, others []T, as func(T) run) []run {
+	n, m := len(runs)-1, len(others)-1
+	for runs = slices.Grow(runs, len(others))[:len(runs)+len(others)]; m >= 0; m-- {
+		r := as(others[m])
+		for ; n >= 0 && runs[n].t > r.t; n-- {
+			runs[n+m+1] = runs[n]
 		}
-		all = append(all, r)
+		runs[n+m+1] = r
 	}
-	for s.runs = coarsen(append(all, old...), s.shift); len(s.runs) > s.limit(); {
-		s.shift++
-		s.runs = coarsen(s.runs, s.shift)
-	}
+	return runs
 }
 
-// coarsen joins the ordered runs that share a cell, in place.
-func coarsen(runs []run, shift uint) []run {
-	out := runs[:0]
-	for _, r := range runs {
-		out = joined(out, run{r.t >> shift << shift, r.n})
+// coarsen takes ordered runs, joins those that share a cell, in place, and makes the cells wider until they fit the limit.
+func (s *Sample) coarsen(runs []run) {
+	for ; ; s.shift++ {
+		out := runs[:0]
+		for _, r := range runs {
+			if r.t = r.t >> s.shift << s.shift; len(out) > 0 && out[len(out)-1].t == r.t {
+				out[len(out)-1].n += r.n
+			} else {
+				out = append(out, r)
+			}
+		}
+		if s.runs, runs = out, out; len(out) <= s.limit() {
+			return
+		}
 	}
-	return out
-}
-
-// joined adds a run to ordered ones, the last of which may be of the same duration.
-func joined(runs []run, r run) []run {
-	if last := len(runs) - 1; last >= 0 && runs[last].t == r.t {
-		runs[last].n += r.n
-		return runs
-	}
-	return append(runs, r)
 }
 
 func (s *Sample) limit() int {
