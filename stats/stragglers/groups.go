@@ -89,8 +89,9 @@ type processGroup struct {
 	ranks []uint32 // in the order of the group
 	steps int      // of all its ranks
 	usage
-	role string
-	by   string // name, use, members
+	role  string
+	by    string // name, use, members
+	lacks bool   // the file of a member
 }
 
 // groupsOf finds what the communicators of a job are for.
@@ -281,16 +282,15 @@ func incomparable(groups []processGroup, ranks []*ranked) []bool {
 		has[r.rank] = true
 	}
 	missing := func(r uint32) bool { return r >= world || !has[r] }
-	lacks := make([]bool, len(groups))
 	for i := range groups {
-		lacks[i] = slices.ContainsFunc(groups[i].ranks, missing)
+		groups[i].lacks = slices.ContainsFunc(groups[i].ranks, missing)
 	}
 	out, waits, of := make([]bool, len(ranks)), make([]map[trace.CommID]bool, len(ranks)), make(map[trace.CommID]int)
 	for k, r := range ranks {
 		waits[k] = make(map[trace.CommID]bool)
 		for i := range r.calls {
 			c := &r.calls[i]
-			if int(c.comm) >= len(groups) || !lacks[c.comm] {
+			if int(c.comm) >= len(groups) || !groups[c.comm].lacks {
 				continue
 			}
 			g := &groups[c.comm]

@@ -402,7 +402,7 @@ func (b *maker) step(r *ranked, p part) {
 	for i := first; i < int(p.calls[1]); i++ {
 		c := &r.calls[i]
 		window := [2]int64{b.awaited(r, c), c.end}
-		if k, _ := b.kind(c, at); k == kinds && c.peer == none {
+		if k, _ := b.kind(c, at); k == kinds && c.peer == none && (int(c.comm) >= len(b.groups) || !b.groups[c.comm].lacks) {
 			window[1] = max(c.start, min(c.end, b.met[c.instance()].latest))
 		}
 		b.windows = append(b.windows, window)

@@ -203,7 +203,7 @@ func TestPlantedGPUs(t *testing.T) {
 func TestMissingPeers(t *testing.T) {
 	found := 0
 	for _, o := range []samples.TrainingOptions{{DP: 2, PP: 1, TP: 2}, {DP: 1, PP: 4, TP: 1}, {DP: 1, PP: 3, TP: 2}, {DP: 3, PP: 1, TP: 2},
-		{DP: 2, PP: 2, TP: 2}} {
+		{DP: 2, PP: 2, TP: 2}, {DP: 1, PP: 1, TP: 4}} {
 		for rank := range o.DP * o.PP * o.TP {
 			o.MicroBatches, o.Steps, o.Noise, o.Seed = 4, 16, 0.05, 7
 			o.Slow = []samples.SlowWorker{{Rank: 0, Factor: 1.5}}
@@ -220,7 +220,9 @@ func TestMissingPeers(t *testing.T) {
 				if w.Pattern != "" && w.Rank != field.Rank(truth.Slow[0].Rank) {
 					t.Errorf("%d × %d × %d without rank %d: rank %d is slow %q, excess %.2f", o.DP, o.PP, o.TP, rank, w.Rank, w.Pattern, w.Excess)
 				} else if w.Pattern != "" {
-					found++
+					if found++; math.Abs(w.Excess-truth.Slow[0].Excess) > 0.05 {
+						t.Errorf("%d × %d × %d without rank %d: excess %.2f, want %.2f", o.DP, o.PP, o.TP, rank, w.Excess, truth.Slow[0].Excess)
+					}
 				}
 			}
 			if doc.Stages != o.PP {

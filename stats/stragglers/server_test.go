@@ -3,6 +3,8 @@ package stragglers_test
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -62,5 +64,51 @@ func TestServer(t *testing.T) {
 	}
 	if doc, err := served("python%d%d"); err == nil {
 		t.Errorf("without names of processes: %+v", doc.ByWorker)
+	}
+}
+
+// TestMissingLane: where the file of the slowest rank is missing, that others wait for it counts as computation of none, so that one which is
+// slower than the rest is found, and with its own time.
+func TestMissingLane(t *testing.T) {
+	const ranks, steps, layers, missing, slower = 4, 12, 8, 2, 0
+	f := newTorchFiles(ranks, []int{0, 1, 2, 3})
+	var now [ranks]float64
+	for r := range now {
+		f.process(r, fmt.Sprintf("VLLM::Worker_TP%d", r))
+	}
+	for s := range steps {
+		begin := slices.Max(now[:]) + 10 // the engine waits for all
+		now = [ranks]float64{begin, begin, begin, begin}
+		for range layers {
+			came := now
+			for r := range came {
+				came[r] += [...]float64{slower: 60, 1: 50, missing: 90, 3: 50}[r]
+				f.add(r, 1, "cpu_op", "aten::mm", now[r], came[r], nil)
+			}
+			for r := range came {
+				now[r] = slices.Max(came[:]) + 5
+				f.add(r, 1, "cpu_op", "_C::shm_allreduce", came[r], now[r], nil)
+			}
+		}
+		for r := range now {
+			f.add(r, 1, "user_annotation", fmt.Sprintf("execute_context_0(0)_generation_%d(%[1]d)", 1+s/3), begin, now[r]+1, nil)
+		}
+	}
+	dir := f.write(t)
+	files, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("*%d*", missing)))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := ofProfiles(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range doc.ByWorker {
+		if (w.Rank == slower) != (w.Pattern == training.SlowAlways) || w.Rank == slower && math.Abs(w.Excess-0.2) > 0.02 {
+			t.Errorf("rank %d is slow %q, excess %.2f", w.Rank, w.Pattern, w.Excess)
+		}
 	}
 }
