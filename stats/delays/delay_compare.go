@@ -49,6 +49,8 @@ type lookedUp struct {
 	rowOf spill.Cursor[uint32] // Segments.calls
 	rows  spill.Cursor[profile.Row]
 	parts int // that begin before the last wait
+
+	waits, from, to int // of the present chunk: how many, and their calls
 }
 
 func (d *Finder) newComparing() comparing {
@@ -64,6 +66,7 @@ func (d *Finder) newComparing() comparing {
 func (d *Finder) compare(first, end int, x comparing) *comparisons {
 	c := &comparisons{first: first, waits: make([]comparison, end-first), excess: make([]profile.Segment, 0, 4*(end-first))}
 	waits := d.waits.Cursor()
+	d.readAhead(waits, first, end, x.at)
 	for i := range c.waits {
 		w, k := waits.Ptr(first+i), &c.waits[i]
 		k.first = int32(len(c.excess))
@@ -82,6 +85,32 @@ func (d *Finder) compare(first, end int, x comparing) *comparisons {
 		k.end = int32(len(c.excess))
 	}
 	return c
+}
+
+// mostCalls is how many calls of a location there may be for each of its waits so that all are read at once.
+const mostCalls = 16
+
+// readAhead brings near what locations do between their first and their last wait of some: wait by wait it would be looked for in memory.
+func (d *Finder) readAhead(rows spill.Cursor[delayedWait], first, end int, at []lookedUp) {
+	if len(at) > end-first {
+		return
+	}
+	for i := first; i < end; i++ {
+		call, x := int(rows.Ptr(i).at.Call), &at[rows.Ptr(i).at.Location]
+		if x.waits == 0 {
+			x.from, x.to = call, call
+		}
+		x.waits, x.from, x.to = x.waits+1, min(x.from, call), max(x.to, call)
+	}
+	for l := range at {
+		x, s := &at[l], d.Segments[l]
+		if calls := x.to - x.from; calls > 0 && calls <= mostCalls*x.waits {
+			d.t.Calls[l].ReadAhead(x.from, x.to+1)
+			s.Calls.ReadAhead(x.from, x.to+1)
+			s.Rows.ReadAhead(int(s.Calls.At(x.from)), int(s.Calls.At(x.to)))
+		}
+		x.waits, x.from, x.to = 0, 0, 0
+	}
 }
 
 // A span is the time of a location from the end of a call that opens a synchronisation interval, None:

@@ -103,8 +103,8 @@ func (d *Finder) Order(ctx context.Context, w *waits.Finder) (err error) {
 
 // The waits of a batch are compared at the same time, in chunks of consecutive waits.
 const (
-	delayChunk = 256
-	delayBatch = 128 * delayChunk
+	delayChunk = 1024
+	delayBatch = 32 * delayChunk
 )
 
 // Run finds the costs. All segments must be there.
