@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/trace"
@@ -38,7 +37,7 @@ func (s *linkSum) add(o linkSum) {
 // links are the messages that calls at some places receive: by the ranks of sender and receiver, and by time.
 type links struct {
 	f        *finder
-	at       map[field.Site]bool
+	at       []bool // by call path
 	from, to int64                    // of the run
 	nodes    []trace.SystemTreeNodeID // by rank
 	typical  [2][65]int64             // within a node and between nodes, by size: what half of the messages take at most, ticks
@@ -77,14 +76,14 @@ func (l *links) each(do func(x flight)) {
 		if int(loc) >= len(t.Recvs) {
 			continue
 		}
-		recvs := t.Recvs[loc]
+		recvs, calls := t.Recvs[loc], t.Calls[loc].Cursor()
 		for i := range recvs.Len() {
 			r := recvs.Ptr(i)
-			if r.State != trace.Matched || r.Call == trace.None || r.From(t.Rank) == trace.None || l.f.doubted(loc, r.Call) {
+			if r.State != trace.Matched || r.Call == trace.None || r.From(t.Rank) == trace.None {
 				continue
 			}
-			c := t.Calls[loc].Ptr(int(r.Call))
-			if int(c.Path) >= len(l.f.places) || !l.at[l.f.places[c.Path]] || c.Enter < l.from || c.Leave > l.to {
+			c := calls.Ptr(int(r.Call))
+			if int(c.Path) >= len(l.at) || !l.at[c.Path] || c.Enter < l.from || c.Leave > l.to || l.f.doubted(loc, r.Call) {
 				continue
 			}
 			sent := t.Sends[r.SendLoc].Ptr(int(r.Send)).Time
@@ -123,9 +122,9 @@ func leastOf(bucket int) int64 {
 
 // findLinks looks at the messages that calls at some places receive.
 func (f *finder) findLinks(rows []waitstate.Delay) *links {
-	l := &links{f: f, at: make(map[field.Site]bool), pairs: make(map[[2]uint32]*linkSum), from: math.MinInt64, to: math.MaxInt64}
-	for _, row := range rows {
-		l.at[placeOf(row)] = true
+	l := &links{f: f, at: make([]bool, len(f.places)), pairs: make(map[[2]uint32]*linkSum), from: math.MinInt64, to: math.MaxInt64}
+	for path, at := range f.places {
+		l.at[path] = slices.ContainsFunc(rows, func(row waitstate.Delay) bool { return placeOf(row) == at })
 	}
 	if nodes, known := f.nodes(); known {
 		l.nodes = nodes
