@@ -68,7 +68,10 @@ func (f *finder) at(p *place) candidate {
 	var late *rare
 	slow := len(ranks) > 0 && len(ranks) <= max(1, all/4) && here > unlike*there && there > 0 && standOut(times, ranks, peers)
 	if slow {
-		late = f.rarely(p, ranks, rest, there)
+		if !p.asked {
+			p.late, p.asked = f.rarely(p, ranks, rest, there), true
+		}
+		late = p.late
 		slow = late != nil || 2*(here-there) >= float64(p.unequal) || float64(p.unequal)+1 >= p.path // of no visits nothing is known
 	}
 	absent := p.path - sum(times)/float64(all) // of the path, if all ranks were there each time

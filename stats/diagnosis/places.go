@@ -20,6 +20,8 @@ type place struct {
 	unequal int64    // of that more than as many mean visits take, ns
 	times   []int64  // by rank, waits left out, ns
 	visits  []uint64 // by rank
+	late    *rare    // what rarely has found, if it was asked
+	asked   bool
 }
 
 // at returns the call paths of the place.

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"tracekit/stats/scope"
@@ -30,21 +31,31 @@ type instance struct {
 	until uint32 // the call after it
 }
 
-// instances returns those of a rank at a place.
-func (f *finder) instances(p *place, rank uint32) (visits []instance) {
-	call := uint32(0) // the next one
-	for of, s := range f.a.Segments[f.t.World[rank]].All() {
-		switch {
-		case of != trace.None:
-			call = of + 1
-		case !p.paths[s.Path]:
-		case len(visits) > 0 && visits[len(visits)-1].until == call:
-			visits[len(visits)-1].ticks += s.Time
-		default:
-			visits = append(visits, instance{s.Time, call})
+// instances iterates over those of a rank at a place.
+func (f *finder) instances(p *place, rank uint32) iter.Seq[instance] {
+	in := make([]bool, len(f.places)) // of the tree
+	for path := range in {
+		in[path] = p.paths[trace.PathID(path)]
+	}
+	return func(yield func(instance) bool) {
+		x, some, call := instance{}, false, uint32(0) // the next one
+		for of, s := range f.a.Segments[f.t.World[rank]].All() {
+			switch {
+			case of != trace.None:
+				call = of + 1
+			case int(s.Path) < len(in) && !in[s.Path] || int(s.Path) >= len(in) && !p.paths[s.Path]:
+			case some && x.until == call:
+				x.ticks += s.Time
+			case some && !yield(x):
+				return
+			default:
+				x, some = instance{s.Time, call}, true
+			}
+		}
+		if some {
+			yield(x)
 		}
 	}
-	return visits
 }
 
 // rarely reports whether at most half of the instances of a place, each longer than any of other ranks, hold most of what ranks take longer
@@ -53,12 +64,12 @@ func (f *finder) rarely(p *place, ranks, others []uint32, there float64) *rare {
 	var out rare
 	clock, most := &f.t.Defs.Clock, int64(0) // of others
 	for _, r := range others {
-		for _, x := range f.instances(p, r) {
+		for x := range f.instances(p, r) {
 			most = max(most, x.ticks)
 		}
 	}
 	for _, r := range ranks {
-		l, visits := f.t.World[r], f.instances(p, r)
+		l, visits := f.t.World[r], slices.Collect(f.instances(p, r))
 		if len(visits) < fewVisits {
 			return nil
 		}
