@@ -37,7 +37,7 @@ func (s *linkSum) add(o linkSum) {
 // links are the messages that calls at some places receive: by the ranks of sender and receiver, and by time.
 type links struct {
 	f        *finder
-	at       []bool // by call path
+	at       []bool                   // by call path
 	from, to int64                    // of the run
 	nodes    []trace.SystemTreeNodeID // by rank
 	typical  [2][65]int64             // within a node and between nodes, by size: what half of the messages take at most, ticks
