@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 )
@@ -57,15 +56,28 @@ func (r *Sections) Print(names ...string) {
 // present returns the names of the sections of which the analysis has something.
 func (r *Sections) present() (names []string) {
 	for _, s := range sections {
-		var out bytes.Buffer
-		try := *r
-		try.W = &out
-		for _, print := range s.print {
-			print(&try)
-		}
-		if out.Len() > 0 {
+		if slices.ContainsFunc(s.print, r.prints) {
 			names = append(names, s.Name)
 		}
 	}
 	return names
 }
+
+// prints reports whether a part of a section prints anything.
+func (r *Sections) prints(part func(*Sections)) (any bool) {
+	defer func() {
+		stopped := recover()
+		if any = stopped != nil; any && stopped != (probe{}) {
+			panic(stopped)
+		}
+	}()
+	try := *r
+	try.W = probe{}
+	part(&try)
+	return false
+}
+
+// A probe stops who writes to it by a panic: that there is something says enough.
+type probe struct{}
+
+func (p probe) Write([]byte) (int, error) { panic(p) }

@@ -42,7 +42,9 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	}
 	a.Training, a.Pipeline = job, pipeline
 	a.Devices, a.DevicePath, a.Sampled, a.FileIO = found.Devices.Devices, found.Devices.Path, found.Devices.Counters, found.Files.Result
-	a.Doubts = doubts.Find(t)
+	if a.Doubts, err = doubts.Find(ctx, t, opts.Jobs); err != nil {
+		return nil, err
+	}
 	diagnosis.DoubtRecords(a)
 	switch left := leaveOut(t, a); {
 	case !causes || left:

@@ -2,26 +2,25 @@
 package doubts
 
 import (
+	"context"
 	"slices"
 
 	"tracekit/document/doubt"
+	"tracekit/engine"
 	"tracekit/spill"
 	"tracekit/trace"
 )
 
-// Find returns the doubts; none if there are no signs.
-func Find(t *trace.Trace) []doubt.Sign {
-	var out []doubt.Sign
-	if d := timeSlices(t); d != nil {
-		out = append(out, *d)
+// Find returns the doubts; none if there are no signs. Errors are those of ctx.
+func Find(ctx context.Context, t *trace.Trace, jobs int) (out []doubt.Sign, err error) {
+	kinds := [...]func(*trace.Trace) *doubt.Sign{timeSlices, slowCollectives, slowData}
+	found, err := engine.Map(ctx, jobs, len(kinds), func(_ context.Context, i int) (*doubt.Sign, error) { return kinds[i](t), nil })
+	for _, d := range found {
+		if d != nil {
+			out = append(out, *d)
+		}
 	}
-	if d := slowCollectives(t); d != nil {
-		out = append(out, *d)
-	}
-	if d := slowData(t); d != nil {
-		out = append(out, *d)
-	}
-	return out
+	return out, err
 }
 
 const looked = 1 << 14 // rows that are looked at, evenly over the run

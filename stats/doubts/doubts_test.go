@@ -26,7 +26,11 @@ func found(t *testing.T, ranks ...string) []doubt.Sign {
 	for r, events := range ranks {
 		text += fmt.Sprintf("process %d rank%d\nlocation %d rank%d process=%d kind=1\n%s", r, r, r, r, r, events)
 	}
-	return doubts.Find(statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}))
+	found, err := doubts.Find(t.Context(), statstest.Merged(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // TestTimeSlices states that durations at several multiples of a time slice are a doubt, and that others are none: any, or those of a

@@ -130,11 +130,15 @@ func inIncomplete(p *profile.Profiler, incomplete waits.Incomplete, threads iter
 // record of a collective, in ns.
 func inWindows(p *profile.Profiler) (ns int64) {
 	t := p.T
+	entered := make(map[trace.RegionID]bool)
+	for _, n := range t.Tree.Nodes {
+		entered[n.Region] = true
+	}
 	windows := make(map[trace.RegionID]bool)
-	for id, r := range t.Defs.Regions {
-		name := strings.ToLower(t.Defs.String(r.Name))
+	for region := range entered {
+		name := strings.ToLower(t.Defs.RegionName(region))
 		if strings.HasPrefix(strings.TrimPrefix(name, "p"), "mpi_win_") {
-			windows[trace.RegionID(id)] = true
+			windows[region] = true
 		}
 	}
 	for _, of := range t.Calls {
@@ -160,7 +164,7 @@ func inWindows(p *profile.Profiler) (ns int64) {
 // forUnselected returns how long masters of ranks that count wait for ranks that are not selected, in ns.
 func forUnselected(p *profile.Profiler) (ns int64) {
 	for l := range masters(p) {
-		if p.CallWaits[l].Rows == nil {
+		if p.CallWaits[l].Rows == nil || p.Scope.All() {
 			continue
 		}
 		for _, rows := range p.CallWaits[l].Rows.Rows {
