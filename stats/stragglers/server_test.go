@@ -67,7 +67,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestMissingLane: where the file of the slowest rank is missing, that others wait for it counts as computation of none, so that one which is
+// TestMissingLane: where the file of the slowest rank is missing, that others wait for it counts as computation of none. So one which is
 // slower than the rest is found, and with its own time.
 func TestMissingLane(t *testing.T) {
 	const ranks, steps, layers, missing, slower = 4, 12, 8, 2, 0
