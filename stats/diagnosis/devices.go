@@ -608,7 +608,11 @@ func (f *deviceFinder) computing(ranks []uint32) (text string, excess float64) {
 	if excess > unlike-1 {
 		return fmt.Sprintf("%s longer than the others %s.", one(ranks, "It computes", "They compute"), against), excess
 	}
-	return fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against), excess
+	text = fmt.Sprintf("%s compute time is not the reason %s.", one(ranks, "Its", "Their"), against)
+	if f.a.Trace.ProcessesMissing > 0 {
+		text += fmt.Sprintf(" %s may wait for ranks that are not recorded.", one(ranks, "It", "They"))
+	}
+	return text, excess
 }
 
 // incomplete returns how many collectives of a device lack members, the most of any; 0 if most of them are complete.

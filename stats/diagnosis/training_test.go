@@ -101,6 +101,22 @@ func TestLateInTurn(t *testing.T) {
 	}
 }
 
+// TestLateForMissing: a rank that comes late, but computes no longer than others, may wait for one that is not recorded.
+func TestLateForMissing(t *testing.T) {
+	for _, missing := range []int{0, 1} {
+		a := &analysis.Result{}
+		a.Trace.DurationNs, a.Trace.Processes, a.Trace.ProcessesMissing, a.DevicePath = 1000, 2+missing, missing, &accelerator.Path{}
+		for rank := range field.Rank(2) {
+			a.Devices = append(a.Devices, accelerator.Device{Rank: rank, Device: "gpu", Times: accelerator.Times{ComputeNs: 100, BusyNs: 900},
+				IdleCauses: accelerator.IdleCauses{CollectiveWaitNs: 100}, Straggler: &accelerator.Straggler{Count: 9, CausedNs: 200 * int64(rank)}})
+		}
+		found := OfDevices(a)
+		if len(found) != 1 || len(found[0].Ranks) != 1 || strings.Contains(found[0].Text, "may wait for ranks that are not recorded") != (missing > 0) {
+			t.Errorf("%d missing: %+v", missing, found)
+		}
+	}
+}
+
 // TestMissingMember: where a member of each collective is not recorded, communication may be waiting for it, which its cause says. So it is
 // if two of three ranks are there, and if one is.
 func TestMissingMember(t *testing.T) {
