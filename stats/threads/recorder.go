@@ -196,23 +196,24 @@ func (r *Recorder) stops() {
 
 // mark notes what the thread does from an instant on, if it is something else than before.
 func (r *Recorder) mark(at int64, again bool) {
-	s := Span{From: at, Path: trace.None, Activity: r.doing(at), Parallel: r.parallel+len(r.forks) > 0, Locks: r.locks > 0}
+	last, path, activity := &r.last, trace.PathID(trace.None), r.doing(at)
+	parallel, locks := r.parallel+len(r.forks) > 0, r.locks > 0
 	switch n := len(r.stack); {
-	case s.Activity == Barrier:
-		s.Path = r.stack[n-1].path
+	case activity == Barrier:
+		path = r.stack[n-1].path
 	case r.parallel > 0:
-		s.Path = r.region
+		path = r.region
 	}
-	if !again && s.Activity == r.last.Activity && s.Parallel == r.last.Parallel && s.Locks == r.last.Locks && s.Path == r.last.Path {
+	if !again && activity == last.Activity && parallel == last.Parallel && locks == last.Locks && path == last.Path {
 		return
 	}
-	if r.last.Activity == Useful {
-		r.useful += at - r.last.From
+	if last.Activity == Useful {
+		r.useful += at - last.From
 	}
-	if at != r.last.From || r.last.Activity == Barrier && r.Spans.Len() > 0 {
-		r.Spans.Append(r.last)
+	if at != last.From || last.Activity == Barrier && r.Spans.Len() > 0 {
+		r.Spans.Append(*last)
 	}
-	r.last = s
+	last.From, last.Path, last.Activity, last.Parallel, last.Locks = at, path, activity, parallel, locks
 }
 
 // doing returns what the thread does from an instant on. A worker of teams has nothing to do outside them.
