@@ -2,7 +2,7 @@ package waits
 
 import (
 	"context"
-	"slices"
+	"sort"
 
 	"tracekit/engine"
 	"tracekit/spill"
@@ -54,7 +54,7 @@ func entered(calls []trace.Call, end int64) int {
 	if n := len(calls); n == 0 || calls[n-1].Enter < end {
 		return n
 	}
-	return slices.IndexFunc(calls, func(c trace.Call) bool { return c.Enter >= end })
+	return sort.Search(len(calls), func(i int) bool { return calls[i].Enter >= end })
 }
 
 // cut leaves so many calls in the run.
