@@ -225,6 +225,26 @@ func TestGoroutinesAreSeen(t *testing.T) {
 	}
 }
 
+// TestStart states that the program compiles no regular expression before it needs it: trace.Expression waits.
+func TestStart(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, f := range p.files {
+			for _, d := range f.Decls {
+				variables, ok := d.(*ast.GenDecl)
+				if !ok || strings.HasPrefix(p.dir, "scripts") {
+					continue
+				}
+				ast.Inspect(variables, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+						t.Errorf("%s: each start of the program compiles it", p.fset.Position(n.Pos()))
+					}
+					return true
+				})
+			}
+		}
+	}
+}
+
 // TestFolders states that the table of folders in CONTRIBUTING is what the folders are:
 // every package lies in a folder of the table, and every folder of the table is there.
 func TestFolders(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"regexp"
 
 	"tracekit/codec"
 	"tracekit/spill"
@@ -163,14 +162,14 @@ func (x *indexCurve) code(c *codec.Coder, store *spill.Store, rows *codec.Bound)
 }
 
 var (
-	partID   = regexp.MustCompile(`^[a-z]+$`)
-	partData = regexp.MustCompile(`^[A-Za-z0-9+/=]*$`)
+	partID   = trace.Expression(`^[a-z]+$`)
+	partData = trace.Expression(`^[A-Za-z0-9+/=]*$`)
 )
 
 // harmless reports whether the parts are data, and no markup.
 func (c *Content) harmless() bool {
 	for _, p := range c.Parts {
-		if !partID.MatchString(p.ID) || !partData.MatchString(p.Data) {
+		if !partID().MatchString(p.ID) || !partData().MatchString(p.Data) {
 			return false
 		}
 	}

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"tracekit/trace"
 )
 
 // A Requirement is a bound for the differences of the figures of a certificate.
@@ -17,11 +18,11 @@ type Requirement struct {
 	equal bool // the limit itself is allowed
 }
 
-var requirementForm = regexp.MustCompile(`^\s*(.*[^<=\s])\s*(<=|<)\s*([0-9.eE+-]+)\s*(%?)\s*$`)
+var requirementForm = trace.Expression(`^\s*(.*[^<=\s])\s*(<=|<)\s*([0-9.eE+-]+)\s*(%?)\s*$`)
 
 // ParseRequirement reads a bound such as difference<1%, or one with a path in place of difference.
 func ParseRequirement(s string) (Requirement, error) {
-	m := requirementForm.FindStringSubmatch(s)
+	m := requirementForm().FindStringSubmatch(s)
 	if m == nil {
 		return Requirement{}, errors.New("want 'difference<1%', or a path into the document of analyze in place of difference")
 	}

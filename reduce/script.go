@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/metrics"
 	"slices"
@@ -472,7 +471,7 @@ func NewExpression(text string, o ScriptOptions) (*Script, error) {
 var operators = map[string]string{"&": "and", "|": "or", "!": "not", "=": "=="}
 
 // lastToken is the end of a text that the parser has read as one word or sign.
-var lastToken = regexp.MustCompile(`(\w+|\W)\s*$`)
+var lastToken = trace.Expression(`(\w+|\W)\s*$`)
 
 // unreadable says where an expression has a mistake, by the error of the parser.
 func unreadable(text string, err error) error {
@@ -484,7 +483,7 @@ func unreadable(text string, err error) error {
 	line := []rune(lines[min(max(1, int(e.Pos.Line)), len(lines))-1])
 	at := min(max(0, int(e.Pos.Col)-1), len(line))
 	if strings.Contains(e.Msg, "after expression") { // the place is behind what was read last
-		at = len([]rune(string(line[:at])[:lastToken.FindStringIndex(string(line[:at]) + " ")[0]]))
+		at = len([]rune(string(line[:at])[:lastToken().FindStringIndex(string(line[:at]) + " ")[0]]))
 	}
 	rest := strings.TrimSpace(string(line[at:]))
 	advice := "write a condition such as 'rank < 32'"

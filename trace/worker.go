@@ -1,7 +1,5 @@
 package trace
 
-import "regexp"
-
 // The dimensions of a grid of workers.
 const (
 	DimensionTensor   = "TP"
@@ -35,8 +33,8 @@ func WorkerDimension(processes []string) string {
 
 // workerNumber returns a worker's number in a dimension, "" if its process has none in its name.
 func workerNumber(process, dimension string) string {
-	numbers := workerNumbers.FindString(process)
-	for _, m := range workerPart.FindAllStringSubmatch(numbers, -1) {
+	numbers := workerNumbers().FindString(process)
+	for _, m := range workerPart().FindAllStringSubmatch(numbers, -1) {
 		if m[1] == dimension {
 			return m[2]
 		}
@@ -45,6 +43,6 @@ func workerNumber(process, dimension string) string {
 }
 
 var (
-	workerNumbers = regexp.MustCompile(`(?:_(?:[A-Z]+_)?[A-Z]*P\d{1,9})+$`)
-	workerPart    = regexp.MustCompile(`_((?:[A-Z]+_)?[A-Z]*P)(\d{1,9})`)
+	workerNumbers = Expression(`(?:_(?:[A-Z]+_)?[A-Z]*P\d{1,9})+$`)
+	workerPart    = Expression(`_((?:[A-Z]+_)?[A-Z]*P)(\d{1,9})`)
 )

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"tracekit/trace"
 )
 
 // A Condition compares the number that a path into a document leads to with a limit.
@@ -29,11 +30,11 @@ var ErrUndefined = errors.New("it is not defined for this trace")
 
 // conditionForm is a path, a comparison and a number. A path may hold what else looks like
 // a comparison, in brackets.
-var conditionForm = regexp.MustCompile(`^\s*(.*[^<>=!\s])\s*(<=|>=|==|!=|<|>)\s*([^\s<>=!\]]+)\s*$`)
+var conditionForm = trace.Expression(`^\s*(.*[^<>=!\s])\s*(<=|>=|==|!=|<|>)\s*([^\s<>=!\]]+)\s*$`)
 
 // Parse reads a condition such as efficiency.parallel_efficiency<0.8.
 func Parse(s string) (Condition, error) {
-	m := conditionForm.FindStringSubmatch(s)
+	m := conditionForm().FindStringSubmatch(s)
 	if m == nil {
 		return Condition{}, errors.New("want PATH, one of < <= > >= == !=, and a number, as in 'efficiency.parallel_efficiency<0.8'")
 	}

@@ -3,7 +3,6 @@ package palette
 import (
 	"fmt"
 	"hash/fnv"
-	"regexp"
 
 	"tracekit/document/waitstate"
 	"tracekit/trace"
@@ -112,7 +111,7 @@ func (c Class) Look() Look { return looks[min(c, Classes-1)] }
 func (c Class) String() string { return c.Look().Title }
 
 // numbered is the end of names that are numbered, such as ProfilerStep#17: they have one color.
-var numbered = regexp.MustCompile(`#\d+$`)
+var numbered = trace.Expression(`#\d+$`)
 
 // Shade returns which shade of its class a name has. Functions of MPI that are akin share one. Of other names those that share one are
 // told apart by a legend.
@@ -127,7 +126,7 @@ func (c Class) Shade(name string) int {
 		return collectiveShades[f.Op.Pattern()] % shades
 	}
 	h := fnv.New64a()
-	h.Write([]byte(numbered.ReplaceAllString(name, "#")))
+	h.Write([]byte(numbered().ReplaceAllString(name, "#")))
 	return int(h.Sum64() % 65_521 % uint64(shades)) // a prime: all bits of the sum matter
 }
 

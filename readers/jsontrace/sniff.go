@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"tracekit/readers/internal/wire"
@@ -81,7 +80,7 @@ func Files(paths ...string) (files []string) {
 		some := false
 		for _, e := range entries {
 			file := filepath.Join(path, e.Name())
-			if iteration.MatchString(e.Name()) && isDir(file) {
+			if iteration().MatchString(e.Name()) && isDir(file) {
 				iterations = append(iterations, file)
 			}
 			if !named(e.Name()) || isDir(file) {
@@ -103,7 +102,7 @@ func Files(paths ...string) (files []string) {
 }
 
 // iteration matches the name of a directory for what is recorded of an iteration.
-var iteration = regexp.MustCompile(`(?i)^(?:iter(?:ation)?|step)[-_]?\d{1,18}$`)
+var iteration = trace.Expression(`(?i)^(?:iter(?:ation)?|step)[-_]?\d{1,18}$`)
 
 func isDir(path string) bool {
 	info, err := os.Stat(path)

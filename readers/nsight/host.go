@@ -1,7 +1,6 @@
 package nsight
 
 import (
-	"regexp"
 	"strings"
 
 	"tracekit/readers/internal/nest"
@@ -148,7 +147,7 @@ func (r *report) ranges(p *process) *recording.Track {
 }
 
 // versioned is what the recorder adds to the names of calls.
-var versioned = regexp.MustCompile(`_v\d+$`)
+var versioned = trace.Expression(`_v\d+$`)
 
 // A regionKey is the name of a call and its class.
 type regionKey struct{ name, class int64 }
@@ -174,7 +173,7 @@ func (r *report) calls() error {
 			if class == 1 {
 				what = recording.Driver(trace.ParadigmCUDA)
 			}
-			region = r.f.Region(versioned.ReplaceAllLiteralString(r.strings.Of(&v[5]), ""), what)
+			region = r.f.Region(versioned().ReplaceAllLiteralString(r.strings.Of(&v[5]), ""), what)
 			if len(regions) < nameLimit {
 				regions[key] = region
 			}

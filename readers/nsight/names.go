@@ -2,7 +2,6 @@ package nsight
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"tracekit/readers/internal/nest"
@@ -95,7 +94,7 @@ type threadName struct {
 	priority int64
 }
 
-var mpiRankName = regexp.MustCompile(`^MPI Rank (\d{1,7})$`)
+var mpiRankName = trace.Expression(`^MPI Rank (\d{1,7})$`)
 
 // nameLimit bounds the names of processes and threads.
 const nameLimit = 1 << 20
@@ -133,7 +132,7 @@ func (r *report) names() error {
 
 // nameThread takes a name of a thread, which may tell a rank.
 func (r *report) nameThread(id uint64, name string, priority int64) {
-	if m := mpiRankName.FindStringSubmatch(name); m != nil {
+	if m := mpiRankName().FindStringSubmatch(name); m != nil {
 		n, _ := strconv.ParseUint(m[1], 10, 32)
 		if p := r.process(id >> tidBits); !p.HasRank {
 			p.Rank, p.HasRank, p.Works = uint32(n), true, true

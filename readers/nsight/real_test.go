@@ -197,7 +197,7 @@ func hold(t *testing.T, src trace.Source, short map[string]string, want *truths)
 	}
 	wanted := make(map[string]sum)
 	for name, s := range want.Runtime {
-		name = versioned.ReplaceAllLiteralString(name, "")
+		name = versioned().ReplaceAllLiteralString(name, "")
 		wanted[name] = sum{Calls: wanted[name].Calls + s.Calls, Total: wanted[name].Total + s.Total}
 	}
 	nvtx := sum{}

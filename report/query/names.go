@@ -3,11 +3,11 @@ package query
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tracekit/document/words"
+	"tracekit/trace"
 )
 
 // Names returns the names of tables, views and their columns, for completion.
@@ -41,13 +41,13 @@ func (d *Database) columns(ctx context.Context, of string) (names []string, err 
 }
 
 var (
-	unknownName = regexp.MustCompile(`^no such (table|column): (.+)$`)
-	identifiers = regexp.MustCompile(`\w+`)
+	unknownName = trace.Expression(`^no such (table|column): (.+)$`)
+	identifiers = trace.Expression(`\w+`)
 )
 
 // meant adds the nearest name to an error about one that SQLite does not know.
 func (d *Database) meant(ctx context.Context, statement string, err error) error {
-	parts := unknownName.FindStringSubmatch(err.Error())
+	parts := unknownName().FindStringSubmatch(err.Error())
 	if parts == nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (d *Database) meant(ctx context.Context, statement string, err error) error
 	slices.Sort(known)
 	if parts[1] == "column" {
 		var columns []string
-		for _, of := range identifiers.FindAllString(strings.ToLower(statement), -1) {
+		for _, of := range identifiers().FindAllString(strings.ToLower(statement), -1) {
 			if slices.Contains(known, of) {
 				more, err := d.columns(ctx, of)
 				if err != nil {
@@ -101,11 +101,11 @@ func nearest(name string, known []string) (best string) {
 }
 
 // quoted are the texts, names and comments of a statement in which semicolons end nothing.
-var quoted = regexp.MustCompile("(?s)'[^']*(?:'|$)|\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|\\[[^]]*(?:]|$)|--[^\n]*|/\\*.*?(?:\\*/|$)")
+var quoted = trace.Expression("(?s)'[^']*(?:'|$)|\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|\\[[^]]*(?:]|$)|--[^\n]*|/\\*.*?(?:\\*/|$)")
 
 // several reports whether there is more behind a semicolon that ends a statement.
 func several(statement string) bool {
-	return strings.Contains(strings.TrimRight(quoted.ReplaceAllString(statement, " "), "; \t\r\n"), ";")
+	return strings.Contains(strings.TrimRight(quoted().ReplaceAllString(statement, " "), "; \t\r\n"), ";")
 }
 
 // Notes says what makes tables that the last statement read doubtful, and why some have no rows.

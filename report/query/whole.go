@@ -4,11 +4,11 @@ import (
 	"context"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tracekit/readers/arrowdir"
+	"tracekit/trace"
 )
 
 // An Answer is the rows of a query, to be written.
@@ -53,7 +53,7 @@ func (a *Answer) WriteArrowFile(ctx context.Context, f *os.File, jobs int) error
 }
 
 // wholeForm is a query for columns of a whole table.
-var wholeForm = regexp.MustCompile(`(?is)^\s*select\s+(.+?)\s+from\s+([\w."]+)\s*;?\s*$`)
+var wholeForm = trace.Expression(`(?is)^\s*select\s+(.+?)\s+from\s+([\w."]+)\s*;?\s*$`)
 
 // plainName returns a name in lower case without its quotes, or a text that is no name as it is.
 func plainName(s string) string {
@@ -68,7 +68,7 @@ func plainName(s string) string {
 
 // whole returns the table that a query wants columns of, and their indices; ok is false if it wants anything more.
 func (d *Database) whole(statement string) (t arrowdir.Table, wanted []int, ok bool) {
-	parts := wholeForm.FindStringSubmatch(statement)
+	parts := wholeForm().FindStringSubmatch(statement)
 	if parts == nil {
 		return t, nil, false
 	}

@@ -3,11 +3,11 @@ package text
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"tracekit/document/words"
+	"tracekit/trace"
 )
 
 // Names of regions and source lines are often longer than a column of a table. What tells
@@ -16,11 +16,11 @@ import (
 // stands in brackets; and where two names of a table look the same then, they are numbered.
 
 // placeForm is what place returns: the name of a region, and file:line in parentheses.
-var placeForm = regexp.MustCompile(`^(.*\S) \(((?:[^()]*[/\\])?)([^()/\\]+(?::[0-9]+)?)\)$`)
+var placeForm = trace.Expression(`^(.*\S) \(((?:[^()]*[/\\])?)([^()/\\]+(?::[0-9]+)?)\)$`)
 
 // WithoutFolders leaves the folders of a source file out.
 func WithoutFolders(name string) string {
-	if m := placeForm.FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
+	if m := placeForm().FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
 		return m[1] + " (" + m[3] + ")"
 	}
 	return name
@@ -33,7 +33,7 @@ func Shorten(name string, width int) string {
 	if n <= width || width < 2 {
 		return name
 	}
-	if m := placeForm.FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
+	if m := placeForm().FindStringSubmatch(name); m != nil && strings.Contains(m[3], ".") {
 		const leastRegion = 4
 		at := " (" + m[3] + ")"
 		if room := width - utf8.RuneCountInString(at); room >= leastRegion {
@@ -106,7 +106,7 @@ func (n *shownNames) display(name string, width int) string {
 }
 
 // somewhere is a source line that is only where its region begins.
-var somewhere = regexp.MustCompile(`\+ \([^()]+\)( #[0-9]+)?$`)
+var somewhere = trace.Expression(`\+ \([^()]+\)( #[0-9]+)?$`)
 
 // longestNote is the width from which on a footnote leaves the middle of a name out: names of C++ templates have thousands of characters.
 const longestNote = 300
@@ -121,7 +121,7 @@ func (n *shownNames) footnotes(w io.Writer, rows [][]string, width int) {
 	}
 	for _, row := range rows {
 		for _, cell := range row {
-			if somewhere.MatchString(cell) {
+			if somewhere().MatchString(cell) {
 				fmt.Fprintln(w, Wrap("+ somewhere in the region that begins at this line; the line itself is not recorded", width, 2))
 				return
 			}

@@ -9,12 +9,12 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"tracekit/document/words"
+	"tracekit/trace"
 )
 
 // BaselineSchema names the file that a Baseline is.
@@ -98,7 +98,7 @@ func (r Run) content() ([]byte, error) {
 }
 
 // numbers is a list of numbers as it is indented.
-var numbers = regexp.MustCompile(`\[\n[-0-9,\s]+\]`)
+var numbers = trace.Expression(`\[\n[-0-9,\s]+\]`)
 
 // Write writes the file: a figure a line, lists of numbers in one line.
 func (b *Baseline) Write(w io.Writer) error {
@@ -109,7 +109,7 @@ func (b *Baseline) Write(w io.Writer) error {
 	if err := e.Encode(b); err != nil {
 		return err
 	}
-	out := numbers.ReplaceAllFunc(text.Bytes(), func(list []byte) []byte { return bytes.Join(bytes.Fields(list), nil) })
+	out := numbers().ReplaceAllFunc(text.Bytes(), func(list []byte) []byte { return bytes.Join(bytes.Fields(list), nil) })
 	if len(out) > MostBaseline {
 		return fmt.Errorf("the baseline would have %s, more than %s; keep fewer runs", words.Bytes(uint64(len(out))), words.Bytes(MostBaseline))
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,8 +71,8 @@ var states = map[string]state{"scheduled": scheduled, "started": started, "compl
 const largest = 1 << 30
 
 var (
-	rankOf     = regexp.MustCompile(`(\d+)$`)
-	messageOf  = regexp.MustCompile(`^(send|recv) (\d+)(?:->|<-)(\d+)$`)
+	rankOf     = trace.Expression(`(\d+)$`)
+	messageOf  = trace.Expression(`^(send|recv) (\d+)(?:->|<-)(\d+)$`)
 	errNoDump  = errors.New("it is no dump of a flight recorder: it has no entries")
 	errNeither = errors.New("it is neither a pickle nor JSON")
 	errNoRank  = errors.New("its name does not end in the number of a rank")
@@ -173,7 +172,7 @@ func readFile(name string) (*dump, []document.Finding, error) {
 	for _, extension := range []string{".json", ".pickle", ".pkl", ".pt"} {
 		base = strings.TrimSuffix(base, extension)
 	}
-	rank, err := strconv.Atoi(rankOf.FindString(base))
+	rank, err := strconv.Atoi(rankOf().FindString(base))
 	if err != nil {
 		return nil, nil, errNoRank
 	}
@@ -327,7 +326,7 @@ func newEntry(x any) *entry {
 	if numbers < 3 {
 		return nil
 	}
-	if part := messageOf.FindStringSubmatch(e.op); part != nil {
+	if part := messageOf().FindStringSubmatch(e.op); part != nil {
 		peer, err := strconv.ParseInt(part[3], 10, 32)
 		if err != nil {
 			return nil

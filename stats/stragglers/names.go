@@ -1,7 +1,6 @@
 package stragglers
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -46,12 +45,12 @@ const (
 // SGLang step[DECODE bs=32]. Those of PyTorch's pipelines are as "Forward 3" or, with
 // their stage, "PP:1F3", where I is the backward pass without gradients of weights.
 var (
-	stepName  = regexp.MustCompile(`(?i)^(?:train(?:ing)?[ _]?)?(?:step|iter(?:ation)?|batch)[ _#:]*(\d{1,18})$`)
-	phaseName = regexp.MustCompile(`(?i)^(?:[\w.]*[.:])?(forward|fwd|f|backward|bwd|b|weight|wgrad|w)(?:[ _-]?(?:step|pass|compute))?` +
+	stepName  = trace.Expression(`(?i)^(?:train(?:ing)?[ _]?)?(?:step|iter(?:ation)?|batch)[ _#:]*(\d{1,18})$`)
+	phaseName = trace.Expression(`(?i)^(?:[\w.]*[.:])?(forward|fwd|f|backward|bwd|b|weight|wgrad|w)(?:[ _-]?(?:step|pass|compute))?` +
 		`(?:[ _#:-]*(?:mb|micro-?batch)?[ _#:-]*(\d{1,9}))?$`)
-	actionName = regexp.MustCompile(`^PP:(\d{1,9})([FBIW])(\d{1,9})$`)
-	servedName = regexp.MustCompile(`^(?:execute_(?:\d+_)?(?:context|new)_\d|step\[[A-Z])`)
-	updateName = regexp.MustCompile(`(?i)^(?:optimizer[._ -]?step\b.*|optimizer|update)$`)
+	actionName = trace.Expression(`^PP:(\d{1,9})([FBIW])(\d{1,9})$`)
+	servedName = trace.Expression(`^(?:execute_(?:\d+_)?(?:context|new)_\d|step\[[A-Z])`)
+	updateName = trace.Expression(`(?i)^(?:optimizer[._ -]?step\b.*|optimizer|update)$`)
 )
 
 // evaluates begins the names of slices of PyTorch's backward pass.
@@ -80,21 +79,21 @@ func meaningOf(name, category string) (m meaning) {
 		return m
 	}
 	name = strings.Trim(name, "# ")
-	if found := stepName.FindStringSubmatch(name); found != nil {
+	if found := stepName().FindStringSubmatch(name); found != nil {
 		m.step, _ = strconv.ParseUint(found[1], 10, 63) // which is one
 		m.stepBy = namedStep
 		return m
 	}
-	if servedName.MatchString(name) {
+	if servedName().MatchString(name) {
 		m.stepBy = servedStep
 		return m
 	}
-	if updateName.MatchString(name) {
+	if updateName().MatchString(name) {
 		m.phase = update
 		return m
 	}
-	found := phaseName.FindStringSubmatch(name)
-	if action := actionName.FindStringSubmatch(name); action != nil {
+	found := phaseName().FindStringSubmatch(name)
+	if action := actionName().FindStringSubmatch(name); action != nil {
 		n, _ := strconv.ParseUint(action[1], 10, 31) // which is one
 		m.stage, found = uint32(n), action[1:]
 	}
