@@ -161,10 +161,7 @@ func (s *Sample) limit() int {
 }
 
 // Len returns the number of calls.
-func (s *Sample) Len() int64 {
-	s.settle()
-	return s.n
-}
+func (s *Sample) Len() int64 { return s.n + int64(len(s.pending)) }
 
 // Sum returns the sum of all durations in ns, exactly.
 func (s *Sample) Sum() int64 {
