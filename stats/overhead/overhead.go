@@ -154,9 +154,27 @@ func (o *Finder) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// ByCall holds the overhead of the calls of each location, by row of
-// trace.Trace.Calls. It takes the place of their sizes, which are not needed any more.
-type ByCall []*spill.Table[waits.CallSize] // in ns, plus 1; 0: the call has none to speak of
+// ByCall holds the overhead of the calls of each location.
+type ByCall []overheads
+
+// overheads are those of a location.
+//
+//	calls are by row of trace.Trace.Calls: ns, plus 1; 0: none to speak of; from longOverhead on: a row in long
+type overheads struct {
+	calls *spill.Table[uint32]
+	long  *spill.Table[int64] // in ns
+}
+
+const longOverhead = 1 << 31
+
+// add adds the overhead of the next call in ns; below 0: it has none to speak of.
+func (x *overheads) add(store *spill.Store, ns int64) {
+	n := uint64(ns + 1)
+	if n >= longOverhead {
+		n = longOverhead + uint64(spill.Ensure(store, &x.long).Append(ns))
+	}
+	spill.Ensure(store, &x.calls).Append(uint32(n))
+}
 
 // At returns the overhead in ns of a call of a location; ok is false if it is not known,
 // because it was not asked for, the call is not selected or it is no communication event.
@@ -164,8 +182,11 @@ func (t ByCall) At(l trace.LocationID, call int) (ns int64, ok bool) {
 	if int(l) >= len(t) {
 		return 0, false
 	}
-	ns = int64(t[l].At(call)) - 1
-	return ns, ns >= 0
+	n := t[l].calls.At(call)
+	if n >= longOverhead {
+		return t[l].long.At(int(n - longOverhead)), true
+	}
+	return int64(n) - 1, n > 0
 }
 
 // A OfRank is the overhead of a line on one rank.

@@ -38,7 +38,7 @@ func (c *charges) combine(o *charges) {
 // the profile, which makes the largest tables.
 func (o *Finder) Charge(ctx context.Context) error {
 	if o.opts.PerCall {
-		o.ByCall = o.Sizes
+		o.ByCall = make(ByCall, len(o.T.Calls))
 	}
 	byRank := make([][]pathOnRank, len(o.T.Calls))
 	w, err := engine.Fold(ctx, o.Jobs, len(o.T.Calls), o.newCharger, func(w *charger, l int) error {
@@ -48,10 +48,6 @@ func (o *Finder) Charge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.opts.PerCall {
-		o.Sizes = nil // the analysis has them now
-	}
-	o.ReleaseSizes()
 	o.charges, o.byRank = w.charges, slices.Concat(byRank...)
 	for p := range o.charges.pairs {
 		o.charges.pairs[p].paths = o.Messages.Paths[p]
@@ -90,14 +86,19 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 	w.commWalk, w.ended, w.next, w.touched = w.newCommWalk(ctx, l), w.Messages.Ended[l].Cursor(), 0, w.touched[:0]
 	for w.advance() {
 		for k := range w.Ahead {
-			overhead := waits.CallSize(0)
+			overhead := int64(-1)
 			if c := &w.Ahead[k]; w.Communicates(c) && w.Scope.Overlaps(l, c.Enter, c.Leave) {
-				overhead = waits.CallSize(w.call(c, k) + 1)
+				overhead = w.call(c, k)
 			}
 			if w.ByCall != nil {
-				w.size[k] = overhead
+				w.ByCall[l].add(w.T.Store, overhead)
 			}
 		}
+	}
+	w.Sizes[l].Release() // makes room for the overhead of the next location's calls
+	w.Sizes[l] = nil
+	if w.ByCall != nil {
+		w.ByCall[l].calls = w.ByCall[l].calls.Sealed()
 	}
 	slices.Sort(w.touched)
 	for _, path := range w.touched {

@@ -9,7 +9,7 @@ import (
 )
 
 // Incomplete are the calls that may wait and of which the trace does not say for whom, since a record is missing.
-type Incomplete []*spill.Table[Lack] // by location and call; nil: the location makes no calls
+type Incomplete []*spill.Table[Lack] // by location and call; nil: the location makes no calls, or none of which a record is missing
 
 // A Lack is the record that a call lacks, the worst one if there are several.
 type Lack uint8
@@ -60,6 +60,7 @@ func lacking(t *trace.Trace, l trace.LocationID) *spill.Table[Lack] {
 			note(rows[i].Call, rows[i].State, LacksSend)
 		}
 	}
+	worst := LacksNothing
 	for first, calls := range t.Calls[l].Rows {
 		for i := range calls {
 			c, of := &calls[i], x.Ptr(first+i)
@@ -78,7 +79,12 @@ func lacking(t *trace.Trace, l trace.LocationID) *spill.Table[Lack] {
 			default: // it waits for nobody
 				*of = LacksNothing
 			}
+			worst = max(worst, *of)
 		}
+	}
+	if worst == LacksNothing {
+		x.Release()
+		return nil
 	}
 	return x
 }
