@@ -32,3 +32,24 @@ func TestGarbageOf(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundedGarbage states by how much a heap may grow once tables are made: of few bytes that are scanned little, of a heap without tables
+// as much as before.
+func TestBoundedGarbage(t *testing.T) {
+	for _, c := range []struct {
+		percent       int
+		live, scanned uint64
+		want          int
+	}{
+		{400, 0, 0, 400},
+		{400, 6 << 20, 1 << 20, 400},
+		{25, 600 << 20, 1 << 20, 4},
+		{25, 600 << 20, 60 << 20, 20},
+		{100, 600 << 20, 500 << 20, 100},
+		{25, 64 << 30, 1 << 20, 1},
+	} {
+		if got := boundedGarbage(c.percent, c.live, c.scanned); got != c.want {
+			t.Errorf("%d%%, %d live, %d scanned: %d%%, want %d%%", c.percent, c.live, c.scanned, got, c.want)
+		}
+	}
+}

@@ -78,6 +78,7 @@ func (f *MergeFlags) Reconcile(ctx context.Context, io *Streams, in *Input) (*tr
 				return nil, err
 			}
 		}
+		defer boundGarbage()
 		return merge.Merge(ctx, in, o)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,4 +226,21 @@ func garbageOf(size int64, locations []trace.Location) int {
 		most = manyGarbage
 	}
 	return max(most*smallEvents/int(max(events, announced, smallEvents)), leastGarbage)
+}
+
+// leastBytes is by how many bytes the heap may always grow between collections, about, once there are tables.
+const leastBytes = 24 << 20
+
+// boundGarbage has a heap collected more often that is mostly tables, now that they are made: in per cent of them garbage would be most of
+// what a process takes beyond its tables.
+func boundGarbage() {
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	metrics.Read(heap)
+	debug.SetGCPercent(boundedGarbage(debug.SetGCPercent(-1), heap[0].Value.Uint64(), heap[1].Value.Uint64()))
+}
+
+// boundedGarbage returns by how many per cent a heap may grow between collections that has grown by no more than some so far. It may grow
+// by twice what must be scanned, so that a collection never takes longer than what it makes room for.
+func boundedGarbage(percent int, live, scanned uint64) int {
+	return max(1, min(percent, int(100*max(leastBytes, 2*scanned)/max(1, live))))
 }
