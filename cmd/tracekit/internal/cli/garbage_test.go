@@ -33,8 +33,7 @@ func TestGarbageOf(t *testing.T) {
 	}
 }
 
-// TestBoundedGarbage states by how much a heap may grow once tables are made: of few bytes that are scanned little, of a heap without tables
-// as much as before.
+// TestBoundedGarbage: once tables are made a heap grows by few bytes; one that is small, or must be scanned, by as much as before.
 func TestBoundedGarbage(t *testing.T) {
 	for _, c := range []struct {
 		percent       int
