@@ -59,6 +59,8 @@ func applyMembers(ctx context.Context, t *trace.Trace, jobs int) error {
 // one call the first, and returns which they are.
 func claim(t *trace.Trace, l int, parts *spill.Table[part]) *spill.Table[trace.Part] {
 	calls, out := t.Calls[l], spill.NewTable[trace.Part](t.Store)
+	calls.Change(true)
+	defer calls.Change(false)
 	for _, rows := range parts.Rows {
 		for i := range rows {
 			p := &rows[i]

@@ -59,6 +59,7 @@ func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *cloc
 		m.blocks = append(m.blocks, block{matcher: m, first: ranks * k / n, end: ranks * (k + 1) / n, doubtful: make(map[channelKey]bool),
 			sends: cursor[trace.Send]{tables: t.Sends}, recvs: cursor[trace.Recv]{tables: t.Recvs}})
 	}
+	change(t, true)
 	err := engine.Swap(ctx, jobs, engine.Exchange[ref]{
 		Windows: m.windows, Sources: ranks, Keys: len(m.blocks), Emit: m.emit,
 		Take: func(window, key int, sends []ref) { m.blocks[key].take(window, sends) },
@@ -70,11 +71,20 @@ func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *cloc
 		clocks.found.merge(&b.found)
 		maps.Copy(clocks.doubtful, b.doubtful)
 	}
+	change(t, false)
 	for r := range ranks {
 		m.sends[r].refs.Release()
 		m.recvs[r].refs.Release()
 	}
 	return err
+}
+
+// change says whether sends and receives are going to be matched.
+func change(t *trace.Trace, on bool) {
+	for l := range t.Sends {
+		t.Sends[l].Change(on)
+		t.Recvs[l].Change(on)
+	}
 }
 
 // arrange finds the order of each rank's sends and receives.

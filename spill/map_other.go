@@ -24,4 +24,6 @@ func addressSpace() int64 { return math.MaxInt64 }
 
 func residentFiles() int64 { return 0 }
 
+func present([]byte) bool { return false }
+
 func populate([]byte) {}

@@ -24,11 +24,14 @@ func (f *frame) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(f)),
 //	rows == nil: the page is to be brought in, or was never used and is all zeros
 //	home == nil: its rows have no frame (yet), but memory of their own if there are few
 type page struct {
-	rows   unsafe.Pointer // to the first row
-	home   *frame
-	mapped bool  // home lies in the file
-	users  int32 // tables with rows in it, and the store while there is room for more; 0: the page is one table's
+	rows  unsafe.Pointer // to the first row
+	home  *frame
+	slot  slot  // of home in the file; 0: home lies in memory
+	users int32 // tables with rows in it, and the store while there is room for more; 0: the page is one table's; untouched: its zeros, too
 }
+
+// untouched are the users of a page of zeros in the file that no row of was asked for.
+const untouched = -1
 
 func (p *page) resident() bool { return atomic.LoadPointer(&p.rows) != nil }
 
@@ -40,43 +43,19 @@ type Store struct {
 
 	mu       sync.Mutex
 	file     *os.File
-	segments []segment         // of the file
-	end      int64             // of the file
-	made     int               // frames in memory so far
-	unused   []*frame          // those of them that are zeros and never had a page
-	free     []*frame          // frames in memory without a page
-	vacant   []*frame          // frames in the file without a page
-	extents  []*frame          // the first ones of extents of the file that were never used
-	common   *page             // of rows of several tables, with room for more
-	used     int               // bytes of it
-	inUse    queue             // pages of the file that were brought in last
-	fetched  map[*byte]request // extents that were asked for since the file's memory was last given back
-	brought  int               // how many were since the file's memory was last given back
-	others   int64             // bytes of other files that are resident, about
+	segments [][]byte // of the file, mapped
+	end      int64    // of the file
+	made     int      // frames in memory so far
+	unused   []*frame // those of them that are zeros and never had a page
+	free     []*frame // frames in memory without a page
+	room     room     // of the file
+	common   *page    // of rows of several tables, with room for more
+	used     int      // bytes of it
+	inUse    queue    // pages of the file that were brought in last
+	sweeps   uint32   // how many times the file's memory was given back
+	brought  int      // how many were since the file's memory was last given back
+	others   int64    // bytes of other files that are resident, about
 	err      error
-}
-
-// Frames of the file make an extent, 64 kB: what Linux brings in at a time of what lies around a row that is
-// touched, if it still has that in memory; else an extent is read at once. Pages of a table that lie there are
-// brought in together.
-const (
-	extentFrames = 4
-	extentBytes  = extentFrames * pageBytes
-)
-
-// A request says whether an extent was asked for, and those on both sides of it.
-type request uint8
-
-const (
-	notAsked request = iota
-	asked
-	askedAround
-)
-
-// A segment is a part of the file, and where that begins.
-type segment struct {
-	mapped []byte
-	at     int64
 }
 
 // NewStore returns a store that keeps about budget bytes of tables in memory and the rest in
@@ -84,7 +63,7 @@ type segment struct {
 func NewStore(budget int64, dir string) *Store {
 	pages := int(min(max(budget, 0)/pageBytes, 1<<40))
 	window := max(pages/2, leastWindow)
-	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window, fetched: make(map[*byte]request)}
+	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window, sweeps: 1}
 }
 
 // leastWindow is how many pages of the file are resident whatever the budget.
@@ -110,9 +89,9 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, segment := range s.segments {
-		unmap(segment.mapped)
+		unmap(segment)
 	}
-	s.segments, s.free, s.vacant, s.extents, s.unused, s.common, s.inUse = nil, nil, nil, nil, nil, nil, queue{}
+	s.segments, s.free, s.room, s.unused, s.common, s.inUse = nil, nil, room{}, nil, nil, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -123,9 +102,9 @@ func (s *Store) Close() error {
 
 // place gives a page that rows will be added to a frame of zeros and makes it resident.
 func (s *Store) place(p *page) {
-	f, mapped := s.zeros(0)
+	f, at := s.zeros(0)
 	s.mu.Lock()
-	s.settle(p, f, mapped)
+	s.settle(p, f, at)
 	full := s.full()
 	s.mu.Unlock()
 	if full {
@@ -133,11 +112,12 @@ func (s *Store) place(p *page) {
 	}
 }
 
-// A group is of one table, while that grows: frames of the file that lie beside each other and are kept for
-// its next pages, the first one last, and those of the pages that have all their rows and are to be written there.
+// A group is of one table, while that grows: slots that lie beside each other and are kept for its next pages, and those of the
+// pages that have all their rows and are to be written there.
 type group struct {
-	frames []*frame
-	pages  []*page
+	next  slot
+	left  int
+	pages []*page
 }
 
 // retire is told that a page of a table has all its rows. If hardly any frames of memory are left for
@@ -151,56 +131,46 @@ func (s *Store) retire(p *page, g *group, large, last bool) {
 		g.pages = g.pages[:0] // they stay in memory
 		return
 	}
-	if p.home == nil || p.mapped || !s.extend() {
+	if p.home == nil || p.slot > 0 || !s.extend() {
 		return
 	}
-	if large && len(g.frames) == 0 && len(s.vacant) < extentFrames && len(s.extents) > 0 {
-		g.frames = framesOf(pop(&s.extents), g.frames)
+	if large && g.left == 0 && len(s.room.whole) > 0 {
+		g.next, g.left = s.room.run(), extentFrames
 	}
-	if g.pages = append(g.pages, p); last || len(g.pages) >= len(g.frames) || s.spare() < s.reserved()/2 {
+	if g.pages = append(g.pages, p); last || len(g.pages) >= g.left || s.spare() < s.reserved()/2 {
 		s.write(g)
 	}
 }
 
 // write writes the pages of a group to the file. Those that cannot be written stay in memory.
 func (s *Store) write(g *group) {
-	if len(g.frames) == 0 {
-		g.frames = append(g.frames, s.inFile())
+	if g.left == 0 {
+		g.next, g.left = s.room.one(), 1
 	}
 	pages, rows := g.pages, make([][]byte, len(g.pages))
 	for i, p := range pages {
 		rows[i] = p.home.bytes()
 	}
-	file, at := s.file, s.offset(g.frames[len(g.frames)-1])
+	file := s.file
 	g.pages = g.pages[:0]
 	s.mu.Unlock()
-	err := writeAt(file, rows, at)
+	err := writeAt(file, rows, g.next.offset())
 	s.mu.Lock()
 	if err != nil {
-		s.err = fmt.Errorf("writing temporary data: %w (see --memory, or set TMPDIR to another disk)", err)
+		s.failed(err)
 		return
 	}
 	for _, p := range pages {
 		atomic.StorePointer(&p.rows, nil)
 		s.free = append(s.free, p.home)
-		p.home, p.mapped = pop(&g.frames), true
+		p.home, p.slot = s.room.frame(g.next), g.next
+		g.next, g.left = g.next+1, g.left-1
 	}
 }
 
-// inFile returns a frame of the file without a page. There is one: see extend.
-func (s *Store) inFile() *frame {
-	if len(s.vacant) == 0 {
-		s.vacant = framesOf(pop(&s.extents), s.vacant)
-	}
-	return pop(&s.vacant)
-}
-
-// framesOf adds the frames of an extent to a list, the first one last.
-func framesOf(extent *frame, list []*frame) []*frame {
-	for k := extentFrames - 1; k >= 0; k-- {
-		list = append(list, (*frame)(unsafe.Add(unsafe.Pointer(extent), k*pageBytes)))
-	}
-	return list
+// failed notes that the file could not be written.
+func (s *Store) failed(err error) {
+	s.err = fmt.Errorf("writing temporary data: %w (see --memory, or set TMPDIR to another disk)", err)
 }
 
 // spare returns how many frames in memory there may still be.
@@ -208,28 +178,6 @@ func (s *Store) spare() int { return len(s.free) + len(s.unused) + s.inMemory - 
 
 // reserved returns how many of them are for pages that grow.
 func (s *Store) reserved() int { return s.inMemory / 4 }
-
-// find returns the segment in which a frame of the file lies, and where it begins there.
-func (s *Store) find(f *frame) (in segment, at int) {
-	for _, in := range s.segments {
-		if i := uintptr(unsafe.Pointer(f)) - uintptr(unsafe.Pointer(unsafe.SliceData(in.mapped))); i < uintptr(len(in.mapped)) {
-			return in, int(i)
-		}
-	}
-	panic("spill: a frame lies outside the file")
-}
-
-// offset returns where a frame lies in the file.
-func (s *Store) offset(f *frame) int64 {
-	in, at := s.find(f)
-	return in.at + int64(at)
-}
-
-// extent returns that in which a frame of the file lies.
-func (s *Store) extent(f *frame) []byte {
-	in, at := s.find(f)
-	return in.mapped[at-at%extentBytes:][:extentBytes]
-}
 
 // lot returns room for n rows beside those of other tables: a page, and where they begin in it.
 func (s *Store) lot(n, rowBytes int) (p *page, first int) {
@@ -253,33 +201,43 @@ func (s *Store) lot(n, rowBytes int) (p *page, first int) {
 	}
 }
 
-// load makes page k of a table resident and returns its rows.
-func (s *Store) load(pages []*page, k int) unsafe.Pointer {
+// load makes page k of a table resident, and writable at once if it is to change, and returns its rows.
+func (s *Store) load(pages []*page, k int, change bool) unsafe.Pointer {
 	s.mu.Lock()
 	p := pages[k]
-	var wanted [][]byte // extents to be brought in
-	switch {
-	case p.resident(): // another goroutine was faster
-	case p.home == nil:
+	if !p.resident() && p.home == nil && k > 0 && pages[k-1].slot > 0 { // rows are used in order, it seems
+		s.run(pages[k:])
+	}
+	if !p.resident() && p.home == nil { // else another goroutine was faster
 		s.mu.Unlock()
-		f, mapped := s.zeros(s.reserved())
+		f, at := s.zeros(s.reserved())
 		touch(f)
 		s.mu.Lock()
 		if p.home == nil {
-			s.settle(p, f, mapped)
+			s.settle(p, f, at)
 		} else { // another goroutine was faster
-			s.giveBack(f, mapped)
+			s.giveBack(f, at)
 		}
 	}
+	var wanted [][]byte // extents to be brought in
 	if !p.resident() {
-		wanted = s.wanted(pages, k)
+		if p.users == untouched {
+			p.users, change = 0, true
+		} else {
+			wanted = s.wanted(pages, k)
+		}
 		s.admit(p)
 		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
 	}
-	rows, full := atomic.LoadPointer(&p.rows), s.full()
+	rows, full, change := atomic.LoadPointer(&p.rows), s.full(), change && p.slot > 0
 	s.mu.Unlock()
 	for _, extent := range wanted {
-		fetch(extent)
+		if !present(extent) {
+			fetch(extent)
+		}
+	}
+	if change {
+		populate(unsafe.Slice((*byte)(rows), pageBytes))
 	}
 	if full {
 		s.sweep()
@@ -291,26 +249,26 @@ func (s *Store) load(pages []*page, k int) unsafe.Pointer {
 // its own and those on both sides. Tables are gone through in one direction or the other, and what comes next is
 // read meanwhile.
 func (s *Store) wanted(pages []*page, k int) (extents [][]byte) {
-	own := &s.extent(pages[k].home)[0]
-	if s.fetched[own] == askedAround {
+	own := s.room.of(pages[k].slot)
+	if own.asked == s.sweeps && own.around {
 		return nil
 	}
 	for _, at := range [...]int{k, k - extentFrames, k + extentFrames} {
-		if at < 0 || at >= len(pages) || !pages[at].mapped {
+		if at < 0 || at >= len(pages) || pages[at].slot == 0 {
 			continue
 		}
-		if extent := s.extent(pages[at].home); s.fetched[&extent[0]] == notAsked {
-			s.fetched[&extent[0]] = asked
-			extents = append(extents, extent)
+		if e := s.room.of(pages[at].slot); e.asked != s.sweeps {
+			e.asked, e.around = s.sweeps, false
+			extents = append(extents, unsafe.Slice((*byte)(unsafe.Pointer(e.frames)), extentBytes))
 		}
 	}
-	s.fetched[own] = askedAround
+	own.around = true
 	return extents
 }
 
 // zeros returns a frame of zeros in memory or, if hardly more than a number of them could still be
 // made there, in the file.
-func (s *Store) zeros(reserved int) (f *frame, mapped bool) {
+func (s *Store) zeros(reserved int) (f *frame, at slot) {
 	s.mu.Lock()
 	room := s.spare() > reserved
 	switch {
@@ -319,17 +277,47 @@ func (s *Store) zeros(reserved int) (f *frame, mapped bool) {
 	case room || !s.extend():
 		f = s.fresh()
 		s.mu.Unlock()
-		return f, false
+		return f, 0
 	default:
-		f, mapped = s.inFile(), true
+		at = s.room.one()
+		f = s.room.frame(at)
 	}
 	s.mu.Unlock()
-	if mapped {
+	if at > 0 {
 		populate(f.bytes())
 	}
 	clear(f[:])
-	return f, mapped
+	return f, at
 }
+
+// run gives pages that were never used frames of zeros in the file, as many as an extent has, if there is one and hardly any memory.
+// They are written: to have them grow there takes a fault for each of the system's pages.
+func (s *Store) run(pages []*page) {
+	if s.spare() > s.reserved() || !s.extend() || len(s.room.whole) == 0 {
+		return
+	}
+	file, g := s.file, group{next: s.room.run(), left: extentFrames, pages: pages[:min(len(pages), extentFrames)]}
+	s.mu.Unlock()
+	zeros := make([][]byte, len(g.pages))
+	for i := range zeros {
+		zeros[i] = zeroPage.bytes()
+	}
+	err := writeAt(file, zeros, g.next.offset())
+	s.mu.Lock()
+	if err != nil {
+		s.failed(err)
+		g.pages = nil
+	}
+	for _, p := range g.pages {
+		if p.home == nil { // else another goroutine was faster
+			p.home, p.slot, p.users = s.room.frame(g.next), g.next, untouched
+			g.next, g.left = g.next+1, g.left-1
+		}
+	}
+	s.refund(g)
+}
+
+var zeroPage frame
 
 // fresh returns a frame of memory that was never used. The more there is the more is made at a time,
 // and asked of the system at once: else each of its pages takes a fault, and those of several processors
@@ -354,8 +342,8 @@ func (s *Store) fresh() *frame {
 const mostSlab = 1 << 20 / pageBytes
 
 // settle makes a frame the home of a page.
-func (s *Store) settle(p *page, f *frame, mapped bool) {
-	if p.home, p.mapped = f, mapped; mapped {
+func (s *Store) settle(p *page, f *frame, at slot) {
+	if p.home, p.slot = f, at; at > 0 {
 		s.admit(p)
 	}
 	atomic.StorePointer(&p.rows, unsafe.Pointer(f))
@@ -370,19 +358,21 @@ func touch(f *frame) {
 	}
 }
 
-// release lets a table's page, or its part of one, go.
-func (s *Store) release(p *page) {
+// release lets a table's pages, or its part of one, go, and the slots that it has not used.
+func (s *Store) release(pages []*page, g group) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave(p)
+	for _, p := range pages {
+		s.leave(p)
+	}
+	s.refund(g)
 }
 
-// refund takes frames of the file back that a table does not need.
-func (s *Store) refund(frames []*frame) {
-	if len(frames) > 0 {
-		s.mu.Lock()
-		s.vacant = append(s.vacant, frames...)
-		s.mu.Unlock()
+// refund takes slots back that a table does not need.
+func (s *Store) refund(g group) {
+	for ; g.left > 0; g.left-- {
+		s.room.leave(g.next)
+		g.next++
 	}
 }
 
@@ -393,18 +383,18 @@ func (s *Store) leave(p *page) {
 	}
 	atomic.StorePointer(&p.rows, nil)
 	if p.home != nil {
-		s.giveBack(p.home, p.mapped)
+		s.giveBack(p.home, p.slot)
 	}
-	p.home, p.mapped = nil, false
+	p.home, p.slot = nil, 0
 }
 
 // giveBack makes a frame one without a page.
-func (s *Store) giveBack(f *frame, mapped bool) {
-	if !mapped {
+func (s *Store) giveBack(f *frame, at slot) {
+	if at == 0 {
 		s.free = append(s.free, f)
 		return
 	}
-	s.vacant = append(s.vacant, f)
+	s.room.leave(at)
 }
 
 // admit counts a page of the file among those in use, of which the oldest one is not any more: who
@@ -412,22 +402,27 @@ func (s *Store) giveBack(f *frame, mapped bool) {
 func (s *Store) admit(p *page) {
 	s.brought++
 	for s.inUse.push(p); s.inUse.len() > s.window; {
-		if old := s.inUse.pop(); old.mapped {
+		if old := s.inUse.pop(); old.slot > 0 {
 			atomic.StorePointer(&old.rows, nil)
 		}
 	}
 }
 
-// full reports whether the file's memory is to be given back: so many pages were brought in, or the
-// system has brought in so much of what lies around them, which it is asked now and then: to answer takes
-// it longer than to bring in a page.
+// full reports whether the file's memory is to be given back: so much of it is resident, of the pages that were brought in and
+// of what the system has mapped around them. The system is asked now and then: to answer takes it longer than to bring in a page.
 func (s *Store) full() bool {
-	if s.brought == 0 || s.brought%askedAfter != 0 ||
-		s.brought < s.window/2 && residentFiles() < int64(s.window+s.window/4)*pageBytes+s.others {
+	if s.brought == 0 || s.brought%askedAfter != 0 {
+		return false
+	}
+	resident := residentFiles() - s.others
+	if resident <= 0 { // it does not tell
+		resident = 2 * int64(s.brought) * pageBytes
+	}
+	if resident < int64(s.window+s.window/4)*pageBytes {
 		return false
 	}
 	s.brought = 0
-	clear(s.fetched)
+	s.sweeps++
 	return true
 }
 
@@ -442,7 +437,7 @@ func (s *Store) sweep() {
 	segments := s.segments
 	s.mu.Unlock()
 	for _, segment := range segments {
-		discard(segment.mapped)
+		discard(segment)
 	}
 }
 
@@ -453,7 +448,7 @@ const moreFiles = 16 << 20
 // extend makes sure that there is a vacant frame in the file; it reports false if there can
 // be none.
 func (s *Store) extend() bool {
-	if len(s.vacant)+len(s.extents) > 0 {
+	if s.room.vacant > 0 {
 		return true
 	}
 	if s.err != nil || !canMap {
@@ -478,10 +473,8 @@ func (s *Store) extend() bool {
 		s.err = fmt.Errorf("writing %d bytes of temporary data: %w (see --memory, or set TMPDIR to a larger disk)", size, err)
 		return false
 	}
-	s.segments, s.end = append(s.segments, segment{m, s.end}), s.end+size
-	for at := size - extentBytes; at >= 0; at -= extentBytes {
-		s.extents = append(s.extents, (*frame)(unsafe.Pointer(&m[at])))
-	}
+	s.segments, s.end = append(s.segments, m), s.end+size
+	s.room.add(m)
 	return true
 }
 

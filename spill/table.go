@@ -21,8 +21,9 @@ type Table[T any] struct {
 
 // A paged is what a table is for a store, whatever its rows are.
 type paged struct {
-	store *Store
-	pages []*page
+	store  *Store
+	pages  []*page
+	change bool // rows are going to change
 }
 
 // rowsOf returns the first row of page k.
@@ -36,7 +37,7 @@ func (t *paged) rowsOf(k int) unsafe.Pointer {
 // load brings a page in that is not in memory: no part of rowsOf, which every access has.
 //
 //go:noinline
-func (t *paged) load(k int) unsafe.Pointer { return t.store.load(t.pages, k) }
+func (t *paged) load(k int) unsafe.Pointer { return t.store.load(t.pages, k, t.change) }
 
 // NewTable returns an empty table in the store.
 func NewTable[T any](store *Store) *Table[T] { return &Table[T]{paged: paged{store: store}} }
@@ -89,7 +90,7 @@ func (t *Table[T]) Sealed() *Table[T] {
 	case len(t.pages) > 1 || t.pages[0].home != nil:
 		t.last = nil
 		t.retire(true)
-		t.store.refund(t.next.frames)
+		t.store.release(nil, t.next)
 		t.next = group{}
 		return t
 	}
@@ -239,6 +240,14 @@ func (t *Table[T]) Rows(yield func(first int, rows []T) bool) {
 	}
 }
 
+// Change says whether rows are going to change, most of them after they are read: what comes into memory meanwhile is made ready for that,
+// else the system learns of it from each of its pages.
+func (t *Table[T]) Change(on bool) {
+	if t != nil {
+		t.change = on
+	}
+}
+
 // lineBytes is how much a processor reads from memory at a time, at least.
 const lineBytes = 64
 
@@ -267,10 +276,7 @@ func (t *Table[T]) Release() {
 	if t == nil {
 		return
 	}
-	for _, p := range t.pages {
-		t.store.release(p)
-	}
-	t.store.refund(t.next.frames)
+	t.store.release(t.pages, t.next)
 	t.pages, t.last, t.next, t.n = nil, nil, group{}, 0
 }
 

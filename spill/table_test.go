@@ -200,7 +200,7 @@ func TestRetired(t *testing.T) {
 	table = table.Sealed()
 	inFile := 0
 	for _, p := range table.pages {
-		if p.mapped {
+		if p.slot > 0 {
 			inFile++
 		}
 	}
@@ -253,7 +253,7 @@ func TestWanted(t *testing.T) {
 		table.Append(i)
 	}
 	table = table.Sealed()
-	clear(store.fetched)
+	store.sweeps++
 	const middle = 20 * extentFrames
 	for _, c := range []struct{ page, want int }{{middle, 3}, {middle, 0}, {middle + extentFrames, 1}, {middle - extentFrames, 1},
 		{middle - 3*extentFrames, 2}, {len(table.pages) - 1, 2}} {
