@@ -117,10 +117,10 @@ func skipValue(b []byte, i int, eof bool) int {
 // skipWord returns the index behind the number or word that starts at b[i].
 func skipWord(b []byte, i int, eof bool) int {
 	for i < len(b) {
-		if n := notANumber(b[i:]); n > 0 {
-			i += n
-		} else if classes[b[i]] == plain {
+		if classes[b[i]] == plain {
 			i++
+		} else if n := notANumber(b[i:]); n > 0 {
+			i += n
 		} else {
 			return i
 		}
@@ -142,6 +142,13 @@ func notANumber(b []byte) int {
 		}
 	}
 	return 0
+}
+
+// skipClass returns the index behind bytes of a class, the first of which is b[i].
+func skipClass(b []byte, i int, class uint8) int {
+	for i++; i < len(b) && classes[b[i]] == class; i++ {
+	}
+	return i
 }
 
 // skipNested returns the index behind the object or array whose opening bracket is
@@ -166,6 +173,13 @@ func skipNested(b []byte, i int) int {
 			if last == quote || last == shut {
 				return broken
 			}
+			i = skipClass(b, i, plain)
+			last = plain
+			continue
+		case delimiter:
+			i = skipClass(b, i, delimiter)
+			last = delimiter
+			continue
 		case open:
 			if last == quote || last == plain {
 				return broken
