@@ -27,7 +27,6 @@ type locationDecoder struct {
 	timeCoder coder.Coder
 	timesOf   *locationDecoder // of whose times it has; nil: its own
 	values    valueCoder
-	prior     *valueModel // from which values are learned on; nil: nothing
 	valCoder  coder.Coder
 	context   valueContext
 	clock     roundedClock
@@ -79,6 +78,7 @@ func (s *source) Events(ctx context.Context, l trace.LocationID) iter.Seq2[*trac
 func (d *locationDecoder) close() {
 	if uint64(d.location) != d.src.head.Leader {
 		d.src.models.put(d.times)
+		d.src.values.put(d.values)
 	}
 	if d.timesOf != nil {
 		d.timesOf.close()
@@ -107,6 +107,7 @@ func (s *source) begin(l trace.LocationID) (*locationDecoder, error) {
 // learn decodes the leader's first learnedEvents events and learns from them.
 func (s *source) learn() error {
 	s.models.tables, s.models.fine, s.models.grain = s.tables, s.head.Fine, s.head.Grain
+	s.values.tables, s.values.version = s.tables, s.version
 	if s.head.Leader == trace.None {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (s *source) learn() error {
 		return err
 	}
 	s.models.learn(d.times)
-	s.prior = copyOf(d.values, s.tables)
+	s.values.learn(d.values)
 	s.leading.Store(d)
 	return nil
 }
@@ -137,7 +138,7 @@ func (s *source) decoder(l trace.LocationID) (*locationDecoder, error) {
 	if uint64(l) == s.head.Leader {
 		d.times = newTimeModel(s.tables, s.head.Fine, s.head.Grain)
 	} else {
-		d.times, d.prior = s.models.get(), s.prior
+		d.times = s.models.get()
 	}
 	d.clock.quantiser = quantiser{unit: s.head.Unit, keep: uint(s.head.Keep)}
 	d.rows.Table, d.context.table = table, table
@@ -268,7 +269,11 @@ func (d *locationDecoder) readValues(id uint32, step uint64) error {
 	}
 	d.rows.Values = d.rows.Values[:n]
 	if d.values == nil {
-		d.values = newValueCoder(d.src.tables, d.src.version, d.prior)
+		if uint64(d.location) == d.src.head.Leader {
+			d.values = newValueCoder(d.src.tables, d.src.version)
+		} else {
+			d.values = d.src.values.get()
+		}
 	}
 	d.context.symbol, d.context.rolling, d.context.step = id, d.structure.predictor.rolling, step
 	d.values.code(&d.valCoder, &d.context, d.rows.Values)

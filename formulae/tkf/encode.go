@@ -35,7 +35,7 @@ type lossless struct {
 	leader    trace.LocationID // from whose beginning the others learn of times; None: none
 	begun     *locationEncoder // the leader's, behind what was learned from
 	models    timeModels       // of the others
-	prior     *valueModel      // what they learn of values; nil: nothing
+	values    valueModels      // of the others
 	store     *spill.Store     // of blocks
 	forest    *formulae.Forest // nil: no call trees are made beside
 	form      sequence.Form    // of these
@@ -100,7 +100,10 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 	e, tree := s.begun, (*formulae.CallTree)(nil)
 	if l != s.leader {
 		e = s.newEncoder(s.models.get())
-		defer s.models.put(e.times)
+		defer func() {
+			s.models.put(e.times)
+			s.values.put(e.values)
+		}()
 	}
 	if s.forest != nil {
 		tree = formulae.NewCallTree(s.form)
@@ -126,6 +129,7 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 // if they save a hundredth.
 func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
 	s.models.tables, s.models.fine = s.tables, true
+	s.values.tables, s.values.version = s.tables, versionLast
 	for {
 		probe := s.newEncoder(s.models.get())
 		probe.times.steps.Weigh = true
@@ -147,7 +151,7 @@ func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
 		return err
 	}
 	s.models.learn(s.begun.times)
-	s.prior = copyOf(s.begun.values, s.tables)
+	s.values.learn(s.begun.values)
 	return nil
 }
 
@@ -193,7 +197,7 @@ func (e *locationEncoder) event(id uint32, t int64) {
 	e.context.pass(code, e.out.table.Hash(id))
 	if len(e.rows.Values) > 0 {
 		if e.values == nil {
-			e.values = newValueCoder(e.stage.tables, versionLast, e.stage.prior)
+			e.values = e.stage.values.get()
 		}
 		e.times.due.begin(e.stage.tables, id, e.rows.Values[0])
 		e.context.symbol = id

@@ -61,7 +61,7 @@ func (e *sequenceEncoder) add(b *trace.Batch) {
 			continue
 		}
 		if e.values == nil {
-			e.values = newValueCoder(e.tables, versionLast, nil)
+			e.values = newValueCoder(e.tables, versionLast)
 		}
 		e.context.symbol = id
 		e.values.code(&e.valCoder, &e.context, e.rows.Values)
@@ -161,7 +161,7 @@ func (d *sequenceDecoder) read(id uint32) error {
 	}
 	d.rows.Values = append(d.rows.Values, make([]uint64, n)...)
 	if d.values == nil {
-		d.values = newValueCoder(d.tables, d.version, nil)
+		d.values = newValueCoder(d.tables, d.version)
 	}
 	d.context.symbol, d.context.rolling = id, d.structure.predictor.rolling
 	d.values.code(&d.valCoder, &d.context, d.rows.Values)

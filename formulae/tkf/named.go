@@ -87,7 +87,7 @@ func (m *valueModel) find(v uint64, p *named) (number, prefix uint64) {
 	if guess == p.guess {
 		return m.number, guess
 	}
-	if p.guess = guess; m.searches == nameSearches || len(p.past) < nameRun {
+	if p.guess = guess; m.searches == nameSearches || len(p.past) < nameRun || !scattered(p.past) {
 		return 0, 0
 	}
 	m.searches++
@@ -95,6 +95,16 @@ func (m *valueModel) find(v uint64, p *named) (number, prefix uint64) {
 		p.past = p.past[:0]
 	}
 	return number, prefix
+}
+
+// scattered reports whether values may be hashes: their highest bits differ.
+func scattered(values []uint64) bool {
+	for _, v := range values {
+		if (v^values[0])>>60 != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // search returns the number and the prefix of the last of some hashes whose numbers count up or down. The first digits of a number may also

@@ -54,7 +54,7 @@ type source struct {
 	once     sync.Once
 	learnErr error
 	models   timeModels                      // of all locations but the leader
-	prior    *valueModel                     // what they learn of values; nil: nothing
+	values   valueModels                     // of the same
 	leading  atomic.Pointer[locationDecoder] // the leader's, behind what was learned from
 }
 

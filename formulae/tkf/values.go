@@ -3,6 +3,7 @@ package tkf
 import (
 	"math/bits"
 	"slices"
+	"sync"
 
 	"tracekit/codec"
 	"tracekit/formulae/internal/coder"
@@ -15,19 +16,58 @@ type valueCoder interface {
 	code(c *coder.Coder, at *valueContext, values []uint64)
 }
 
-// newValueCoder returns the value coder of files of a version. Prior has learned of another location; nil: nothing.
-func newValueCoder(t *coder.Tables, version byte, prior *valueModel) valueCoder {
+// newValueCoder returns a value coder of files of a version that knows nothing.
+func newValueCoder(t *coder.Tables, version byte) valueCoder {
 	switch {
 	case version < versionValues:
 		return newGrowthModel(t)
 	case version < versionPredicted:
 		return newGuessModel(t)
 	}
-	m := newValueModel(t)
-	if prior != nil {
-		prior.copyTo(m)
+	return newValueModel(t)
+}
+
+// valueModels are value coders of locations that start from what a prior one has learned of another location. Those that are given back
+// are made anew in the same memory. They may be used concurrently.
+type valueModels struct {
+	tables  *coder.Tables
+	version byte
+	begin   sync.Once
+	prior   *valueModel // nil: what one knows that knows nothing
+	free    sync.Pool
+}
+
+// learn makes all later models start from what c has learned.
+func (p *valueModels) learn(c valueCoder) {
+	if m, ok := c.(*valueModel); ok {
+		p.prior = newValueModel(p.tables)
+		m.copyTo(p.prior)
 	}
+}
+
+// get returns a value coder for the beginning of a location.
+func (p *valueModels) get() valueCoder {
+	if p.version < versionPredicted {
+		return newValueCoder(p.tables, p.version)
+	}
+	p.begin.Do(func() {
+		if p.prior == nil {
+			p.prior = newValueModel(p.tables)
+		}
+	})
+	m, ok := p.free.Get().(*valueModel)
+	if !ok {
+		m = newValueModel(p.tables)
+	}
+	p.prior.copyTo(m)
 	return m
+}
+
+// put gives a value coder back that is no longer used.
+func (p *valueModels) put(c valueCoder) {
+	if m, ok := c.(*valueModel); ok {
+		p.free.Put(m)
+	}
 }
 
 // A valueContext is what is known of the event that the values belong to.
@@ -115,8 +155,9 @@ func newValueModel(t *coder.Tables) *valueModel {
 		seen: make([]uint64, 1<<seenBits), rates: make([]rate, 1<<rateBits), costs: make([][bases]int32, 1<<costBits)}
 }
 
-// copyTo makes to, which is new, begin with what was learned that holds for other locations too.
+// copyTo makes to, in the memory that it has, begin with what was learned that holds for other locations too.
 func (m *valueModel) copyTo(to *valueModel) {
+	*to = valueModel{guesses: to.guesses, rest: to.rest, names: to.names, seen: to.seen, rates: to.rates, costs: to.costs}
 	m.guesses.CopyTo(to.guesses)
 	m.rest.CopyTo(to.rest)
 	m.names.CopyTo(to.names)
@@ -124,17 +165,6 @@ func (m *valueModel) copyTo(to *valueModel) {
 	copy(to.rates, m.rates)
 	copy(to.costs, m.costs)
 	to.prefixes = slices.Clone(m.prefixes)
-}
-
-// copyOf returns what other locations learn of a value coder; nil: nothing.
-func copyOf(c valueCoder, t *coder.Tables) *valueModel {
-	m, ok := c.(*valueModel)
-	if !ok {
-		return nil
-	}
-	out := newValueModel(t)
-	m.copyTo(out)
-	return out
 }
 
 // slot returns the entry of a table that a hash chooses.

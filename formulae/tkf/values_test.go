@@ -1,6 +1,8 @@
 package tkf
 
 import (
+	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -8,6 +10,17 @@ import (
 	"tracekit/formulae/internal/symbols"
 	"tracekit/trace"
 )
+
+// oneSymbol returns a table with one symbol.
+func oneSymbol() *symbols.Table {
+	rows := symbols.Rows{Table: symbols.NewTable()}
+	b := &trace.Batch{}
+	b.AddFlow(1, trace.KindEnter, 0)
+	for seq, row := range b.Events {
+		rows.Read(b, seq, row, 0, false)
+	}
+	return rows.Table
+}
 
 // Values come back as they were, in every version, and what a rule makes of them costs little.
 func TestValues(t *testing.T) {
@@ -28,18 +41,12 @@ func TestValues(t *testing.T) {
 		for i := range values {
 			values[i], recent[i] = one.value(i), [2]uint32{uint32(i % 3), uint32(i % 3)}
 		}
-		table := symbols.NewTable()
-		rows := symbols.Rows{Table: table}
-		b := &trace.Batch{}
-		b.AddFlow(1, trace.KindEnter, 0)
-		for seq, row := range b.Events {
-			rows.Read(b, seq, row, 0, false)
-		}
+		table := oneSymbol()
 		at := func(r [2]uint32) *valueContext {
 			return &valueContext{table: table, recent: r, elapsed: 100, rolling: r, step: 100}
 		}
 		for version := byte(versionFormulae); version <= versionLast; version++ {
-			m := newValueCoder(coder.NewTables(), version, nil)
+			m := newValueCoder(coder.NewTables(), version)
 			var c coder.Coder
 			c.StartEncoding()
 			for i, v := range values {
@@ -49,7 +56,7 @@ func TestValues(t *testing.T) {
 			if bits := 4 * float64(len(block)) / n; version == versionLast && bits > one.most {
 				t.Errorf("%s: %.2f bits a value, at most %.2f expected", name, bits, one.most)
 			}
-			m = newValueCoder(coder.NewTables(), version, nil)
+			m = newValueCoder(coder.NewTables(), version)
 			c.StartDecoding(block)
 			for i, v := range values {
 				got := []uint64{0, 0}
@@ -58,5 +65,44 @@ func TestValues(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A model that is made anew in the memory of another codes as a new one does, whatever the other one has learned.
+func TestModelsInUsedMemory(t *testing.T) {
+	prior := valueModels{tables: coder.NewTables(), version: versionLast}
+	table := oneSymbol()
+	press := func(m valueCoder, from uint64) []byte {
+		var c coder.Coder
+		c.StartEncoding()
+		x := valueContext{table: table}
+		for i := range uint64(4000) {
+			x.pass(i%7, table.Hash(0))
+			m.code(&c, &x, []uint64{from + i*i%977, i << 50})
+		}
+		return c.Finish()
+	}
+	used := prior.get()
+	want := press(used, 0)
+	for range 3 {
+		press(used, 1<<40)
+		used.(*valueModel).prefixes = []uint64{1}
+		prior.prior.copyTo(used.(*valueModel))
+		if got := press(used, 0); !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, a new model codes the same values in %d", len(got), len(want))
+		}
+	}
+}
+
+// Whether values are scattered decides only where hashes are looked for; counters and real numbers are not.
+func TestScatteredValues(t *testing.T) {
+	var counters, reals, hashes []uint64
+	for i := range uint64(nameRun) {
+		counters = append(counters, 1<<46+i*490_000)
+		reals = append(reals, math.Float64bits(40+float64(i)/4))
+		hashes = append(hashes, hashed(0xcbf29ce484222325, i))
+	}
+	if scattered(counters) || scattered(reals) || !scattered(hashes) {
+		t.Errorf("counters %t, real numbers %t, hashes %t", scattered(counters), scattered(reals), scattered(hashes))
 	}
 }
