@@ -13,7 +13,6 @@ import (
 	"tracekit/merge"
 	"tracekit/plots"
 	"tracekit/samples"
-	"tracekit/spill"
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
@@ -137,16 +136,20 @@ func TestDiagramsByHand(t *testing.T) {
 }
 
 // overheadOf reads overheads in ns such as 0:2:500, of a location's call; of others none is known.
-func overheadOf(t *testing.T, tr *trace.Trace, text string) (out overhead.ByCall) {
-	for _, calls := range tr.Calls {
-		out = append(out, spill.NewZeros[waits.CallSize](tr.Store, calls.Len()))
-	}
+func overheadOf(t *testing.T, tr *trace.Trace, text string) overhead.ByCall {
+	known := make(map[[2]int]int)
 	for _, word := range strings.Split(text, ",") {
 		var l, call, ns int
 		if _, err := fmt.Sscanf(word, "%d:%d:%d", &l, &call, &ns); err != nil && word != "" {
 			t.Fatal(word, err)
 		} else if word != "" {
-			out[l].Set(call, waits.CallSize(ns+1))
+			known[[2]int{l, call}] = ns + 1
+		}
+	}
+	out := make(overhead.ByCall, len(tr.Calls))
+	for l, calls := range tr.Calls {
+		for call := range calls.Len() {
+			out.Add(tr.Store, trace.LocationID(l), int64(known[[2]int{l, call}])-1)
 		}
 	}
 	return out

@@ -167,9 +167,9 @@ type overheads struct {
 
 const longOverhead = 1 << 31
 
-// add adds the overhead of the next call in ns; below 0: it has none to speak of.
-func (x *overheads) add(store *spill.Store, ns int64) {
-	n := uint64(ns + 1)
+// Add adds the overhead of the next call of a location in ns; below 0: it has none to speak of.
+func (t ByCall) Add(store *spill.Store, l trace.LocationID, ns int64) {
+	x, n := &t[l], uint64(ns+1)
 	if n >= longOverhead {
 		n = longOverhead + uint64(spill.Ensure(store, &x.long).Append(ns))
 	}

@@ -91,7 +91,7 @@ func (w *charger) location(ctx context.Context, l trace.LocationID) (sums []path
 				overhead = w.call(c, k)
 			}
 			if w.ByCall != nil {
-				w.ByCall[l].add(w.T.Store, overhead)
+				w.ByCall.Add(w.T.Store, l, overhead)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ func TestByCall(t *testing.T) {
 	defer store.Close()
 	want := []int64{0, -1, 1, longOverhead - 2, longOverhead - 1, longOverhead, math.MaxUint32, -1, math.MaxInt64, 7}
 	for _, ns := range want {
-		by[0].add(store, ns)
+		by.Add(store, 0, ns)
 	}
 	for call, ns := range want {
 		if got, ok := by.At(0, call); got != ns || ok != (ns >= 0) {
