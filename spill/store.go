@@ -408,17 +408,12 @@ func (s *Store) admit(p *page) {
 	}
 }
 
-// full reports whether the file's memory is to be given back: so much of it is resident, of the pages that were brought in and
-// of what the system has mapped around them. The system is asked now and then: to answer takes it longer than to bring in a page.
+// full reports whether the file's memory is to be given back: so many pages were brought in, or the
+// system has brought in so much of what lies around them, which it is asked now and then: to answer takes
+// it longer than to bring in a page.
 func (s *Store) full() bool {
-	if s.brought == 0 || s.brought%askedAfter != 0 {
-		return false
-	}
-	resident := residentFiles() - s.others
-	if resident <= 0 { // it does not tell
-		resident = 2 * int64(s.brought) * pageBytes
-	}
-	if resident < int64(s.window+s.window/4)*pageBytes {
+	if s.brought == 0 || s.brought%askedAfter != 0 ||
+		s.brought < s.window/2 && residentFiles() < int64(s.window+s.window/4)*pageBytes+s.others {
 		return false
 	}
 	s.brought = 0
