@@ -23,7 +23,8 @@ type collector struct {
 	clocks   *clockwork
 	ledger   *trace.Ledger
 	jobs     int
-	ready    []join // regular ones that are not made yet
+	absent   []uint32 // by communicator: members that are of no recorded rank
+	ready    []join   // regular ones that are not made yet
 }
 
 // A chain is the parts of one location on one communicator, in order of their begin.
@@ -364,7 +365,7 @@ func (m *maker) finish(x *instance) {
 	if row.Mismatch {
 		m.ledger.Add(trace.CodeCollectiveMismatch, x.place, describe(row))
 	}
-	if row.Count < row.Size {
+	if row.Count < row.Size && row.Count+m.absent[row.Comm] < row.Size {
 		m.ledger.Add(trace.CodePartialCollective, x.place,
 			fmt.Sprintf("%s has %d of %d ranks", describe(row), row.Count, row.Size))
 	}

@@ -20,6 +20,7 @@ import (
 type matcher struct {
 	trace   *trace.Trace
 	scanned []*located
+	missing []bool // ranks
 	clocks  *clockwork
 	sends   []endpoints // by rank
 	recvs   []endpoints // by rank
@@ -48,8 +49,8 @@ const messagesPerWindow = 1 << 15
 const mostBlocks = 64
 
 // match pairs all messages of a trace and counts those that run backwards.
-func match(ctx context.Context, t *trace.Trace, scanned []*located, clocks *clockwork, ledger *trace.Ledger, jobs int) error {
-	m := &matcher{trace: t, scanned: scanned, clocks: clocks}
+func match(ctx context.Context, t *trace.Trace, scanned []*located, missing []bool, clocks *clockwork, ledger *trace.Ledger, jobs int) error {
+	m := &matcher{trace: t, scanned: scanned, missing: missing, clocks: clocks}
 	if err := m.arrange(ctx, jobs); err != nil {
 		return err
 	}
@@ -220,12 +221,19 @@ func (b *block) leftover(c *channel) {
 			row := b.sends.at(at)
 			place.Seq, at = row.Seq(), ref{row.RecvLoc, row.Recv}
 			row.RecvLoc, row.Recv = trace.LocationID(c.key.to), noRef.row
-			b.ledger.Add(trace.CodeUnmatchedSend, place, "")
+			b.alone(trace.CodeUnmatchedSend, place, c.key.to)
 		} else {
 			row := b.recvs.at(at)
 			place.Seq, at = row.Seq(), ref{row.SendLoc, row.Send}
 			row.SendLoc, row.Send = trace.LocationID(c.key.from), noRef.row
-			b.ledger.Add(trace.CodeUnmatchedReceive, place, "")
+			b.alone(trace.CodeUnmatchedReceive, place, c.key.from)
 		}
+	}
+}
+
+// alone reports a send or a receive without a partner, unless that would be of a rank that is missing.
+func (b *block) alone(code trace.Code, place trace.Place, partner uint32) {
+	if int(partner) >= len(b.missing) || !b.missing[partner] {
+		b.ledger.Add(code, place, "")
 	}
 }

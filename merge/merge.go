@@ -76,13 +76,14 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		ledger.Add(trace.CodeOverflow, place, text)
 	}
 	t := settle(src, f, store, scanned)
-	reportMissing(t, &ledger)
+	missing := t.Missing()
+	reportMissing(t, missing, &ledger)
 	reportTwins(f.resolver, &ledger)
 	clocks := newClockwork(t, &ledger, opts)
-	if err := match(ctx, t, scanned, clocks, &ledger, opts.Jobs); err != nil {
+	if err := match(ctx, t, scanned, missing, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
 	}
-	c := &collector{trace: t, resolver: f.resolver, scanned: scanned, ledger: &ledger, clocks: clocks, jobs: opts.Jobs}
+	c := &collector{trace: t, resolver: f.resolver, scanned: scanned, ledger: &ledger, clocks: clocks, jobs: opts.Jobs, absent: f.resolver.count(missing)}
 	if err := c.collect(ctx); err != nil {
 		return nil, err
 	}

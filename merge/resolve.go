@@ -1,6 +1,10 @@
 package merge
 
-import "tracekit/trace"
+import (
+	"slices"
+
+	"tracekit/trace"
+)
 
 // A resolver turns the rank in a communicator that an event names into a world rank.
 type resolver struct {
@@ -159,6 +163,22 @@ func (r *resolver) commSize(id trace.CommID) uint32 {
 		return 1
 	}
 	return uint32(len(c.members) + len(c.remote))
+}
+
+// count returns how many members each communicator has of the ranks that are marked.
+func (r *resolver) count(marked []bool) []uint32 {
+	out := make([]uint32, len(r.comms))
+	if !slices.Contains(marked, true) {
+		return out
+	}
+	for id := range r.comms {
+		for _, rank := range slices.Concat(r.comms[id].members, r.comms[id].remote) {
+			if int(rank) < len(marked) && marked[rank] {
+				out[id]++
+			}
+		}
+	}
+	return out
 }
 
 // usable reports whether a communicator says who takes part in it.
