@@ -53,6 +53,8 @@ const (
 	CodeRedundantRecord     Code = "redundant_record"
 	CodeUnusedRecord        Code = "unused_record"
 	CodeApplications        Code = "several_applications"
+	CodeMergedRanks         Code = "merged_ranks"
+	CodeNumberedRanks       Code = "numbered_ranks"
 	CodeMissingRank         Code = "missing_rank"
 	CodeWorkerRank          Code = "worker_rank"
 	CodeEarlyEnd            Code = "early_end"
@@ -146,6 +148,9 @@ func Codes() []CodeInfo {
 		{CodeRedundantRecord, SeverityInfo, "some records repeat others; the first, or the more exact ones, were used", ""},
 		{CodeUnusedRecord, SeverityLoss, "a record was not used because what it refers to is unknown", ""},
 		{CodeApplications, SeverityInfo, "the trace holds several applications that exchange no messages; select one with --ranks", ""},
+		{CodeMergedRanks, SeverityLoss, "a file was made of those of several ranks, which leaves unknown who communicates with whom",
+			"give the files of the ranks, not one made of them."},
+		{CodeNumberedRanks, SeverityInfo, "no record says which rank a process is; ranks count processes in the order of their numbers", ""},
 		{CodeMissingRank, SeverityLoss, "ranks are missing in the trace; means leave them out",
 			"name the files of all ranks."},
 		{CodeWorkerRank, SeverityInfo, "one rank of each worker has rows; the others of a worker are taken to do the same", ""},

@@ -78,10 +78,13 @@ func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) 
 func orderFiles(files []*file) {
 	ranked := true
 	for _, f := range files {
-		if len(files) > 1 || f.origin.kineto {
+		f.origin.kineto = f.origin.kineto || len(f.torch) > 0
+		if len(f.torch) > 1 { // the files of several ranks were made one
+			f.origin.hasRank = false // what the head says is true of one of them
+		} else if len(files) > 1 || f.origin.kineto {
 			f.origin.rankFromName(f.path)
 		}
-		f.origin.alone = f.origin.kineto || f.rocprof
+		f.origin.alone = len(f.torch) < 2 && (f.origin.kineto || f.rocprof)
 		ranked = ranked && f.origin.hasRank
 	}
 	if ranked {

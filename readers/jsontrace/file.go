@@ -40,6 +40,8 @@ type file struct {
 	launches   launches
 	owners     owners
 	executing  map[*track]*executed // what threads execute as devices
+	torch      map[ident]bool       // processes that have operators of PyTorch
+	operator   *track               // that has the last one of these
 	repeated   uint64               // operations that consist of others
 	rocprof    bool                 // times stand in the arguments
 	copies     rocprofCopies
@@ -70,7 +72,7 @@ func newFile(path string, store *spill.Store) *file {
 	s := nest.NewSet(store)
 	f := &file{path: path, window: windowBytes, block: blockBytes, set: s, names: n,
 		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string),
-		executing: make(map[*track]*executed)}
+		executing: make(map[*track]*executed), torch: make(map[ident]bool)}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches, f.owners = newMetadata(), newDftracer(), newTau(), newLaunches(), newOwners()
 	s.Name = func(id trace.RegionID) uint32 { return f.regions.list[id].name }
@@ -281,6 +283,9 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	}
 	l.GPU = l.GPU || r.gpu
 	l.trivial = l.trivial && r.trivial
+	if r.torch && l != f.operator {
+		f.operator, f.torch[l.pid] = l, true
+	}
 	var c nest.Call
 	if r.args {
 		c = f.call(l, r, ev)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -70,14 +69,21 @@ func (o *origin) soleRanks(gloo bool) (ranks []uint32, ok bool) {
 
 // rankFromName finds the rank in the name of a file: rank3, rank-3, rank[3], worker3.
 func (o *origin) rankFromName(path string) {
-	if o.hasRank {
-		return
+	if !o.hasRank {
+		o.rank, o.hasRank = rankInName(filepath.Base(path))
 	}
-	m := regexp.MustCompile(`(?i)(?:rank|worker)[-_\[]?(\d{1,7})`).FindStringSubmatch(filepath.Base(path))
-	if m != nil {
-		n, _ := integer([]byte(m[1]))
-		o.rank, o.hasRank = uint32(n), true
+}
+
+var namedRank = trace.Expression(`(?i)(?:rank|worker)[-_ \[]{0,2}(\d{1,7})`)
+
+// rankInName returns the rank that a name names.
+func rankInName(name string) (rank uint32, ok bool) {
+	m := namedRank().FindStringSubmatch(name)
+	if m == nil {
+		return 0, false
 	}
+	n, _ := integer([]byte(m[1]))
+	return uint32(n), true
 }
 
 // rankList reads a list of ranks, which may be a string; whole is false if the writer has

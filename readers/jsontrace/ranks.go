@@ -107,8 +107,8 @@ func (a *assembler) mainThread(f *file) trace.LocationID {
 	return first
 }
 
-// ranksOfProcesses makes the processes ranks if there is communication among them: the
-// pid is the rank if pids are small numbers, else the order of pids.
+// ranksOfProcesses makes the processes ranks if there is communication among them, of one file of several ranks of PyTorch those with
+// operators: the rank is what the names of all processes say, else the pid if pids are small numbers, else the order of pids.
 func (a *assembler) ranksOfProcesses() bool {
 	var pids []ident
 	locations := make(map[ident]trace.LocationID)
@@ -117,9 +117,10 @@ func (a *assembler) ranksOfProcesses() bool {
 	if slices.ContainsFunc(a.defs.LocationGroups, func(g trace.LocationGroup) bool { return g.Kind == 1 }) {
 		kind = 1
 	}
+	torch := a.files[0].torch
 	for i, p := range a.places {
 		communicate = communicate || p.track.Comm
-		if a.defs.LocationGroups[a.defs.Locations[i].Group].Kind != kind {
+		if len(torch) > 0 && !torch[p.track.pid] || a.defs.LocationGroups[a.defs.Locations[i].Group].Kind != kind {
 			continue
 		}
 		if _, ok := locations[p.track.pid]; !ok {
@@ -133,14 +134,38 @@ func (a *assembler) ranksOfProcesses() bool {
 	}
 	slices.SortFunc(pids, a.files[0].compare)
 	small = small && pids[len(pids)-1].n < int64(4*len(pids)+64)
+	named := a.files[0].namedRanks(pids)
 	for i, pid := range pids {
-		rank := uint32(i)
-		if small {
-			rank = uint32(pid.n)
+		switch {
+		case named != nil:
+			a.worldOf[named[i]] = locations[pid]
+		case small:
+			a.worldOf[uint32(pid.n)] = locations[pid]
+		default:
+			a.worldOf[uint32(i)] = locations[pid]
 		}
-		a.worldOf[rank] = locations[pid]
+	}
+	if named == nil && !small && len(pids) > 1 {
+		a.ledger.Add(trace.CodeNumberedRanks, trace.Nowhere(), "")
 	}
 	return true
+}
+
+// namedRanks returns the ranks that the names of processes say they are, nil unless all do and they differ.
+func (f *file) namedRanks(pids []ident) []uint32 {
+	var ranks []uint32
+	for _, pid := range pids {
+		name := f.meta.processes[pid]
+		if pid.named {
+			name += " " + f.names.list[pid.n]
+		}
+		rank, ok := rankInName(name + " " + f.meta.labels[pid])
+		if !ok || rank >= worldLimit || slices.Contains(ranks, rank) {
+			return nil
+		}
+		ranks = append(ranks, rank)
+	}
+	return ranks
 }
 
 func (a *assembler) addGroup(name string, kind trace.GroupKind, members []uint32) trace.GroupID {
@@ -189,6 +214,11 @@ func (a *assembler) groups(f *file) {
 			f.idmap.Comms = append(f.idmap.Comms, trace.None)
 			continue
 		}
+		if a.otherRanks(f, g) {
+			a.ledger.Add(trace.CodeMergedRanks, f.place(-1), "the ranks of "+g.name)
+			f.idmap.Comms = append(f.idmap.Comms, trace.None)
+			continue
+		}
 		if g.sole || g.gloo && g.ranks == nil {
 			ranks, sure := f.origin.soleRanks(g.gloo)
 			if !sure && g.peers {
@@ -202,7 +232,11 @@ func (a *assembler) groups(f *file) {
 				case g.peers:
 					who = "collectives without a library"
 				}
-				a.ledger.Add(trace.CodeBadDefinition, f.place(-1), who+" do not name one of several groups")
+				code := trace.CodeBadDefinition
+				if len(f.torch) > 1 {
+					code = trace.CodeMergedRanks
+				}
+				a.ledger.Add(code, f.place(-1), who+" do not name one of several groups")
 				f.idmap.Comms = append(f.idmap.Comms, trace.None)
 				continue
 			}
@@ -214,6 +248,13 @@ func (a *assembler) groups(f *file) {
 		}
 		f.idmap.Comms = append(f.idmap.Comms, a.comm(g.name, cmp.Or(g.about, f.origin.about[g.name]), a.members(f, g)))
 	}
+}
+
+// otherRanks reports whether a group may have other ranks than are known: a file of several ranks has the table of groups of one of them,
+// and each rank has a group of that name.
+func (a *assembler) otherRanks(f *file, g *group) bool {
+	ranks, known := f.origin.groups[g.name]
+	return len(f.torch) > 1 && known && g.ranks == nil && len(ranks) < len(a.defs.Groups[a.world].Members)
 }
 
 // tensorRanks returns the ranks of the only group of a file's rank whose members differ in their number of tensor parallelism, by the

@@ -30,6 +30,7 @@ type region struct {
 	runtime  bool // a call of the accelerator's runtime, which may launch a kernel
 	code     codePlace
 	frame    bool // a function of Python
+	torch    bool // an operator of PyTorch
 	trivial  bool // the writer's bookkeeping
 	training tri  // operations of steps of training
 }
@@ -90,6 +91,7 @@ func describe(k regionKey, name, cat string) region {
 	// Bookkeeping spans the whole recording and would hide everything else.
 	r.trivial = cat == "Trace" || cat == "overhead"
 	r.frame = cat == "python_function"
+	r.torch = cat == "cpu_op"
 	r.host = strings.HasPrefix(name, "nccl:")
 	r.records = name == "record_param_comms"
 	r.runtime = cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime"
@@ -102,7 +104,7 @@ func describe(k regionKey, name, cat string) region {
 			r.op, r.peers = nest.Collective(op), true
 		}
 	}
-	if cat == "cpu_op" {
+	if r.torch {
 		if op, ok := trace.PeerOperator(name); ok {
 			r.op, r.peers = nest.Collective(op), true
 		}

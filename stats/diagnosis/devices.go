@@ -631,6 +631,17 @@ func (f *deviceFinder) incomplete() (most uint64) {
 	return most
 }
 
+// alone reports whether a single device communicates. No library starts kernels for that where there are no others.
+func (f *deviceFinder) alone() bool {
+	n := 0
+	for i := range f.a.Devices {
+		if f.a.Devices[i].CommunicationNs > 0 {
+			n++
+		}
+	}
+	return n == 1
+}
+
 // exposed judges what devices do beside computing while they compute nothing: of that, onPath on the critical path.
 func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPath int64) []cause.Cause {
 	row := f.onPath(kind)
@@ -648,6 +659,10 @@ func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPa
 		c.Text += fmt.Sprintf(" A member of %s is not recorded: what of this is waiting for it is unknown.",
 			words.Plural(int(incomplete), "collective", "collectives"))
 		c.Evidence["incomplete_collectives"] = float64(incomplete)
+	} else if kind == "communication" && f.alone() {
+		c.Headline = "Communication, or waits for ranks that are not recorded"
+		c.Text += " No other device that communicates is recorded: what of this is waiting for others is unknown."
+		c.Evidence["incomplete_collectives"] = float64(row.Count)
 	}
 	return f.cause(c, min(onPath, ns), "If computing hid all of it")
 }

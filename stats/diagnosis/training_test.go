@@ -117,6 +117,28 @@ func TestLateForMissing(t *testing.T) {
 	}
 }
 
+// TestAlone: what a single device communicates with is not recorded, whatever the trace says of ranks.
+func TestAlone(t *testing.T) {
+	for devices := 1; devices <= 2; devices++ {
+		a := &analysis.Result{}
+		a.Trace.DurationNs, a.Trace.Processes = 1000, 1
+		a.DevicePath = &accelerator.Path{ExposedCommunicationNs: 300,
+			Rows: []accelerator.PathRow{{Kind: "communication", Name: "ncclDevKernel_AllReduce", TimeNs: 300, Count: 3}}}
+		for range devices {
+			a.Devices = append(a.Devices, accelerator.Device{Device: "gpu", Times: accelerator.Times{ComputeNs: 600, BusyNs: 900,
+				CommunicationNs: 300, ExposedCommunicationNs: 300}})
+		}
+		found := OfDevices(a)
+		if len(found) != 1 {
+			t.Fatalf("%+v", found)
+		}
+		found[0].Advise(false)
+		if alone := found[0].Try == "record all ranks."; alone != (devices == 1) {
+			t.Errorf("%d devices: %+v", devices, found[0])
+		}
+	}
+}
+
 // TestMissingMember: where a member of each collective is not recorded, communication may be waiting for it, which its cause says. So it is
 // if two of three ranks are there, and if one is.
 func TestMissingMember(t *testing.T) {
