@@ -49,7 +49,8 @@ const messagesPerWindow = 1 << 15
 const mostBlocks = 64
 
 // match pairs all messages of a trace and counts those that run backwards.
-func match(ctx context.Context, t *trace.Trace, scanned []*located, missing []bool, clocks *clockwork, ledger *trace.Ledger, jobs int) error {
+func match(ctx context.Context, t *trace.Trace, scanned []*located, missing []bool, clocks *clockwork, ledger *trace.Ledger,
+	jobs int) error {
 	m := &matcher{trace: t, scanned: scanned, missing: missing, clocks: clocks}
 	if err := m.arrange(ctx, jobs); err != nil {
 		return err

@@ -83,7 +83,8 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 	if err := match(ctx, t, scanned, missing, clocks, &ledger, opts.Jobs); err != nil {
 		return nil, err
 	}
-	c := &collector{trace: t, resolver: f.resolver, scanned: scanned, ledger: &ledger, clocks: clocks, jobs: opts.Jobs, absent: f.resolver.count(missing)}
+	c := &collector{trace: t, resolver: f.resolver, scanned: scanned, ledger: &ledger, clocks: clocks, jobs: opts.Jobs,
+		absent: f.resolver.count(missing)}
 	if err := c.collect(ctx); err != nil {
 		return nil, err
 	}

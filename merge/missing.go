@@ -12,8 +12,8 @@ import (
 // listedRanges is how many ranges of ranks a finding lists.
 const listedRanges = 8
 
-// reportMissing names the ranks that the run has and the trace has not. That their messages and their parts in collectives are missing, too,
-// is no finding of its own.
+// reportMissing names the ranks that the run has and the trace has not. That their messages and their parts in collectives are missing,
+// too, is no finding of its own.
 func reportMissing(t *trace.Trace, missing []bool, ledger *trace.Ledger) {
 	n, ranks := listed(missing)
 	code := trace.CodeMissingRank
