@@ -44,15 +44,13 @@ func Windows[P any](ctx context.Context, jobs int, s Windowed[P]) (P, error) {
 		}
 		return parts[worker]
 	}
-	for k := range max(1, s.Windows) {
-		err := shared(ctx, len(parts), s.Items, func(_ context.Context, worker, item int) error {
-			return s.Visit(part(worker), k, item)
-		})
-		if err != nil {
-			return part(0), err
-		}
-	}
+	err := parallel(ctx, len(parts), max(1, s.Windows), []deal{inShares(len(parts), s.Items)}, func(_ context.Context, worker, k, item int) error {
+		return s.Visit(part(worker), k, item)
+	})
 	sum := part(0)
+	if err != nil {
+		return sum, err
+	}
 	for i, p := range parts[1:] {
 		if made[i+1] {
 			sum = s.Combine(sum, p)
@@ -89,31 +87,30 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 		sent[s] = make([][]R, x.Keys)
 	}
 	first := func(emitter int) int { return x.Sources * emitter / len(sent) } // of its sources
-	for w := range x.Windows {
-		err := shared(ctx, jobs, len(sent), func(ctx context.Context, _, e int) error {
-			for s := first(e); s < first(e+1) && ctx.Err() == nil; s++ {
-				x.Emit(w, s, sent[e])
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		err = shared(ctx, jobs, x.Keys, func(_ context.Context, _, key int) error {
-			for s := range sent {
-				if rows := sent[s][key]; len(rows) > 0 {
-					x.Take(w, key, rows)
-					sent[s][key] = rows[:0]
-				}
-			}
-			x.Take(w, key, nil)
-			return nil
-		})
-		if err != nil {
-			return err
+	emit := func(ctx context.Context, w, e int) {
+		for s := first(e); s < first(e+1) && ctx.Err() == nil; s++ {
+			x.Emit(w, s, sent[e])
 		}
 	}
-	return nil
+	take := func(w, key int) {
+		for s := range sent {
+			if rows := sent[s][key]; len(rows) > 0 {
+				x.Take(w, key, rows)
+				sent[s][key] = rows[:0]
+			}
+		}
+		x.Take(w, key, nil)
+	}
+	jobs = workers(jobs, max(len(sent), x.Keys))
+	turns := []deal{inShares(jobs, len(sent)), inShares(jobs, x.Keys)}
+	return parallel(ctx, jobs, 2*x.Windows, turns, func(ctx context.Context, _, round, i int) error {
+		if round%2 == 0 {
+			emit(ctx, round/2, i)
+		} else {
+			take(round/2, i)
+		}
+		return nil
+	})
 }
 
 // Beside runs a sequential task on one goroutine and a stage on the others. Once the task is done, the stage runs on all; with one job the
@@ -121,7 +118,7 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 func Beside(ctx context.Context, jobs int, task, stage func(context.Context) error) error {
 	jobs = workers(jobs, math.MaxInt)
 	running := &taskBeside{jobs: jobs, done: make(chan struct{})}
-	return parallel(ctx, min(jobs, 2), inOrder(2), func(ctx context.Context, _, item int) error {
+	return parallel(ctx, min(jobs, 2), 1, []deal{inOrder(2)}, func(ctx context.Context, _, _, item int) error {
 		if item > 0 {
 			return stage(context.WithValue(ctx, taskKey{}, running))
 		}
@@ -146,13 +143,14 @@ func workers(jobs, n int) int {
 	return max(1, min(jobs, n))
 }
 
-// A deal hands items out. Each share is taken from its first item on.
+// A deal hands items out, all of them again in each of its rounds. Each share is taken from its first item on.
 type deal []share
 
 type share struct {
-	next atomic.Int64
-	end  int64
-	_    [48]byte // no two shares in one line of a processor's memory
+	taken atomic.Int64 // items of all rounds so far
+	first int
+	n     int
+	_     [40]byte // no two shares in one line of a processor's memory
 }
 
 // inOrder deals the items 0 … n-1 from the first to the last.
@@ -164,19 +162,23 @@ func inOrder(n int) deal { return inShares(1, n) }
 func inShares(shares, n int) deal {
 	d := make(deal, shares)
 	for i := range d {
-		d[i].next.Store(int64(n * i / shares))
-		d[i].end = int64(n * (i + 1) / shares)
+		d[i].first = n * i / shares
+		d[i].n = n*(i+1)/shares - d[i].first
 	}
 	return d
 }
 
-// take returns the next item for a worker; ok is false if there is none.
-func (d deal) take(worker int) (item int, ok bool) {
+// items returns how many items a round has.
+func (d deal) items() int { return d[len(d)-1].first + d[len(d)-1].n }
+
+// take returns the next item of a round for a worker; ok is false if there is none. All of earlier rounds are taken.
+func (d deal) take(worker, round int) (item int, ok bool) {
 	for k := range d {
 		s := &d[(worker+k)%len(d)]
-		if s.next.Load() < s.end {
-			if i := s.next.Add(1) - 1; i < s.end {
-				return int(i), true
+		end := int64(s.n) * int64(round+1)
+		for i := s.taken.Load(); i < end; i = s.taken.Load() {
+			if s.taken.CompareAndSwap(i, i+1) {
+				return s.first + s.n - int(end-i), true
 			}
 		}
 	}
@@ -186,19 +188,20 @@ func (d deal) take(worker int) (item int, ok bool) {
 // shared calls fn for the items 0 … n-1, of which each worker has a share: see parallel.
 func shared(ctx context.Context, jobs, n int, fn func(ctx context.Context, worker, item int) error) error {
 	jobs = workers(jobs, n)
-	return parallel(ctx, jobs, inShares(jobs, n), fn)
+	return parallel(ctx, jobs, 1, []deal{inShares(jobs, n)}, func(ctx context.Context, worker, _, item int) error { return fn(ctx, worker, item) })
 }
 
-// parallel calls fn for the items of a deal from the given number of goroutines, each of which
-// has a number. After an error no further call is made and the context of those that run is
-// cancelled. Of several errors the one that came first is returned, and cancellation from
-// outside before all. A panic is an error.
-func parallel(ctx context.Context, jobs int, items deal, fn func(ctx context.Context, worker, item int) error) error {
+// parallel calls fn for all items of a deal from the given number of goroutines, each of which has a number.
+// Rounds follow each other, with each deal in turn: all items of one are done before the next one begins. After an error no further
+// call is made and the context of those that run is cancelled. Of several errors the one that came first is returned, and cancellation
+// from outside before all. A panic is an error.
+func parallel(ctx context.Context, jobs, rounds int, deals []deal, fn func(ctx context.Context, worker, round, item int) error) error {
 	task, _ := ctx.Value(taskKey{}).(*taskBeside)
 	inner, cancel := context.WithCancelCause(context.WithValue(ctx, taskKey{}, nil))
 	defer cancel(nil)
 	through := make(chan struct{}) // all items are taken, or there was an error
 	end := sync.OnceFunc(func() { close(through) })
+	var done gate // items
 	work := func(worker int) {
 		defer end()
 		if task != nil && worker >= task.jobs-1 {
@@ -207,13 +210,25 @@ func parallel(ctx context.Context, jobs int, items deal, fn func(ctx context.Con
 			case <-through:
 			}
 		}
-		for inner.Err() == nil {
-			i, ok := items.take(worker)
-			if !ok {
-				return
+		due := int64(0) // when the round is over
+		for round := range rounds {
+			d := deals[round%len(deals)]
+			due += int64(d.items())
+			for inner.Err() == nil {
+				i, ok := d.take(worker, round/len(deals))
+				if !ok {
+					break
+				}
+				if err := guard(func() error { return fn(inner, worker, round, i) }); err != nil {
+					cancel(err)
+					return
+				}
+				done.add(due)
 			}
-			if err := guard(func() error { return fn(inner, worker, i) }); err != nil {
-				cancel(err)
+			if round < rounds-1 {
+				done.wait(inner, due)
+			}
+			if inner.Err() != nil {
 				return
 			}
 		}

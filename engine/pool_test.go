@@ -46,6 +46,25 @@ func TestWindowsInOrder(t *testing.T) {
 	}
 }
 
+// TestWindowsEndWithTheFirstError: also for those that wait for the others of a window, and sleep.
+func TestWindowsEndWithTheFirstError(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := Windows(t.Context(), 4, Windowed[int]{Windows: 3, Items: 4, Partial: func() int { return 0 },
+		Visit: func(_, window, item int) error {
+			switch {
+			case window == 1 && item == 3:
+				time.Sleep(10 * wakeTime)
+				return broken
+			case window == 2:
+				t.Error("the third window was entered")
+			}
+			return nil
+		}, Combine: func(a, _ int) int { return a }})
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
 func TestFoldEndsWithTheFirstError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, jobs := range []int{1, 4} {
@@ -130,7 +149,7 @@ func TestDeal(t *testing.T) {
 			var wg sync.WaitGroup
 			for worker := range 3 {
 				wg.Go(func() {
-					for i, ok := d.take(worker); ok; i, ok = d.take(worker) {
+					for i, ok := d.take(worker, 0); ok; i, ok = d.take(worker, 0) {
 						taken[i].Add(1)
 					}
 				})
@@ -145,7 +164,7 @@ func TestDeal(t *testing.T) {
 	}
 	var alone []int
 	for d := inShares(3, 9); ; {
-		i, ok := d.take(1)
+		i, ok := d.take(1, 0)
 		if !ok {
 			break
 		}
