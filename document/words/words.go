@@ -103,7 +103,7 @@ func WithoutBrackets(name, replacement string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		end := closingBracket(name, i)
-		if end < 0 || end == i+1 {
+		if end < 0 || end == i+1 || i == 0 && end == len(name)-1 { // else nothing remained of <built-in method run>
 			b.WriteByte(name[i])
 			i++
 			continue

@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestFormatTime(t *testing.T) {
 	for ns, want := range map[int64]string{
@@ -34,5 +37,13 @@ func TestTraceName(t *testing.T) {
 		if got := TraceName(path); got != want {
 			t.Errorf("%q is called %q, want %q", path, got, want)
 		}
+	}
+}
+
+// TestBriefBuiltin: a name in brackets alone, as Python gives to built-in functions, keeps what it says.
+func TestBriefBuiltin(t *testing.T) {
+	const name = "<built-in method run_backward of torch._C._EngineBase object at 0x7f0d>"
+	if got := Brief(name); !strings.Contains(got, "run_backward") {
+		t.Errorf("Brief(%q) = %q", name, got)
 	}
 }
