@@ -631,15 +631,33 @@ func (o *Overview) regions() *block {
 	if total <= 0 {
 		return nil
 	}
-	b := &block{heading: "FUNCTIONS", about: "% of the time of all locations, without what they call", least: 3}
-	functions := slices.DeleteFunc(slices.Clone(a.Profile), func(p document.ProfileRow) bool { // others name a range of time
-		return p.Paradigm == "annotation" || strings.HasPrefix(p.Region, "ProfilerStep#")
-	})
-	for _, p := range functions[:min(5, len(functions))] {
-		share := float64(p.ExclusiveNs) / float64(total)
-		b.add(o.row(p.Region, words.Share(share), &share, words.Plural(int(p.Count), "visit", "visits")))
+	b := &block{heading: "FUNCTIONS", about: "% of the time in functions, without what they call", least: 3}
+	for _, p := range o.ownTimes() {
+		share, remark := float64(p.ExclusiveNs)/float64(total), words.Plural(int(p.Count), "visit", "visits")
+		if p.Paradigm == "annotation" {
+			remark += ", outside recorded functions"
+		}
+		b.add(o.row(p.Region, words.Share(share), &share, remark))
 	}
 	return b
+}
+
+// ownTimes returns the five regions with the most time without what they call. The steps of a profiler, which have numbers, are one.
+func (o *Overview) ownTimes() []document.ProfileRow {
+	const step = "ProfilerStep#"
+	steps := document.ProfileRow{Region: step, Paradigm: "annotation"}
+	rows := slices.DeleteFunc(slices.Clone(o.Analysis.Profile), func(p document.ProfileRow) bool {
+		is := strings.HasPrefix(p.Region, step)
+		if is {
+			steps.Count, steps.ExclusiveNs = steps.Count+p.Count, numbers.Plus(steps.ExclusiveNs, p.ExclusiveNs)
+		}
+		return is
+	})
+	if steps.Count > 0 {
+		rows = append(rows, steps)
+		slices.SortStableFunc(rows, func(a, b document.ProfileRow) int { return cmp.Compare(b.ExclusiveNs, a.ExclusiveNs) })
+	}
+	return rows[:min(5, len(rows))]
 }
 
 // ownTime is that of all functions without what they call, ns.

@@ -51,7 +51,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	case a.Selection != nil:
 		err = diagnosePart(ctx, t, a, opts, part.From, part.To)
 	default:
-		err = diagnose(a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
+		err = diagnose(t, a, func() ([]cause.Cause, error) { return diagnosis.Find(ctx, t, a, opts.Jobs) })
 		diagnosis.OfTraining(a)
 	}
 	shared := slices.ContainsFunc(a.Doubts, func(d doubt.Sign) bool { return d.Kind != doubt.LateRecords }) // cores
@@ -94,13 +94,16 @@ func steps(t *trace.Trace, job *training.Job) *delays.Steps {
 	return delays.NewSteps(t, within, slow)
 }
 
-// diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators.
-func diagnose(a *analysis.Result, find func() ([]cause.Cause, error)) (err error) {
+// diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators; of others that they wait for
+// input.
+func diagnose(t *trace.Trace, a *analysis.Result, find func() ([]cause.Cause, error)) (err error) {
 	switch {
 	case a.Efficiency != nil:
 		a.Diagnosis, err = find()
 	case a.Threads != nil:
 		a.Diagnosis = diagnosis.OfThreads(a)
+	case len(a.Devices) == 0:
+		a.Diagnosis = diagnosis.OfLoading(t, a)
 	}
 	if err == nil && len(a.Devices) > 0 {
 		a.Diagnosis = diagnosis.Join(a.Diagnosis, diagnosis.OfDevices(a))

@@ -24,7 +24,7 @@ func diagnosePart(ctx context.Context, t *trace.Trace, a *analysis.Result, opts 
 			return err
 		}
 	}
-	if err := diagnose(part, func() (_ []cause.Cause, err error) {
+	if err := diagnose(t, part, func() (_ []cause.Cause, err error) {
 		whole := part
 		if part.Selection != nil {
 			if whole, err = analysis.Analyze(ctx, t, analysis.Options{Jobs: opts.Jobs, Overhead: opts.Overhead}); err != nil {

@@ -17,7 +17,7 @@ const fewNodes = 3
 // What several causes advise.
 const (
 	lateHost  = "look at what the host does between launches: data loading, Python, other programs on its node."
-	loadAhead = "load in the background: more DataLoader workers, prefetching, pinned memory."
+	loadAhead = "load in the background: more DataLoader workers, prefetching"
 )
 
 // Advise sets Try: what practitioners do against a cause of this kind, where its evidence says that it applies. A comment at a case
@@ -36,7 +36,7 @@ func (c *Cause) advice() string {
 		case has("dp_rank") && c.Evidence["step"] > 0:
 			return "look for what changed on this rank at that step: clock, temperature, other programs."
 		case has("loading_ns"):
-			return loadAhead
+			return loadAhead + ", pinned memory."
 		case has("random_steps") && !has("kernels_excess"):
 			who := "this rank does"
 			if has("slow_workers") {
@@ -153,7 +153,10 @@ func (c *Cause) advice() string {
 			return "parallelize this work, or use fewer threads and more processes."
 		}
 	case DataLoading: // wrong if the file system is the limit: then more workers wait with it
-		return loadAhead
+		if has("loading_ns") { // no device waits
+			return loadAhead + "."
+		}
+		return loadAhead + ", pinned memory."
 	case DeviceIdle:
 		switch {
 		case has("host_bound_ns") && len(c.Ranks) > 0: // others launch in time

@@ -16,7 +16,10 @@ func (c *Cause) See(wholeRun bool) []string {
 	switch c.Kind {
 	case ThreadIdle:
 		return []string{"analyze", "--section", "threads"}
-	case DeviceIdle, DataLoading:
+	case DataLoading, DeviceIdle:
+		if has("loading_ns") {
+			return []string{"analyze", "--section", "profile"}
+		}
 		return []string{"analyze", "--section", "devices"}
 	case Imbalance, LateSender, LateReceiver, Serialization:
 		switch {

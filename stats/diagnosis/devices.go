@@ -205,7 +205,7 @@ func (f *deviceFinder) loading() []cause.Cause {
 	} else {
 		c.Text += fmt.Sprintf(", mostly %s (%s).", words.Brief(row.Name), words.Time(row.TimeNs))
 	}
-	return f.cause(c, min(path, f.spare), "If input were always ready")
+	return f.cause(c, min(path, f.spare), inputReady)
 }
 
 // unknown says that launches are not recorded, so that it is unknown why devices idle.
