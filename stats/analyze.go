@@ -45,7 +45,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts analysis.Options, causes 
 	if a.Doubts, err = doubts.Find(ctx, t, opts.Jobs); err != nil {
 		return nil, err
 	}
-	diagnosis.DoubtRecords(a)
+	diagnosis.DoubtRecords(t, a)
 	switch left := leaveOut(t, a); {
 	case !causes || left:
 	case a.Selection != nil:

@@ -11,6 +11,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/doubt"
 	"tracekit/document/field"
+	"tracekit/document/waitstate"
 	"tracekit/document/words"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
@@ -119,19 +120,33 @@ func (f *deviceFinder) cause(c cause.Cause, gain int64, mended string) []cause.C
 	return []cause.Cause{c}
 }
 
-// DoubtRecords adds to the doubts of an analysis if records of a rank begin late and devices wait for it, for much of the run.
-func DoubtRecords(a *analysis.Result) {
-	if a.DevicePath == nil || len(a.Devices) == 0 {
+// DoubtRecords adds to the doubts of an analysis if records of a rank begin late and others wait for it, for much of the run: devices, or
+// worker threads, of which the critical path knows nothing.
+func DoubtRecords(t *trace.Trace, a *analysis.Result) {
+	sign := doubt.Sign{Kind: doubt.LateRecords}
+	switch {
+	case a.DevicePath != nil && len(a.Devices) > 0:
+		row, share := newDeviceFinder(a).lateRecords()
+		if row == nil || share < doubtful {
+			return
+		}
+		sign.LateNs, sign.Share = row.TimeNs, &share
+		if rank := uint32(row.MaxRank); rank != trace.None {
+			sign.Rank = &rank
+		}
+	case a.Efficiency != nil && a.Efficiency.WorkerThreads != nil && a.Selection == nil:
+		i := slices.IndexFunc(a.Delays, func(row waitstate.Delay) bool { return row.Region == field.NotRecorded })
+		_, last, apart := begins(t)
+		if i < 0 || int(a.Delays[i].MostRank) != last {
+			return
+		}
+		share, least, rank := float64(apart)/float64(runOf(a)), doubtful*float64(runOf(a)), uint32(last)
+		if float64(apart) < least || float64(a.Delays[i].MostRankNs) < least*float64(len(t.World)-1) {
+			return
+		}
+		sign.LateNs, sign.Share, sign.Rank = apart, &share, &rank
+	default:
 		return
-	}
-	f := newDeviceFinder(a)
-	row, share := f.lateRecords()
-	if row == nil || share < doubtful {
-		return
-	}
-	sign := doubt.Sign{Kind: doubt.LateRecords, LateNs: row.TimeNs, Share: &share}
-	if rank := uint32(row.MaxRank); rank != trace.None {
-		sign.Rank = &rank
 	}
 	a.Doubts = append(a.Doubts, sign)
 }

@@ -152,7 +152,7 @@ transfer  nccl_allreduce gains 10 exposed_ns 20`,
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			a := ofDevices(t, c.trace)
-			diagnosis.DoubtRecords(a)
+			diagnosis.DoubtRecords(nil, a)
 			causes := diagnosis.OfDevices(a)
 			without, err := stats.Analyze(t.Context(), statstest.Merged(t, tracetest.MustParse(t, c.trace), merge.Options{Clock: merge.ClockNone}),
 				analysis.Options{}, false)

@@ -364,18 +364,18 @@ func (f *finder) late() []candidate {
 	c.cause.Evidence = map[string]float64{"critical_path_ns": float64(time)}
 	c.cause.Headline = "Ranks start at different times"
 	c.text = fmt.Sprintf("%s of the critical path pass before the first event of the rank it starts on.", words.Time(time))
-	if first, last, apart := f.begins(); apart > 0 {
+	if first, last, apart := begins(f.t); apart > 0 {
 		c.text += fmt.Sprintf(" The records of rank %d start last, %s after those of rank %d.", last, words.Time(apart), first)
 	}
 	return []candidate{c}
 }
 
 // begins returns the ranks whose records begin first and last, and how far apart in ns.
-func (f *finder) begins() (first, last int, apart int64) {
+func begins(t *trace.Trace) (first, last int, apart int64) {
 	first, last = -1, -1
-	begin := func(r int) int64 { return f.t.Span[f.t.World[r]].First }
-	for r, l := range f.t.World {
-		if int(l) >= len(f.t.Span) || f.t.Span[l].Events == 0 {
+	begin := func(r int) int64 { return t.Span[t.World[r]].First }
+	for r, l := range t.World {
+		if int(l) >= len(t.Span) || t.Span[l].Events == 0 {
 			continue // nothing is recorded of the rank
 		}
 		if first < 0 || begin(r) < begin(first) {
@@ -388,7 +388,7 @@ func (f *finder) begins() (first, last int, apart int64) {
 	if first < 0 {
 		return 0, 0, 0
 	}
-	return first, last, f.t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
+	return first, last, t.Defs.Clock.Nanoseconds(begin(last) - begin(first))
 }
 
 // inCalls returns what the run is longer than with zero-cost MPI (2.6) between startup and end, at most; ok is false where that is not

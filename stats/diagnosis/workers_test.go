@@ -92,3 +92,33 @@ func TestWorkersInPart(t *testing.T) {
 			e.WorkerThreads.IncompleteCallsNs, e.ParallelEfficiency)
 	}
 }
+
+// TestLateRecordsOfWorkers: worker threads communicate, and rank 1 has no records in the first 500 of 1000, for which rank 0 waits 480. The
+// critical path does not lead there, since no master is seen to wait; the doubt says it.
+func TestLateRecordsOfWorkers(t *testing.T) {
+	for late, want := range map[int]int64{0: 0, 500: 490} { // rank 0 begins at 10
+		text := fmt.Sprintf(`
+process 0 rank0
+process 1 rank1
+group 0 "MPI ranks" kind=4 paradigm=4 members=0,2
+group 1 world kind=5 paradigm=4 members=0,1
+comm 0 MPI_COMM_WORLD group=1
+location 0 master process=0 kind=1
+  10 Enter step ; 1000 Leave step
+location 1 worker process=0 kind=1
+  20 Enter MPI_Allreduce ; 20 MpiCollectiveBegin ; 530 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 530 Leave MPI_Allreduce
+location 2 master process=1 kind=1
+  %d Enter step ; 1000 Leave step
+location 3 worker process=1 kind=1
+  520 Enter MPI_Allreduce ; 520 MpiCollectiveBegin ; 530 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 530 Leave MPI_Allreduce
+`, late)
+		tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+		diagnosis.DoubtRecords(tr, a)
+		switch {
+		case want == 0 && len(a.Doubts) > 0:
+			t.Errorf("records that begin together are doubted: %+v", a.Doubts)
+		case want > 0 && (len(a.Doubts) != 1 || *a.Doubts[0].Rank != 1 || a.Doubts[0].LateNs != want):
+			t.Errorf("doubts are %+v, want that records of rank 1 start %d late", a.Doubts, want)
+		}
+	}
+}
