@@ -132,23 +132,28 @@ func TestSlowData(t *testing.T) {
 
 // TestSlowRooted states the same of collectives with a root.
 func TestSlowRooted(t *testing.T) {
-	run := func(takes int) []doubt.Sign {
+	run := func(takes, bytes int) []doubt.Sign {
 		var ranks [2]strings.Builder
 		for i := range 20 {
 			at := 50_000_000 * (i + 1)
 			for r, b := range []*strings.Builder{&ranks[0], &ranks[1]} {
 				left := at + r*takes + 1000
-				fmt.Fprintf(b, "  %d Enter MPI_Bcast ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Bcast root=0 sent=8 received=8 ; %d Leave "+
-					"MPI_Bcast\n", at, at, left, left)
+				fmt.Fprintf(b, "  %d Enter MPI_Bcast ; %d MpiCollectiveBegin ; %d MpiCollectiveEnd Bcast root=0 sent=%[4]d received=%[4]d ; %[3]d "+
+					"Leave MPI_Bcast\n", at, at, left, bytes)
 			}
 		}
 		return found(t, ranks[0].String(), ranks[1].String())
 	}
-	if got := run(20_000_000); len(got) != 1 || got[0].Kind != doubt.SlowData || got[0].Operation != "MPI_Bcast" {
-		t.Errorf("clocks differ: %+v", got)
+	for _, bytes := range []int{8, 8000, 64000} {
+		if got := run(20_000_000, bytes); len(got) != 1 || got[0].Kind != doubt.SlowData || got[0].Operation != "MPI_Bcast" {
+			t.Errorf("clocks differ, %d bytes: %+v", bytes, got)
+		}
 	}
-	if got := run(50_000); len(got) > 0 {
+	if got := run(50_000, 8); len(got) > 0 {
 		t.Errorf("a fast network: %+v", got)
+	}
+	if got := run(8_000_000, 64000); len(got) > 0 {
+		t.Errorf("a slow network: %+v", got)
 	}
 }
 
