@@ -7,6 +7,8 @@ import (
 
 	"tracekit/document"
 	"tracekit/document/counter"
+	"tracekit/document/field"
+	"tracekit/document/waitstate"
 )
 
 // TestUsefulMeansOneThing: beside the times of threads, of which some are useful, what processes do outside MPI is not called so; and all
@@ -48,6 +50,21 @@ func TestUnclassifiedLines(t *testing.T) {
 			if missingRecords[m] == "" || !strings.Contains(got, want) {
 				t.Errorf("missing %s: %q lacks %q", m, got, want)
 			}
+		}
+	}
+	u.Incomplete = []document.IncompleteCalls{{Operation: "gloo:recv", Missing: document.MissingMessage, Calls: 4, TimeNs: 2080, Share: &share}}
+	if got := strings.Join(unclassifiedLines(&document.Analysis{Unclassified: u}), " "); !strings.Contains(got, "record_shapes=True") {
+		t.Errorf("of messages of gloo it does not say how they are recorded: %q", got)
+	}
+}
+
+// TestBlame: a share that is said to be the least is not rounded up.
+func TestBlame(t *testing.T) {
+	for ns, want := range map[int64]string{996: ", at least 99 % caused by rank 1", 1000: ", all caused by rank 1", 100: " summed over ranks"} {
+		a := &document.Analysis{Delays: []waitstate.Delay{{Ranks: []field.RankTime{{Rank: 1, TimeNs: ns}}}}}
+		a.Trace.Processes = 4
+		if got := (&Overview{Sections: &Sections{Analysis: a}}).blame(1000); got != want {
+			t.Errorf("of %d in 1000 it says %q, want %q", ns, got, want)
 		}
 	}
 }

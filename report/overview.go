@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -529,7 +530,10 @@ func (o *Overview) blame(total int64) string {
 	if words.Rank(most) == "-" || share < outstandingPart || share*float64(ranks) < outstandingTimes {
 		return " summed over ranks"
 	}
-	return fmt.Sprintf(", at least %.0f %% caused by rank %s", 100*min(1, share), words.Rank(most))
+	if share >= 1 {
+		return ", all caused by rank " + words.Rank(most)
+	}
+	return fmt.Sprintf(", at least %.0f %% caused by rank %s", math.Floor(100*share), words.Rank(most))
 }
 
 // deviceTimes shows what devices do with their time.

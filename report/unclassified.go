@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"tracekit/document"
 	"tracekit/document/doubt"
@@ -44,7 +45,10 @@ func unclassifiedLines(a *document.Analysis) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%sNot explained: %s calls wait for something that is not recorded.", mark, library(a)))
 	}
 	for i, c := range u.Incomplete {
-		try = "record the communication of all ranks, then measure again."
+		if try = "record the communication of all ranks, then measure again."; c.Missing == document.MissingMessage &&
+			strings.HasPrefix(string(c.Operation), "gloo:") { // the arguments of c10d::send, where they are recorded
+			try = "profile with record_shapes=True, which tells who sends to whom."
+		}
 		if i == mostIncomplete {
 			lines = append(lines, fmt.Sprintf("Records are missing at %s more.", words.Plural(len(u.Incomplete)-i, "place", "places")))
 			break

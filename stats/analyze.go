@@ -94,8 +94,8 @@ func steps(t *trace.Trace, job *training.Job) *delays.Steps {
 	return delays.NewSteps(t, within, slow)
 }
 
-// diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators; of others that they wait for
-// input.
+// diagnose finds the causes of processes, as find says, of threads where nobody calls MPI, and of accelerators; of others that they
+// wait for input.
 func diagnose(t *trace.Trace, a *analysis.Result, find func() ([]cause.Cause, error)) (err error) {
 	switch {
 	case a.Efficiency != nil:

@@ -13,8 +13,8 @@ import (
 	"tracekit/trace/tracetest"
 )
 
-// TestHostsLoad: a job without accelerators loads its input for 700 of 1000 ms, of which a function takes 100 ms and the loader's annotation
-// shows the rest. The first screen shows that annotation, and the two steps as one.
+// TestHostsLoad: a job without accelerators loads its input for 700 of 1000 ms, of which a function takes 100 ms and the loader's
+// annotation shows the rest. The first screen shows that annotation, and the two steps as one.
 func TestHostsLoad(t *testing.T) {
 	const loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 	src := tracetest.MustParse(t, strings.ReplaceAll(`

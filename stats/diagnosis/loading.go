@@ -25,7 +25,8 @@ func OfLoading(t *trace.Trace, a *analysis.Result) []cause.Cause {
 		}
 	}
 	// of a loader that is only elsewhere nobody is known to wait
-	if a.CriticalPath == nil || !slices.ContainsFunc(a.CriticalPath.Regions, func(r document.CriticalRow) bool { return loads[string(r.Region)] }) {
+	loading := func(r document.CriticalRow) bool { return loads[string(r.Region)] }
+	if a.CriticalPath == nil || !slices.ContainsFunc(a.CriticalPath.Regions, loading) {
 		return nil
 	}
 	processes := int64(max(1, a.Trace.Processes))

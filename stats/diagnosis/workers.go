@@ -10,6 +10,8 @@ import (
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
 	"tracekit/document/words"
+	"tracekit/stats/waits"
+	"tracekit/trace"
 )
 
 // workers judges that threads which communicate for their ranks wait for others. When a rank's master waits for such a thread is not
@@ -48,8 +50,28 @@ func (f *finder) workers() []candidate {
 		return []candidate{c}
 	}
 	c.cause.Headline = comesLate(ranks)
-	c.text = waitFor(caused.row.TotalNs, ranks, most.SourceLine, "") + workersWait
+	c.text = waitFor(caused.row.TotalNs, ranks, most.SourceLine, "") + f.lateThemselves(ranks, caused.row.TotalNs) + workersWait
 	return []candidate{c}
+}
+
+// lateThemselves says that ranks which make others wait may wait themselves, for messages of which no record tells: for half of what each
+// of the others waits, or longer.
+func (f *finder) lateThemselves(late []uint32, caused int64) string {
+	rankOf, in := f.t.Defs.Ranks(), make(map[trace.RegionID]int64)
+	sum, most := int64(0), trace.RegionID(trace.None)
+	f.eachIncomplete(func(l trace.LocationID, c *trace.Call, of waits.Lack, known int64) {
+		if of == waits.LacksMessage && slices.Contains(late, rankOf[l]) {
+			ns, region := f.t.Defs.Clock.Nanoseconds(c.Leave-c.Enter-known), f.t.Tree.Nodes[c.Path].Region
+			sum, in[region] = sum+ns, in[region]+ns
+			if most == trace.None || in[region] > in[most] {
+				most = region
+			}
+		}
+	})
+	if sum == 0 || 2*sum*int64(len(f.ranks)-1) < caused {
+		return ""
+	}
+	return fmt.Sprintf("%s may wait in %s before that: who sends is not recorded. ", one(late, "It", "They"), f.t.Defs.RegionLabel(most))
 }
 
 // workersWait says why the gain is not known.
@@ -66,8 +88,11 @@ func waitFor(ns int64, ranks []uint32, most field.SourceLine, when string) strin
 		one(ranks, "it is", "they are"), workAt(most))
 }
 
-// workAt names the place of work in a sentence: the annotation of a step is none.
+// workAt names the place of work in a sentence: the annotation of a step is none, nor is time outside of functions.
 func workAt(at field.SourceLine) string {
+	if at.Region == field.OutsideRegions {
+		return "none of the recorded functions"
+	}
 	if strings.HasPrefix(string(at.Region), "ProfilerStep#") {
 		return "none of the recorded operators"
 	}

@@ -122,3 +122,36 @@ location 3 worker process=1 kind=1
 		}
 	}
 }
+
+// TestLateThemselves: rank 1 comes 400 late to a collective of worker threads. Until then it receives, on a thread of its own, from nobody
+// knows whom. The cause says that it may wait.
+func TestLateThemselves(t *testing.T) {
+	for receive, want := range map[string]bool{"MPI_Recv": true, "prepare": false} {
+		text := strings.ReplaceAll(`
+process 0 rank0
+process 1 rank1
+group 0 "MPI ranks" kind=4 paradigm=4 members=0,2
+group 1 world kind=5 paradigm=4 members=0,1
+comm 0 MPI_COMM_WORLD group=1
+location 0 master process=0 kind=1
+  0 Enter step ; 1000 Leave step
+location 1 worker process=0 kind=1
+  100 Enter MPI_Allreduce ; 100 MpiCollectiveBegin ; 510 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 510 Leave MPI_Allreduce
+location 2 master process=1 kind=1
+  0 Enter "step 2" ; 50 Leave "step 2" ; 500 Enter step ; 1000 Leave step
+location 3 worker process=1 kind=1
+  500 Enter MPI_Allreduce ; 500 MpiCollectiveBegin ; 510 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 510 Leave MPI_Allreduce
+location 4 receiver process=1 kind=1
+  50 Enter RECEIVE ; 490 Leave RECEIVE
+`, "RECEIVE", receive)
+		tr, a := statstest.Analyzed(t, tracetest.MustParse(t, text), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+		causes, err := diagnosis.Find(t.Context(), tr, a, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(causes) == 0 || !strings.Contains(causes[0].Text, "for rank 1, mostly while it is in none of the recorded functions.") ||
+			strings.Contains(causes[0].Text, "It may wait in MPI_Recv before that: who sends is not recorded.") != want {
+			t.Errorf("%s: causes are %+v", receive, causes)
+		}
+	}
+}
