@@ -97,7 +97,7 @@ type processGroup struct {
 // groupsOf finds what the communicators of a job are for.
 func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 	world := uint32(len(d.World()))
-	of := d.Ranks()
+	of, has := d.Ranks(), recorded(ranks)
 	groups := make([]processGroup, len(d.Comms))
 	trains, serves := false, false
 	for _, r := range ranks {
@@ -118,6 +118,7 @@ func groupsOf(d *trace.Defs, ranks []*ranked) []processGroup {
 			g.ranks = d.Groups[c.Group].WorldRanks(of, world)
 			about = cmp.Or(d.String(d.Groups[c.Group].Name), g.name)
 		}
+		g.lacks = slices.ContainsFunc(g.ranks, func(r uint32) bool { return !has[r] })
 		for _, r := range ranks {
 			if slices.Contains(g.ranks, r.rank) {
 				g.steps += r.steps
@@ -272,19 +273,20 @@ func place(groups []processGroup, ranks []*ranked, world int) (*grid, error) {
 	return g, nil
 }
 
+// recorded tells which ranks have a file.
+func recorded(ranks []*ranked) map[uint32]bool {
+	has := make(map[uint32]bool, len(ranks))
+	for _, r := range ranks {
+		has[r.rank] = true
+	}
+	return has
+}
+
 // incomparable reports which ranks miss others in a way of their own, so that how long they compute cannot be compared: those that exchange
 // messages of their pipeline with a rank that has no file, for what its stages are is unknown, and those that wait for one while they
 // compute, in a communicator in which not all wait.
 func incomparable(groups []processGroup, ranks []*ranked) []bool {
-	world := slices.MaxFunc(ranks, func(x, y *ranked) int { return cmp.Compare(x.rank, y.rank) }).rank + 1
-	has := make([]bool, world)
-	for _, r := range ranks {
-		has[r.rank] = true
-	}
-	missing := func(r uint32) bool { return r >= world || !has[r] }
-	for i := range groups {
-		groups[i].lacks = slices.ContainsFunc(groups[i].ranks, missing)
-	}
+	has := recorded(ranks)
 	out, waits, of := make([]bool, len(ranks)), make([]map[trace.CommID]bool, len(ranks)), make(map[trace.CommID]int)
 	for k, r := range ranks {
 		waits[k] = make(map[trace.CommID]bool)
@@ -295,7 +297,7 @@ func incomparable(groups []processGroup, ranks []*ranked) []bool {
 			}
 			g := &groups[c.comm]
 			if c.peer != none {
-				out[k] = out[k] || g.role == training.RolePipeline && int(c.peer) < len(g.ranks) && missing(g.ranks[c.peer])
+				out[k] = out[k] || g.role == training.RolePipeline && int(c.peer) < len(g.ranks) && !has[g.ranks[c.peer]]
 			} else if what, _ := g.kind(c); what == kinds && !waits[k][c.comm] {
 				waits[k][c.comm] = true
 				of[c.comm]++
