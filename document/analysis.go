@@ -64,6 +64,7 @@ type TraceInfo struct {
 	Creator           string `json:"creator"`
 	Processes         int    `json:"processes"`                   // ranks of MPI_COMM_WORLD
 	ProcessesMissing  int    `json:"processes_missing,omitempty"` // of them, those without an event in the trace
+	Unranked          bool   `json:"unranked,omitempty"`          // nothing says that the processes are ranks of one job
 	Locations         int    `json:"locations"`
 	Events            uint64 `json:"events"`
 	StartNs           int64  `json:"start_ns"`

@@ -58,6 +58,17 @@ func TestUnclassifiedLines(t *testing.T) {
 	}
 }
 
+// TestProcesses: processes are called ranks where something says that they are.
+func TestProcesses(t *testing.T) {
+	a := &document.Analysis{Trace: document.TraceInfo{Processes: 3, Unranked: true}}
+	if got := ranksOf(a); got != "3 processes" {
+		t.Errorf("%q", got)
+	}
+	if a.Trace.Unranked = false; ranksOf(a) != "3 ranks" {
+		t.Errorf("%q", ranksOf(a))
+	}
+}
+
 // TestBlame: a share that is said to be the least is not rounded up.
 func TestBlame(t *testing.T) {
 	for ns, want := range map[int64]string{996: ", at least 99 % caused by rank 1", 1000: ", all caused by rank 1", 100: " summed over ranks"} {

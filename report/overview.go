@@ -55,7 +55,7 @@ func (o *Overview) title() *block {
 	if line := RebuiltLine("", t.Rebuilt); line != "" {
 		b.add(o.warning(line)...)
 	}
-	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(t), words.Time(t.DurationNs), o.soundness()},
+	what := "   " + strings.Join(slices.DeleteFunc([]string{o.Writer, ranksOf(o.Analysis), words.Time(t.DurationNs), o.soundness()},
 		func(s string) bool { return s == "" }), "   ")
 	b.add(cut(cut(words.TraceName(t.Path), max(leastName, o.width-utf8.RuneCountInString(what)))+what, o.width))
 	if s := o.Analysis.Selection; s != nil {
@@ -189,12 +189,16 @@ func LossesOf(findings []document.Finding) string {
 	return strings.Join(lost, "; ")
 }
 
-// ranksOf tells how many ranks there are, nothing of a single one.
-func ranksOf(t document.TraceInfo) string {
-	if t.Processes < 2 {
+// ranksOf tells how many ranks there are, or processes if nothing says that they are ranks; nothing of a single one.
+func ranksOf(a *document.Analysis) string {
+	switch t := a.Trace; {
+	case t.Processes < 2:
 		return ""
+	case t.Unranked && a.Training == nil:
+		return processes(t)
+	default:
+		return strings.Replace(processes(t), "processes", "ranks", 1)
 	}
-	return strings.Replace(processes(t), "processes", "ranks", 1)
 }
 
 // rankList names ranks, or says how many there are.
