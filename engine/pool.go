@@ -44,7 +44,8 @@ func Windows[P any](ctx context.Context, jobs int, s Windowed[P]) (P, error) {
 		}
 		return parts[worker]
 	}
-	err := parallel(ctx, len(parts), max(1, s.Windows), []deal{inShares(len(parts), s.Items)}, func(_ context.Context, worker, k, item int) error {
+	items := []deal{inShares(len(parts), s.Items)}
+	err := parallel(ctx, len(parts), max(1, s.Windows), items, func(_ context.Context, worker, k, item int) error {
 		return s.Visit(part(worker), k, item)
 	})
 	sum := part(0)
@@ -188,7 +189,9 @@ func (d deal) take(worker, round int) (item int, ok bool) {
 // shared calls fn for the items 0 … n-1, of which each worker has a share: see parallel.
 func shared(ctx context.Context, jobs, n int, fn func(ctx context.Context, worker, item int) error) error {
 	jobs = workers(jobs, n)
-	return parallel(ctx, jobs, 1, []deal{inShares(jobs, n)}, func(ctx context.Context, worker, _, item int) error { return fn(ctx, worker, item) })
+	return parallel(ctx, jobs, 1, []deal{inShares(jobs, n)}, func(ctx context.Context, worker, _, item int) error {
+		return fn(ctx, worker, item)
+	})
 }
 
 // parallel calls fn for all items of a deal from the given number of goroutines, each of which has a number.

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestCopies states that an archive of copies of a job, which are larger than the disk would hold, has as many ranks, messages and events as
-// its copies together, all of them sound.
+// TestCopies states that an archive of copies of a job has as many ranks, messages and events as these together, all of them sound.
 func TestCopies(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
