@@ -2,16 +2,18 @@ package jsontrace_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
+	"tracekit/readers/jsontrace"
 	"tracekit/trace"
 )
 
 // TestMergedRanks states that a file that was made of those of several ranks of PyTorch has these ranks, whatever is left of their heads:
-// numbered as the names of their processes say, else in the order of their processes, which a finding says. The recorder's bookkeeping and
-// devices are no ranks.
+// numbered as the names of their processes say, else in the order of their processes, which a finding says; so have files of one rank each
+// that do not say which. The recorder's bookkeeping and devices are no ranks.
 func TestMergedRanks(t *testing.T) {
 	rank := func(r int, name string) []string {
 		pid := 4711 + r
@@ -27,13 +29,7 @@ func TestMergedRanks(t *testing.T) {
 			event("Trace", "PyTorch Profiler (0)", `"Spans"`, 90, ""),
 		}
 	}
-	world := func(head string, names ...string) (pids []string, numbered bool) {
-		var events []string
-		for r, name := range names {
-			events = append(events, rank(r, name)...)
-		}
-		src := openText(t, fmt.Sprintf(`{%s"traceEvents":[%s]}`, head, strings.Join(events, ",")))
-		defer src.Close()
+	ranksOf := func(src *jsontrace.Source) (pids []string, numbered bool) {
 		for _, l := range src.Defs().World() {
 			g := src.Defs().Locations[l].Group
 			pids = append(pids, src.Defs().String(src.Defs().LocationGroups[g].Name))
@@ -43,6 +39,15 @@ func TestMergedRanks(t *testing.T) {
 		}
 		return pids, numbered
 	}
+	world := func(head string, names ...string) (pids []string, numbered bool) {
+		var events []string
+		for r, name := range names {
+			events = append(events, rank(r, name)...)
+		}
+		src := openText(t, fmt.Sprintf(`{%s"traceEvents":%s}`, head, array(events...)))
+		defer src.Close()
+		return ranksOf(src)
+	}
 	for _, head := range []string{"", `"schemaVersion":1,"distributedInfo":{"backend":"gloo","rank":1,"world_size":3},`} {
 		if got, numbered := world(head, "a", "b", "c"); !slices.Equal(got, []string{"a", "b", "c"}) || !numbered {
 			t.Errorf("%s: ranks are %q, numbered %v", head, got, numbered)
@@ -50,6 +55,21 @@ func TestMergedRanks(t *testing.T) {
 		if got, numbered := world(head, "rank 2", "rank 0", "rank 1"); !slices.Equal(got, []string{"rank 0", "rank 1", "rank 2"}) || numbered {
 			t.Errorf("%s: ranks are %q, numbered %v", head, got, numbered)
 		}
+	}
+	var paths []string
+	for r, name := range []string{"a", "b", "c"} {
+		paths = append(paths, filepath.Join(t.TempDir(), fmt.Sprintf("host_%d.json", 4711+r)))
+		if err := os.WriteFile(paths[r], []byte(array(rank(r, name)...)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := jsontrace.Open(t.Context(), []string{paths[2], paths[0], paths[1]}, jsontrace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if got, numbered := ranksOf(src); !slices.Equal(got, []string{"host_4711: a", "host_4712: b", "host_4713: c"}) || !numbered {
+		t.Errorf("of files without ranks: ranks are %q, numbered %v", got, numbered)
 	}
 	if got, numbered := world("", "a"); !slices.Equal(got, []string{"a"}) || numbered {
 		t.Errorf("of one rank: ranks are %q, numbered %v", got, numbered)

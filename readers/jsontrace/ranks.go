@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/trace"
 )
 
@@ -107,59 +108,88 @@ func (a *assembler) mainThread(f *file) trace.LocationID {
 	return first
 }
 
-// ranksOfProcesses makes the processes ranks if there is communication among them, of one file of several ranks of PyTorch those with
-// operators: the rank is what the names of all processes say, else the pid if pids are small numbers, else the order of pids.
+// A process is one of a file.
+type process struct {
+	file *file
+	pid  ident
+}
+
+// ranksOfProcesses makes the processes ranks if there is communication among them, in files of PyTorch those with operators: the rank is
+// what the names of all processes say, else in a single file the pid if pids are small numbers, else the order of files and pids.
 func (a *assembler) ranksOfProcesses() bool {
-	var pids []ident
-	locations := make(map[ident]trace.LocationID)
-	communicate, small := false, true
+	if len(a.files) > 1 && !a.eachOneProcess() {
+		return false
+	}
+	var all []process
+	locations := make(map[process]trace.LocationID)
+	communicate, small := false, len(a.files) == 1
 	kind := uint8(2) // accelerators, if there is nothing else
 	if slices.ContainsFunc(a.defs.LocationGroups, func(g trace.LocationGroup) bool { return g.Kind == 1 }) {
 		kind = 1
 	}
-	torch := a.files[0].torch
 	for i, p := range a.places {
 		communicate = communicate || p.track.Comm
-		if len(torch) > 0 && !torch[p.track.pid] || a.defs.LocationGroups[a.defs.Locations[i].Group].Kind != kind {
+		if len(p.file.torch) > 0 && !p.file.torch[p.track.pid] || a.defs.LocationGroups[a.defs.Locations[i].Group].Kind != kind {
 			continue
 		}
-		if _, ok := locations[p.track.pid]; !ok {
-			pids = append(pids, p.track.pid)
-			locations[p.track.pid] = trace.LocationID(i)
+		x := process{p.file, p.track.pid}
+		if _, ok := locations[x]; !ok {
+			all = append(all, x)
+			locations[x] = trace.LocationID(i)
 		}
-		small = small && !p.track.pid.named && p.track.pid.n >= 0
+		small = small && !x.pid.named && x.pid.n >= 0
 	}
-	if !communicate || len(pids) == 0 || len(a.files) > 1 {
+	if !communicate || len(all) == 0 {
 		return false
 	}
-	slices.SortFunc(pids, a.files[0].compare)
-	small = small && pids[len(pids)-1].n < int64(4*len(pids)+64)
-	named := a.files[0].namedRanks(pids)
-	for i, pid := range pids {
+	slices.SortFunc(all, func(x, y process) int {
+		return cmp.Or(nest.Natural(x.file.path, y.file.path), x.file.compare(x.pid, y.pid))
+	})
+	small = small && all[len(all)-1].pid.n < int64(4*len(all)+64)
+	named := namedRanks(all)
+	for i, x := range all {
 		switch {
 		case named != nil:
-			a.worldOf[named[i]] = locations[pid]
+			a.worldOf[named[i]] = locations[x]
 		case small:
-			a.worldOf[uint32(pid.n)] = locations[pid]
+			a.worldOf[uint32(x.pid.n)] = locations[x]
 		default:
-			a.worldOf[uint32(i)] = locations[pid]
+			a.worldOf[uint32(i)] = locations[x]
 		}
 	}
-	if named == nil && !small && len(pids) > 1 {
+	if named == nil && !small && len(all) > 1 {
 		a.ledger.Add(trace.CodeNumberedRanks, trace.Nowhere(), "")
 	}
 	return true
 }
 
-// namedRanks returns the ranks that the names of processes say they are, nil unless all do and they differ.
-func (f *file) namedRanks(pids []ident) []uint32 {
-	var ranks []uint32
-	for _, pid := range pids {
-		name := f.meta.processes[pid]
-		if pid.named {
-			name += " " + f.names.list[pid.n]
+// eachOneProcess reports whether each of several files has one process with operators of PyTorch, and another one than all others: not
+// what was recorded of it later.
+func (a *assembler) eachOneProcess() bool {
+	seen := make(map[int64]bool)
+	for _, f := range a.files {
+		if len(f.torch) != 1 {
+			return false
 		}
-		rank, ok := rankInName(name + " " + f.meta.labels[pid])
+		for pid := range f.torch {
+			if pid.named || seen[pid.n] {
+				return false
+			}
+			seen[pid.n] = true
+		}
+	}
+	return true
+}
+
+// namedRanks returns the ranks that the names of processes say they are, nil unless all do and they differ.
+func namedRanks(all []process) []uint32 {
+	var ranks []uint32
+	for _, x := range all {
+		name := x.file.meta.processes[x.pid]
+		if x.pid.named {
+			name += " " + x.file.names.list[x.pid.n]
+		}
+		rank, ok := rankInName(name + " " + x.file.meta.labels[x.pid])
 		if !ok || rank >= worldLimit || slices.Contains(ranks, rank) {
 			return nil
 		}

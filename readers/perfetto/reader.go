@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/recording"
 	"tracekit/readers/internal/spool"
 	"tracekit/readers/internal/wire"
@@ -62,7 +63,7 @@ func filesIn(dir string) (files []string) {
 			}
 		}
 	}
-	slices.SortStableFunc(files, recording.Natural)
+	slices.SortStableFunc(files, nest.Natural)
 	return files
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"tracekit/readers/arrowdir"
-	"tracekit/readers/internal/recording"
+	"tracekit/readers/internal/nest"
 )
 
 // extensions are those of tables in a directory; one of a compression may follow.
@@ -52,6 +52,6 @@ func tablesIn(dir string, entries []os.DirEntry) (paths []string) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	slices.SortStableFunc(paths, recording.Natural)
+	slices.SortStableFunc(paths, nest.Natural)
 	return paths
 }

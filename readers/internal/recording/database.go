@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"tracekit/readers/internal/nest"
 	"tracekit/readers/internal/sqlite"
 	"tracekit/trace"
 )
@@ -56,7 +57,7 @@ func FilesIn(dir, extension string, levels int) (paths []string) {
 			paths = append(paths, FilesIn(path, extension, levels-1)...)
 		}
 	}
-	slices.SortStableFunc(paths, Natural)
+	slices.SortStableFunc(paths, nest.Natural)
 	return paths
 }
 

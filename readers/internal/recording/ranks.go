@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tracekit/trace"
 )
@@ -38,28 +37,6 @@ func RankIn(environment []byte, surest int) (rank uint32, sure int) {
 	}
 	return 0, surest
 }
-
-// Natural compares names in which numbers count as such: rank2 comes before rank10.
-func Natural(a, b string) int {
-	for a != "" && b != "" {
-		if x, y := digits(a), digits(b); x > 0 && y > 0 {
-			m, n := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
-			if c := cmp.Or(cmp.Compare(len(m), len(n)), cmp.Compare(m, n)); c != 0 {
-				return c
-			}
-			a, b = a[x:], b[y:]
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// digits returns how many digits a text begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 var rankInName = trace.Expression(`(?i)(?:rank|worker)[-_.\[]?(\d{1,7})`)
 
@@ -166,6 +143,9 @@ func (j *joiner) ranks() {
 					byRank[p.world] = p
 				}
 			}
+		}
+		if len(byRank) > 1 {
+			j.ledger.Add(trace.CodeNumberedRanks, trace.Nowhere(), "")
 		}
 	}
 	for r := range byRank {

@@ -198,7 +198,7 @@ func TestRankIn(t *testing.T) {
 // Numbers in names count as such.
 func TestNatural(t *testing.T) {
 	names := []string{"r10", "r2", "r1b", "r1", "r", "s", "r01c"}
-	slices.SortFunc(names, recording.Natural)
+	slices.SortFunc(names, nest.Natural)
 	if want := []string{"r", "r1", "r1b", "r01c", "r2", "r10", "s"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
