@@ -29,6 +29,10 @@ type Options struct {
 	Progress *Progress // counts events; may be nil
 	InOrder  bool      // begin with the first location, not with the one of the most events
 
+	// Group says which locations belong together: those of a group follow each other, and the group of the most events comes first. nil: each
+	// is on its own.
+	Group func(trace.LocationID) int
+
 	Listeners []Listener // that hear what the stage decodes
 
 	// Only are the locations that are mapped, ascending; nil: all. The others have the zero
@@ -163,8 +167,17 @@ func orderOf(locations []trace.Location, opts Options) []trace.LocationID {
 	if opts.InOrder {
 		return order
 	}
+	group := opts.Group
+	if group == nil {
+		group = func(l trace.LocationID) int { return int(l) }
+	}
+	events := make(map[int]uint64)
+	for _, l := range order {
+		events[group(l)] += locations[l].Events
+	}
 	slices.SortStableFunc(order, func(a, b trace.LocationID) int {
-		return cmp.Compare(locations[b].Events, locations[a].Events)
+		x, y := group(a), group(b)
+		return cmp.Or(cmp.Compare(events[y], events[x]), cmp.Compare(x, y), cmp.Compare(locations[b].Events, locations[a].Events))
 	})
 	return order
 }

@@ -146,3 +146,16 @@ func ExampleRun() {
 	fmt.Println(events, err)
 	// Output: 0:1;1:4;2:9; <nil>
 }
+
+// TestGroupsFollowEachOther: the locations of a group are begun one after the other, those of the group with the most events first.
+func TestGroupsFollowEachOther(t *testing.T) {
+	var begun []trace.LocationID
+	group := func(l trace.LocationID) int { return int(l) % 3 }
+	_, err := Each(t.Context(), source(7), Options{Jobs: 1, Group: group}, func(_ context.Context, l trace.LocationID, _ Batches) (int, error) {
+		begun = append(begun, l)
+		return 0, nil
+	})
+	if got := fmt.Sprint(begun); got != "[6 3 0 5 2 4 1]" || err != nil { // 66, 45 and 29 events
+		t.Errorf("%s, %v", got, err)
+	}
+}

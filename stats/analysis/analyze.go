@@ -64,6 +64,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 	p.Segments, p.CallWaits = profile.NewSegments(t, &s, w.Calls), w.Calls
 	p.Cut()
 	p.WatchThreads()
+	p.ChargeTeams(w)
 	d := delays.NewFinder(w)
 	d.Steps = opts.Steps
 	var part *profile.Part
@@ -89,7 +90,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		}
 		noticed = append(noticed, findings...)
 	}
-	processes, err := p.Teams(ctx, w)
+	processes, err := p.Teams(ctx, opts.Jobs)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func NewPass(src trace.Source, store *spill.Store) *Pass {
 
 // Wants reports whether the pass goes over a location: it is selected and has events.
 func (x *Pass) Wants(l trace.LocationID) bool {
-	return int(l) < len(x.Trace.Span) && x.Trace.Span[l].Events > 0 && x.p.Scope.Has(l)
+	return x.p.covers(l)
 }
 
 // Window returns the corrected ticks that are selected.

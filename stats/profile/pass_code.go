@@ -172,7 +172,7 @@ func (s *Segments) code(c *codec.Coder, paths, calls int) {
 // codeThread codes what the thread of a location does, if it is one.
 func (x *Pass) codeThread(c *codec.Coder, l trace.LocationID) {
 	p := x.p
-	if p.threads == nil || c.Reading() && p.newThread(l) == nil || !c.Reading() && p.threads[l] == nil {
+	if p.threads == nil || c.Reading() && !p.isThread(l) || !c.Reading() && p.threads[l] == nil {
 		return
 	}
 	if c.Reading() {

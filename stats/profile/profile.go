@@ -33,6 +33,7 @@ type Profiler struct {
 
 	threads  []*threads.Recorder // by location; nil: no thread, or threads are not told apart
 	meanings []threads.Meaning
+	teams    *teams               // of threads, whose timelines lie in this process; nil: they are left to another one
 	running  trace.MetricMemberID // tells when threads run; None: there is none
 	Segments []*Segments          // by location: where its time goes between calls
 	Ledger   trace.Ledger         // what the rows are to be told about
@@ -120,12 +121,20 @@ func (p *Profiler) all(ctx context.Context, opts Options) (*Part, error) {
 		return (&Pass{Trace: p.T, Options: opts, p: p}).gather(ctx)
 	}
 	o := engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Listeners: p.listeners(opts.Observers)}
+	if p.teams != nil {
+		o.Group = p.teams.group
+	}
 	return engine.Run(ctx, p.T.Source, o, p)
+}
+
+// covers reports whether the pass goes over a location: it is selected and has events.
+func (p *Profiler) covers(l trace.LocationID) bool {
+	return int(l) < len(p.T.Span) && p.T.Span[l].Events > 0 && p.Scope.Has(l)
 }
 
 // Map implements engine.Stage.
 func (p *Profiler) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, batches engine.Batches) (*Part, error) {
-	if int(l) >= len(p.T.Span) || p.T.Span[l].Events == 0 || !p.Scope.Has(l) {
+	if !p.covers(l) {
 		return new(Part), nil
 	}
 	w := p.newWalk(l)
@@ -144,6 +153,9 @@ func (p *Profiler) Map(_ context.Context, _ *trace.Defs, l trace.LocationID, bat
 		part.Findings = append(part.Findings, trace.Finding{Code: trace.CodeChangedMeanwhile, Count: 1,
 			First: trace.Place{Location: l, Seq: min(events, merged), Offset: -1},
 			Text:  fmt.Sprintf("it had %d events and has %d now", merged, events)})
+	}
+	if p.teams != nil {
+		p.teams.passed(l)
 	}
 	return part, nil
 }

@@ -1,36 +1,12 @@
 package profile
 
 import (
-	"context"
-	"fmt"
-	"slices"
-
 	"tracekit/document"
 	"tracekit/document/field"
-	"tracekit/document/waitstate"
-	"tracekit/engine"
 	"tracekit/stats/numbers"
 	"tracekit/stats/threads"
-	"tracekit/stats/waits"
 	"tracekit/trace"
 )
-
-// newThread returns the recorder of a location, nil if it is no thread of a rank.
-func (p *Profiler) newThread(l trace.LocationID) *threads.Recorder {
-	rank := p.T.Rank[l]
-	if p.T.Defs.Locations[l].Kind != trace.LocationCPUThread || int(rank) >= len(p.T.World) {
-		return nil
-	}
-	return threads.NewRecorder(p.T.Store, l, p.meanings, p.T.World[rank] != l, p.running != trace.None, p.Scope.Clamp(p.T.Span[l].First))
-}
-
-// WatchThreads lets the pass keep timelines of threads, if the trace knows threads that work
-// together.
-func (p *Profiler) WatchThreads() {
-	if threads.Models(p.T) {
-		p.threads, p.meanings = make([]*threads.Recorder, len(p.T.Span)), threads.Meanings(p.T.Defs)
-	}
-}
 
 // threadRuns takes what the trace tells of when a thread runs.
 func (w *walk) threadRuns(m *trace.MetricValues, i int) {
@@ -48,46 +24,6 @@ func (w *walk) threadUseful() int64 {
 		return w.thread.Useful(w.now)
 	}
 	return w.usefulAt(w.now)
-}
-
-// Teams puts the threads of each selected rank together, and charges the waits at their
-// barriers; nothing if threads are not told apart.
-func (p *Profiler) Teams(ctx context.Context, w *waits.Finder) ([]*threads.Process, error) {
-	byRank := make([][]threads.Timeline, len(p.T.World))
-	for l, r := range p.threads {
-		if r == nil {
-			continue
-		}
-		rank := p.T.Rank[l]
-		byRank[rank] = append(byRank[rank], r.Timeline)
-		if n := len(byRank[rank]); p.T.World[rank] == trace.LocationID(l) {
-			byRank[rank] = slices.Insert(byRank[rank][:n-1], 0, r.Timeline)
-		}
-	}
-	byRank = slices.DeleteFunc(byRank, func(t []threads.Timeline) bool { return len(t) == 0 })
-	out := make([]*threads.Process, len(byRank))
-	sums, err := engine.Fold(ctx, w.Jobs, len(byRank), w.NewSums, func(s *waits.WaitSums, i int) error {
-		own := threads.Unlocked(byRank[i], p.T.Store)
-		out[i] = threads.Together(own, p.Scope.From, p.Scope.To, func(wait threads.Wait) {
-			s.Charge(p.Scope, waitstate.AtTeamBarrier, wait.Location, uint64(wait.From), wait.Path, wait.From, wait.Time)
-		})
-		for k, t := range own {
-			if t.Spans != byRank[i][k].Spans {
-				t.Spans.Release()
-			}
-		}
-		return nil
-	}, (*waits.WaitSums).Combine)
-	if err != nil {
-		return nil, fmt.Errorf("putting threads together: %w", err)
-	}
-	w.WaitSums.Combine(sums)
-	for _, r := range p.threads {
-		if r != nil {
-			r.Spans.Release()
-		}
-	}
-	return out, nil
 }
 
 // ThreadCount returns the number of threads of processes.
