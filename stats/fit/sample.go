@@ -37,8 +37,9 @@ type Sample struct {
 	//	runs[j].t is a multiple of 1<<shift
 	//	len(runs) ≤ limit()
 	runs     []run
-	pending  []int64 // durations not yet in runs, unordered
-	spare    []int64 // room to sort them
+	pending  []int64   // durations not yet in runs, unordered
+	taken    []*Sample // whose durations are not yet in runs
+	spare    []int64   // room to sort them
 	shift    uint
 	n        int64
 	sum      int64
@@ -71,8 +72,20 @@ func (s *Sample) Combine(o *Sample) {
 	}
 }
 
-// settle moves the pending durations into the runs.
+// Take is Combine with a sample that is not used any more. What that takes is done when the sample is asked for more than its number
+// of calls: those of several samples on several processors.
+func (s *Sample) Take(o *Sample) {
+	s.Class = s.Class || o.Class
+	s.taken = append(s.taken, o)
+}
+
+// settle moves what is pending, and what was taken, into the runs.
 func (s *Sample) settle() {
+	taken := s.taken
+	s.taken = nil
+	for _, o := range taken {
+		s.Combine(o)
+	}
 	if len(s.pending) == 0 {
 		return
 	}
@@ -161,7 +174,13 @@ func (s *Sample) limit() int {
 }
 
 // Len returns the number of calls.
-func (s *Sample) Len() int64 { return s.n + int64(len(s.pending)) }
+func (s *Sample) Len() int64 {
+	n := s.n + int64(len(s.pending))
+	for _, o := range s.taken {
+		n += o.Len()
+	}
+	return n
+}
 
 // Sum returns the sum of all durations in ns, exactly.
 func (s *Sample) Sum() int64 {

@@ -86,6 +86,12 @@ func TestCombineIsAssociative(t *testing.T) {
 		if !same(left, right) {
 			t.Fatalf("(a+b)+c = %+v\nc+b+a = %+v", left, right)
 		}
+		taken, n := copied(b), a.Len()+b.Len()+c.Len()
+		taken.Take(c)
+		taken.Take(a)
+		if taken.Len() != n || !same(left, taken) || taken.Len() != n {
+			t.Fatalf("(a+b)+c = %+v\nb takes c and a: %+v", left, taken)
+		}
 	}
 }
 

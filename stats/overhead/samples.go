@@ -136,10 +136,10 @@ func (s *samples) coarsen() {
 	s.take(fine, order)
 }
 
-// take adds samples.
+// take adds samples, which are not used any more.
 func (s *samples) take(byKey map[commKey]*fit.Sample, order map[commKey][]timedCall) {
 	for k, x := range byKey {
-		s.of(k).Combine(x)
+		s.of(k).Take(x)
 	}
 	for k, calls := range order {
 		k = s.classed(k)
