@@ -45,15 +45,22 @@ func FindPart(ctx context.Context, t *trace.Trace, a, whole *analysis.Result, fr
 		return []cause.Cause{}, nil
 	}
 	f.findIncomplete()
-	candidates := f.candidates()
+	var candidates []candidate
 	causes := []cause.Cause{}
 	var m *whatif.Model
+	find := func(context.Context) error { candidates = f.candidates(); return nil }
+	model := func(ctx context.Context) (err error) { m, err = whatif.New(ctx, t, whole, jobs); return err }
 	_, replays := f.inCalls()
-	if replays || f.inefficient() || slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
-		var err error
-		if m, err = whatif.New(ctx, t, whole, jobs); err != nil {
-			return nil, err
-		}
+	var err error
+	if replays || f.inefficient() {
+		err = engine.Beside(ctx, jobs, find, model)
+	} else if err = find(ctx); slices.ContainsFunc(candidates, func(c candidate) bool { return len(c.changes) > 0 }) {
+		err = model(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m != nil {
 		m.Within(from, to)
 		defer m.Release()
 	}
