@@ -118,32 +118,42 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 
 	a := &Result{Analysis: document.Analysis{Schema: document.Schema, Trace: Trace(t), Selection: s.Block(t), Coverage: Coverage(t),
 		Clock: Clock(t)}}
-	a.Profile, a.CallPaths = profile.ProfileRows(p, part), profile.CallPathRows(p, part)
-	a.CallSites = profile.CallSiteRows(p, part, w.Bytes)
-	a.Messages, a.CommMatrix = w.Msgs.Result(numbers.Rate{Resolution: t.Defs.Clock.Resolution}),
-		w.Msgs.Matrix(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
-	a.Collectives = w.Colls.Rows(numbers.Rate{Resolution: t.Defs.Clock.Resolution})
-	a.WaitStates = delays.WaitRows(w, d, s.RankTime(t), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
-	keys := d.Keys()
-	a.Delays, a.DelayTotals = delays.Rows(d, p, keys)
-	a.PathCosts = delays.PathCosts(d, p, keys, part, o)
-	a.EqualStepNs, a.OutsideSteps = opts.Steps.Equal(t, s.From, s.To)
-	d.Release()
-	a.CriticalPath = critical.Rows(path, p, part, w.ByPath)
-	sums := overhead.LineSums(p, part, w, o)
-	if o != nil {
-		a.Overhead, a.RankOverhead, a.LineCalls = o.Result(p, sums, s.To-s.From)
-		a.CallOverhead = o.ByCall
+	rate := numbers.Rate{Resolution: t.Defs.Clock.Resolution}
+	linesOf := func(context.Context) error {
+		a.WaitStates = delays.WaitRows(w, d, s.RankTime(t), numbers.Times(s.To-s.From, profile.ThreadCount(processes)))
+		keys := d.Keys()
+		a.Delays, a.DelayTotals = delays.Rows(d, p, keys)
+		a.PathCosts = delays.PathCosts(d, p, keys, part, o)
+		a.EqualStepNs, a.OutsideSteps = opts.Steps.Equal(t, s.From, s.To)
+		d.Release()
+		sums := overhead.LineSums(p, part, w, o)
+		if o != nil {
+			a.Overhead, a.RankOverhead, a.LineCalls = o.Result(p, sums, s.To-s.From)
+			a.CallOverhead = o.ByCall
+		}
+		a.Lines = overhead.LineRows(p, sums, o, a.Delays)
+		return nil
 	}
-	a.Lines = overhead.LineRows(p, sums, o, a.Delays)
+	callsMPI := replay.CallsMPI(t)
+	pathsOf := func(ctx context.Context) (err error) {
+		a.Profile, a.CallPaths = profile.ProfileRows(p, part), profile.CallPathRows(p, part)
+		a.CallSites = profile.CallSiteRows(p, part, w.Bytes)
+		a.Messages, a.CommMatrix = w.Msgs.Result(rate), w.Msgs.Matrix(rate)
+		a.Collectives = w.Colls.Rows(rate)
+		a.CriticalPath = critical.Rows(path, p, part, w.ByPath)
+		if callsMPI {
+			a.Incomplete, err = waits.FindIncomplete(ctx, t, opts.Jobs)
+		}
+		return err
+	}
+	if err := engine.Beside(ctx, opts.Jobs, linesOf, pathsOf); err != nil {
+		return nil, err
+	}
 	a.Waits, a.Exchanging, a.Segments, a.Delegated, a.Path = w.Calls, w.Exchanging, p.Segments, d.Segments, path.Segments
 	if part.Changed || stuck != nil {
 		r = nil // what it says is not so
 	}
-	if replay.CallsMPI(t) {
-		if a.Incomplete, err = waits.FindIncomplete(ctx, t, opts.Jobs); err != nil {
-			return nil, err
-		}
+	if callsMPI {
 		a.Efficiency = replay.Efficiency(p, part, started, r, a.Incomplete, len(processes) > 0)
 	} else {
 		stuck = nil
