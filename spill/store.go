@@ -47,6 +47,7 @@ type Store struct {
 	end      int64    // of the file
 	made     int      // frames in memory so far
 	unused   []*frame // those of them that are zeros and never had a page
+	areas    []area   // of memory for more of them, which nobody is at work on
 	free     []*frame // frames in memory without a page
 	room     room     // of the file
 	common   *page    // of rows of several tables, with room for more
@@ -91,7 +92,7 @@ func (s *Store) Close() error {
 	for _, segment := range s.segments {
 		unmap(segment)
 	}
-	s.segments, s.free, s.room, s.unused, s.common, s.inUse = nil, nil, room{}, nil, nil, queue{}
+	s.segments, s.free, s.room, s.unused, s.areas, s.common, s.inUse = nil, nil, room{}, nil, nil, nil, queue{}
 	if s.file == nil {
 		return nil
 	}
@@ -319,19 +320,36 @@ func (s *Store) run(pages []*page) {
 
 var zeroPage frame
 
+// An area is memory that was not asked of the system yet.
+type area []frame
+
+// areaBytes is more than what the system describes by one table of its pages. Processors that ask for memory of the same one at a time
+// hold each other up: each takes an area of its own.
+const areaBytes = 4 << 20
+
 // fresh returns a frame of memory that was never used. The more there is the more is made at a time,
-// and asked of the system at once: else each of its pages takes a fault, and those of several processors
-// hold each other up. That takes a while, in which others have the store.
+// and asked of the system at once: else each of its pages takes a fault. That takes a while, in which others have the store.
 func (s *Store) fresh() *frame {
 	if len(s.unused) > 0 {
 		return pop(&s.unused)
 	}
-	n := max(1, min(s.made/8, mostSlab, s.inMemory-s.made))
+	n, left := max(1, min(s.made/8, mostSlab, s.inMemory-s.made)), s.inMemory-s.made
+	var from area
+	if len(s.areas) > 0 {
+		from = pop(&s.areas)
+		n = min(n, len(from))
+	}
 	s.made += n
 	s.mu.Unlock()
-	slab := make([]frame, n)
+	if from == nil {
+		from = make(area, max(n, min(left, areaBytes/pageBytes)))
+	}
+	slab := from[:n]
 	populate(unsafe.Slice((*byte)(unsafe.Pointer(&slab[0])), n*pageBytes))
 	s.mu.Lock()
+	if from = from[n:]; len(from) > 0 {
+		s.areas = append(s.areas, from)
+	}
 	for i := n - 1; i > 0; i-- {
 		s.unused = append(s.unused, &slab[i])
 	}
