@@ -94,7 +94,7 @@ func (c *compressor) candidate(ranks *partners.Ranks, p *formulae.Program, parts
 		}
 		if !known[tree] {
 			known[tree] = true
-			k.packed += sectionBytes + int64(len(pack.PackShort(c.tables, tree, formulae.TreeLayout())))
+			k.packed += sectionBytes + int64(len(pack.PackShort(c.form(), tree, formulae.TreeLayout())))
 			k.learned = k.learned && learned(tree)
 		}
 	}
@@ -161,7 +161,7 @@ func (c *choice) direct(x *compressor, ranks *partners.Ranks) (size int64) {
 		empty := slices.Repeat([]*symbols.Table{symbols.NewTable()}, len(rest))
 		classes = append(classes, d.Classify(ranks, rest, empty))
 	}
-	cols := pack.NewColumns(x.tables)
+	cols := pack.NewColumns(x.form())
 	d.Code(cols, classes, len(c.parts))
 	c.classes, c.directory = cols.Finish(), newDirectory(d, classes, len(c.parts))
 	return size + sectionBytes + int64(len(c.classes))

@@ -60,6 +60,9 @@ type compressor struct {
 	tables *coder.Tables
 }
 
+// form is that of the blocks that are written.
+func (c *compressor) form() pack.Form { return pack.Form{Tables: c.tables} }
+
 // lossless codes all locations, each on its own, and then writes the file: what locations
 // have in common is known only when all are coded.
 func (c *compressor) lossless(ctx context.Context, w io.Writer) (*Report, error) {
@@ -126,8 +129,8 @@ func (c *compressor) begin(w io.Writer, h *head, a *about) (*sectionWriter, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.write(sectionHead, 0, pack.Pack(c.tables, h, headLayout(versionLast))); err != nil {
+	if err := s.write(sectionHead, 0, pack.Pack(c.form(), h, headLayout(versionLast))); err != nil {
 		return nil, err
 	}
-	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.tables, a, aboutLayout()))
+	return s, s.write(sectionDefinitions, 0, pack.PackOpen(c.form(), a, aboutLayout()))
 }

@@ -22,8 +22,8 @@ func generate(t testing.TB, o samples.Options) trace.Source {
 func checkEqual(t *testing.T, what string, sizes []int64, share float64) {
 	t.Helper()
 	for _, s := range sizes[1:] {
-		if math.Abs(float64(s-sizes[0])) > share*float64(sizes[0]) {
-			t.Errorf("%s: sizes differ by more than %.0f %%: %v", what, 100*share, sizes)
+		if math.Abs(float64(s-sizes[0])) > max(1, share*float64(sizes[0])) {
+			t.Errorf("%s: sizes differ by more than %.0f %% and a byte: %v", what, 100*share, sizes)
 			return
 		}
 	}

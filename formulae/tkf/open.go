@@ -83,7 +83,7 @@ func (f *file) readDirectory(at section) (directory, error) {
 	if err != nil {
 		return directory{}, err
 	}
-	c, d := pack.OpenColumns(f.tables, block), symbols.NewDictionary()
+	c, d := pack.OpenColumns(f.form(), block), symbols.NewDictionary()
 	locations := len(f.about.Defs.Locations)
 	classes := d.Code(c, nil, locations)
 	if c.Damaged {
@@ -162,6 +162,9 @@ func (f *file) rebuilt(rest []section, jobs int, store *spill.Store, close func(
 	return reconstruct.NewSource(m, jobs, store), nil
 }
 
+// form is that of the file's blocks.
+func (f *file) form() pack.Form { return pack.Form{Tables: f.tables, Early: f.version < versionWords} }
+
 // load reads the payload of a section.
 func (f *file) load(at section) ([]byte, error) { return at.load(f.reader, f.name) }
 
@@ -178,7 +181,7 @@ func (f *file) readHead(at section) error {
 	if err != nil {
 		return err
 	}
-	if err := pack.Unpack(f.tables, block, &f.head, headLayout(f.version)); err != nil {
+	if err := pack.Unpack(f.form(), block, &f.head, headLayout(f.version)); err != nil {
 		return f.damaged(at, err)
 	}
 	q := quantiser{unit: f.head.Unit, keep: uint(min(f.head.Keep, 64))}
@@ -193,7 +196,7 @@ func (f *file) readDefinitions(at section, size int64) error {
 	if err != nil {
 		return err
 	}
-	if err := pack.UnpackOpen(f.tables, block, &f.about, aboutLayout()); err != nil {
+	if err := pack.UnpackOpen(f.form(), block, &f.about, aboutLayout()); err != nil {
 		return f.damaged(at, err)
 	}
 	if err := f.about.Defs.Check(); err != nil {

@@ -102,7 +102,7 @@ func (p *Parts) write(c *compressor, w io.Writer, a *about) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	cols := pack.NewColumns(c.tables)
+	cols := pack.NewColumns(c.form())
 	d.Code(cols, classes, len(p.Of))
 	if err := s.write(sectionClasses, 0, cols.Finish()); err != nil {
 		return nil, err
@@ -155,7 +155,8 @@ func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 		(quantiser{unit: h.Unit, keep: uint(h.Keep)}).check() != nil) {
 		c.Refuse("the options are not those of the lossless mode")
 	}
-	x := &partCoder{Coder: c, store: store, tables: coder.NewTables(), learned: p.learned, trees: make(map[string]*formulae.Tree)}
+	x := &partCoder{Coder: c, store: store, form: pack.Form{Tables: coder.NewTables()}, learned: p.learned,
+		trees: make(map[string]*formulae.Tree)}
 	p.Results.Code(c, d, func(_ trace.LocationID, part *coded) { x.location(part) })
 }
 
@@ -163,7 +164,7 @@ func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 type partCoder struct {
 	*codec.Coder
 	store   *spill.Store
-	tables  *coder.Tables
+	form    pack.Form
 	learned bool
 	trees   map[string]*formulae.Tree
 }
@@ -200,13 +201,13 @@ func (c *partCoder) location(x *coded) {
 func (c *partCoder) symbols(x *coded) {
 	var block []byte
 	if !c.Reading() {
-		cols := pack.NewColumns(c.tables)
+		cols := pack.NewColumns(c.form)
 		x.table.Code(cols)
 		block = cols.Finish()
 	}
 	if codec.Block(c.Coder, &block); c.Reading() && c.Err() == nil {
 		x.table = symbols.NewTable()
-		cols := pack.OpenColumns(c.tables, block)
+		cols := pack.OpenColumns(c.form, block)
 		if x.table.Code(cols); cols.Err() != nil {
 			c.Refuse("its symbols: %v", cols.Err())
 		}
@@ -217,7 +218,7 @@ func (c *partCoder) symbols(x *coded) {
 func (c *partCoder) tree(x *coded) {
 	var block []byte
 	if !c.Reading() {
-		block = pack.PackShort(c.tables, x.tree, formulae.TreeLayout())
+		block = pack.PackShort(c.form, x.tree, formulae.TreeLayout())
 	}
 	if codec.Block(c.Coder, &block); !c.Reading() || c.Err() != nil {
 		return
@@ -226,7 +227,7 @@ func (c *partCoder) tree(x *coded) {
 		return
 	}
 	x.tree = new(formulae.Tree)
-	err := pack.UnpackShort(c.tables, block, x.tree, formulae.TreeLayout())
+	err := pack.UnpackShort(c.form, block, x.tree, formulae.TreeLayout())
 	if err == nil {
 		err = x.tree.Check()
 	}

@@ -23,7 +23,8 @@ const (
 	versionPrecise   = 8  // outliers are more precise
 	versionShared    = 9  // locations have the times of others
 	versionPredicted = 10 // values are predicted in more contexts, and tell times
-	versionLast      = versionPredicted
+	versionWords     = 11 // texts begin with words, numbers of columns are guessed, values have quanta
+	versionLast      = versionWords
 )
 
 // A sectionKind says what a section holds. See docs/internals/TKF.md.

@@ -11,7 +11,6 @@ import (
 
 	"tracekit/engine"
 	"tracekit/formulae"
-	"tracekit/formulae/internal/coder"
 	"tracekit/formulae/internal/pack"
 	"tracekit/formulae/partners"
 	"tracekit/reconstruct"
@@ -108,14 +107,14 @@ func (c *compressor) writeTrees(ctx context.Context, s *sectionWriter, locations
 	type packed struct{ tree, times []byte }
 	all, err := engine.Map(ctx, c.opts.Jobs, len(locations), func(_ context.Context, l int) (p packed, err error) {
 		if first[l] {
-			p.tree = pack.PackShort(c.tables, locations[l].Tree, formulae.TreeLayout())
+			p.tree = pack.PackShort(c.form(), locations[l].Tree, formulae.TreeLayout())
 		}
 		p.times = binary.AppendUvarint(nil, uint64(class[l]))
-		p.times = append(p.times, pack.PackShort(c.tables, &locations[l].Times, timesLayout(versionLast))...)
+		p.times = append(p.times, pack.PackShort(c.form(), &locations[l].Times, timesLayout(versionLast))...)
 		return p, nil
 	})
 	if err == nil {
-		err = s.write(sectionStatistics, 0, pack.PackShort(c.tables, &lengths.list, countsLayout()))
+		err = s.write(sectionStatistics, 0, pack.PackShort(c.form(), &lengths.list, countsLayout()))
 	}
 	for l := 0; l < len(all) && err == nil; l++ {
 		if first[l] {
@@ -204,9 +203,9 @@ func (f *file) readStatistics(rest []section) (*statFile, error) {
 				s.structure = make([][]section, len(s.sequences.classes))
 			}
 		case at.kind == sectionStatistics && at.owner == 0:
-			err = pack.UnpackShort(f.tables, block, &lengths, countsLayout())
+			err = pack.UnpackShort(f.form(), block, &lengths, countsLayout())
 		case at.kind == sectionStatistics:
-			trees[at.owner], err = readTree(f.tables, block, lengths)
+			trees[at.owner], err = readTree(f.form(), block, lengths)
 		case at.kind == sectionEvents && at.owner < uint64(n):
 			err = s.readTimes(block, trees, at)
 		case at.kind != sectionEnd:
@@ -239,7 +238,7 @@ func (s *statFile) readTimes(block []byte, trees map[uint64]*formulae.Tree, at s
 	if n <= 0 {
 		return pack.ErrDamaged
 	}
-	if err := pack.UnpackShort(s.tables, block[n:], &l.Times, timesLayout(s.version)); err != nil {
+	if err := pack.UnpackShort(s.form(), block[n:], &l.Times, timesLayout(s.version)); err != nil {
 		return err
 	}
 	if s.version < versionPrecise {
@@ -325,9 +324,9 @@ func (f *file) checkCounts(locations []formulae.Location) error {
 	return nil
 }
 
-func readTree(t *coder.Tables, block []byte, lengths []uint64) (*formulae.Tree, error) {
+func readTree(form pack.Form, block []byte, lengths []uint64) (*formulae.Tree, error) {
 	tree := &formulae.Tree{}
-	if err := pack.UnpackShort(t, block, tree, formulae.TreeLayout()); err != nil {
+	if err := pack.UnpackShort(form, block, tree, formulae.TreeLayout()); err != nil {
 		return nil, err
 	}
 	if !restore(tree, lengths) {

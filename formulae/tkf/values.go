@@ -24,7 +24,7 @@ func newValueCoder(t *coder.Tables, version byte) valueCoder {
 	case version < versionPredicted:
 		return newGuessModel(t)
 	}
-	return newValueModel(t)
+	return newValueModel(t, version)
 }
 
 // valueModels are value coders of locations that start from what a prior one has learned of another location. Those that are given back
@@ -40,7 +40,7 @@ type valueModels struct {
 // learn makes all later models start from what c has learned.
 func (p *valueModels) learn(c valueCoder) {
 	if m, ok := c.(*valueModel); ok {
-		p.prior = newValueModel(p.tables)
+		p.prior = newValueModel(p.tables, p.version)
 		m.copyTo(p.prior)
 	}
 }
@@ -52,12 +52,12 @@ func (p *valueModels) get() valueCoder {
 	}
 	p.begin.Do(func() {
 		if p.prior == nil {
-			p.prior = newValueModel(p.tables)
+			p.prior = newValueModel(p.tables, p.version)
 		}
 	})
 	m, ok := p.free.Get().(*valueModel)
 	if !ok {
-		m = newValueModel(p.tables)
+		m = newValueModel(p.tables, p.version)
 	}
 	p.prior.copyTo(m)
 	return m
@@ -100,14 +100,15 @@ func (r *recent) add(hash uint32) {
 
 // A valueModel codes a value as the guess that comes true, as the hash of a number, or as the difference to what was closest.
 type valueModel struct {
-	guesses  *coder.Figures
-	rest     *coder.Figures
-	names    *coder.Figures
-	seen     []uint64 // by hash of a context: the value that followed it last
-	rates    []rate   // by hash of a context: what followed it
-	costs    [][bases]int32
-	prefixes []uint64 // of hashes
-	searches int      // for prefixes, by the writer
+	guesses   *coder.Figures
+	rest      *coder.Figures
+	names     *coder.Figures
+	seen      []uint64 // by hash of a context: the value that followed it last
+	rates     []rate   // by hash of a context: what followed it
+	costs     [][bases]int32
+	prefixes  []uint64 // of hashes
+	searches  int      // for prefixes, by the writer
+	quantized bool     // values may have quanta
 
 	hashes []uint32  // by symbol, of what it is
 	places [][]place // by symbol and position
@@ -122,6 +123,7 @@ type place struct {
 	history      uint32 // how the last values were coded
 	length       uint32 // of the last difference, in bits
 	named        named
+	quantum      quantum
 }
 
 // The guesses. Several may be equal: the first counts.
@@ -150,14 +152,16 @@ const (
 	headStart  = 8 << 8 // of zero, in bits: contexts predict it better
 )
 
-func newValueModel(t *coder.Tables) *valueModel {
-	return &valueModel{guesses: coder.NewFigures(t, valueSlots), rest: coder.NewFigures(t, valueSlots), names: coder.NewFigures(t, nameSlots),
-		seen: make([]uint64, 1<<seenBits), rates: make([]rate, 1<<rateBits), costs: make([][bases]int32, 1<<costBits)}
+func newValueModel(t *coder.Tables, version byte) *valueModel {
+	return &valueModel{quantized: version >= versionWords, guesses: coder.NewFigures(t, valueSlots), rest: coder.NewFigures(t, valueSlots),
+		names: coder.NewFigures(t, nameSlots), seen: make([]uint64, 1<<seenBits), rates: make([]rate, 1<<rateBits),
+		costs: make([][bases]int32, 1<<costBits)}
 }
 
 // copyTo makes to, in the memory that it has, begin with what was learned that holds for other locations too.
 func (m *valueModel) copyTo(to *valueModel) {
-	*to = valueModel{guesses: to.guesses, rest: to.rest, names: to.names, seen: to.seen, rates: to.rates, costs: to.costs}
+	*to = valueModel{quantized: m.quantized, guesses: to.guesses, rest: to.rest, names: to.names,
+		seen: to.seen, rates: to.rates, costs: to.costs}
 	m.guesses.CopyTo(to.guesses)
 	m.rest.CopyTo(to.rest)
 	m.names.CopyTo(to.names)
@@ -250,6 +254,9 @@ func (m *valueModel) one(c *coder.Coder, v uint64, p *place, at *valueContext, h
 	for i, x := range [bases]uint64{0, g[guessLast], g[guessGrowth], g[guessSimilar]} {
 		cost[i] += (int32(bits.Len64(number64(v-x, uint32(i))))<<8 - cost[i]) >> 3
 	}
+	if m.quantized && p.grain == 1 {
+		m.learnQuantum(c, v, p, how, here)
+	}
 	p.growth, p.last, p.history = v-p.last, v, p.history<<3|how
 	return v
 }
@@ -270,7 +277,11 @@ func cheapest(cost *[bases]int32) (best uint32) {
 func (m *valueModel) difference(c *coder.Coder, v, from uint64, base uint32, p *place, here uint32,
 	contexts *[coder.Experts]uint32) uint64 {
 	d, choice := v-from, here%coder.Choices
-	if p.grain > 1 {
+	if q := &p.quantum; q.size > 0 {
+		if value, told := m.quanta(c, v, from, base, p, here, contexts); told {
+			return value
+		}
+	} else if p.grain > 1 {
 		multiple := uint64(0)
 		if int64(d)%int64(p.grain) == 0 {
 			multiple = number64(uint64(int64(d)/int64(p.grain)), base) + 1

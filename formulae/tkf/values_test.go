@@ -26,6 +26,11 @@ func oneSymbol() *symbols.Table {
 func TestValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const n = 4000
+	units := 1e12
+	count := func(unit float64) uint64 { // a counter of units that are no whole numbers
+		units += 32000 + float64(r.IntN(1000))
+		return uint64(units * unit)
+	}
 	for name, one := range map[string]struct {
 		value func(i int) uint64
 		most  float64 // bits of a value
@@ -33,6 +38,9 @@ func TestValues(t *testing.T) {
 		"grows":       {func(i int) uint64 { return 5e9 + 37*uint64(i) }, 0.2},
 		"by symbols":  {func(i int) uint64 { return []uint64{139920685232876, 93984374240960, 7}[i%3] }, 0.3},
 		"grains":      {func(int) uint64 { return 1e6 * (300 + r.Uint64N(16)) }, 6},
+		"quanta":      {func(int) uint64 { return count(15.3) }, 12.5},
+		"large ones":  {func(int) uint64 { return count(625.0 / 12) }, 12.5},
+		"lost ones":   {func(i int) uint64 { return count(15.3) + r.Uint64N(16)*uint64(i/(n/2)) }, 14},
 		"alternating": {func(i int) uint64 { return uint64(i%2) << 62 }, 0.4},
 		"noise":       {func(int) uint64 { return r.Uint64() }, 68},
 		"extremes":    {func(int) uint64 { return []uint64{0, 1, 1 << 63, ^uint64(0), 1 << 62}[r.IntN(5)] }, 14},

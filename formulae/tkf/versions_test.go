@@ -14,8 +14,9 @@ import (
 )
 
 // valued returns a trace whose events have values of all kinds: they grow, are multiples of something, are real numbers, hashes of numbers,
-// noise, tell when the next event comes, and are read at the same moments as others.
-func valued() string {
+// noise, tell when the next event comes, and are read at the same moments as others; and, since version 11, count units that are no whole
+// numbers.
+func valued(version byte) string {
 	const fnvBasis = 0xcbf29ce484222325
 	hashOf := func(text string) (h uint64) {
 		h = fnvBasis
@@ -43,14 +44,20 @@ func valued() string {
 			fmt.Fprintf(&s, "  %d Metric 2 uint64:%d\n", now, uint64(l*i)+r.Uint64N(8)<<60)
 		}
 	}
+	if version >= versionWords {
+		s.WriteString("location 4 kind=3\n")
+		for i := range 200 {
+			fmt.Fprintf(&s, "  %d Metric 2 uint64:%d\n", 10+100*i, uint64(float64(1e12+1000*i+r.IntN(300))*15.3))
+		}
+	}
 	return s.String() + "member 0 lasts\nmember 1 amount\nmember 2 part value=10\nmember 3 watts\n" +
 		"metric 0 members=0,1\nmetric 1 members=2\nmetric 2 members=3\nattribute 0 arrow type=4\n"
 }
 
 // Files of each version that has values of its own are read as they were meant. They were written by the last build that wrote the version.
 func TestFilesOfEarlierVersions(t *testing.T) {
-	src := tracetest.MustParse(t, valued())
-	for version := versionValues; version <= versionPredicted; version++ {
+	for version := byte(versionValues); version <= versionLast; version++ {
+		src := tracetest.MustParse(t, valued(version))
 		file, err := Open(filepath.Join("testdata", fmt.Sprintf("version%d.tkf", version)), 0, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -190,6 +190,30 @@ func (m *Mixer) Bit(c *Coder, at *[Contexts]*line, place, node, b uint32) uint32
 	return b
 }
 
+// Byte codes a byte in the given contexts; the mixer has 256 nodes.
+func (m *Mixer) Byte(c *Coder, base *[Contexts]uint32, b byte) byte {
+	m.Use()
+	return halves(b, func(node uint32) [Contexts]*line { return m.Seek(base, node) },
+		func(at *[Contexts]*line, place, node, bit uint32) uint32 { return m.Bit(c, at, place, node, bit) })
+}
+
+// halves codes a byte, highest bit first. A line holds the decisions about half of it.
+func halves[A any](b byte, seek func(node uint32) A, code func(at *A, place, node, bit uint32) uint32) byte {
+	node := uint32(1)
+	at := seek(node)
+	for i := 7; i >= 0; i-- {
+		if i == 3 {
+			at = seek(node)
+		}
+		place := node
+		if i < 4 {
+			place = 1<<(3-i) | node&(1<<(3-i)-1)
+		}
+		node = node<<1 | code(&at, place, node, uint32(b)>>i&1)
+	}
+	return byte(node)
+}
+
 // input returns what a chance tells the neuron: less the less it has seen.
 func (t *Tables) input(c chance) int32 {
 	return int32(t.stretch[c>>20]) * t.trust[min(c&seenMask, 7)] >> 8

@@ -108,6 +108,15 @@ func (m *Panel) Bit(c *Coder, at *[Experts]*line, place, node, choice, b uint32)
 	return b
 }
 
+// Byte codes a byte in the given contexts; choice is below Choices. The panel has 256 nodes.
+func (m *Panel) Byte(c *Coder, base *[Experts]uint32, choice uint32, b byte) byte {
+	m.Use()
+	return halves(b, func(node uint32) [Experts]*line { return m.Seek(base, node) },
+		func(at *[Experts]*line, place, node, bit uint32) uint32 {
+			return m.Bit(c, at, place, node, choice, bit)
+		})
+}
+
 // A Figures codes unsigned numbers of up to 64 bits as Numbers does, with a Panel. The bits below the leading one are coded in the
 // contexts as far as six.
 type Figures struct{ mix *Panel }

@@ -9,7 +9,6 @@ package pack
 import (
 	"errors"
 	"math"
-	"math/bits"
 
 	"tracekit/codec"
 	"tracekit/formulae/internal/coder"
@@ -19,37 +18,45 @@ import (
 // right: the file was made by a faulty or a malicious program.
 var ErrDamaged = errors.New("the content of the section is not valid")
 
-// Columns code numbers column by column, in either direction: each as the zigzag difference to the one above, in three contexts: the
-// column, the number above, the lengths of the last two differences. After damage they return zeros and empty lists; who uses them looks at
+// A Form says how blocks are coded.
+type Form struct {
+	Tables *coder.Tables
+	Early  bool // as files before version 11 have them
+}
+
+// Columns code numbers column by column, in either direction. After damage they return zeros and empty lists; who uses them looks at
 // Damaged at the end.
 type Columns struct {
 	Damaged  bool
 	decoding bool
 	coder    coder.Coder
-	model    *coder.Numbers
+	numbers  numberModel
 	plain    *codec.Coder // instead of a model: differences are varints
-	column   uint32
-	last     uint64    // number above
-	length   [2]uint32 // of the last differences in bits, newest first
-	limit    uint64    // decoding: how many more things lists may have
-	listed   uint64    // encoding: how many things lists have
+	last     uint64       // number above, if they are plain
+	limit    uint64       // decoding: how many more things lists may have
+	listed   uint64       // encoding: how many things lists have
 }
 
-const columnSlots = 14
-
 // NewColumns returns columns that are written.
-func NewColumns(t *coder.Tables) *Columns {
-	c := &Columns{model: coder.NewNumbers(t, columnSlots, false), limit: math.MaxUint64}
+func NewColumns(f Form) *Columns {
+	c := &Columns{numbers: f.numbers(), limit: math.MaxUint64}
 	c.coder.StartEncoding()
 	return c
+}
+
+func (f Form) numbers() numberModel {
+	if f.Early {
+		return &differenceModel{numbers: coder.NewNumbers(f.Tables, columnSlots, false)}
+	}
+	return newGuessModel(f.Tables)
 }
 
 // PerByte is the largest number of things that lists in a block may have for each byte of it: a small file cannot ask for much memory.
 const PerByte = 64
 
 // OpenColumns returns columns that are read from a block.
-func OpenColumns(t *coder.Tables, block []byte) *Columns {
-	c := &Columns{decoding: true, model: coder.NewNumbers(t, columnSlots, false), limit: bound(block)}
+func OpenColumns(f Form, block []byte) *Columns {
+	c := &Columns{decoding: true, numbers: f.numbers(), limit: bound(block)}
 	c.coder.StartDecoding(block)
 	return c
 }
@@ -86,24 +93,22 @@ func (c *Columns) Finish() []byte {
 }
 
 // Begin begins a column.
-func (c *Columns) Begin(column uint32) { c.column, c.last, c.length = column, 0, [2]uint32{} }
+func (c *Columns) Begin(column uint32) {
+	if c.last = 0; c.plain == nil {
+		c.numbers.begin(column)
+	}
+}
 
 // Number codes the next number of the column.
 func (c *Columns) Number(v uint64) uint64 {
-	d := codec.Zigzag(v - c.last)
 	if c.plain != nil {
-		d = c.plain.Uvarint(d)
+		c.last += codec.Unzigzag(c.plain.Uvarint(codec.Zigzag(v - c.last)))
 		c.Damaged = c.Damaged || c.plain.Err() != nil
-	} else {
-		d = c.model.Code(&c.coder, d, [coder.Contexts]uint32{
-			c.column << 8, coder.Hash(c.column, c.length[0]<<8|c.length[1]|1<<16), coder.Hash(c.column, uint32(c.last)|1<<31)})
-		if c.decoding && c.coder.Overrun() {
-			c.Damaged = true
-		}
+		return c.last
 	}
-	c.last += codec.Unzigzag(d)
-	c.length = [2]uint32{uint32(bits.Len64(d)), c.length[0]}
-	return c.last
+	v = c.numbers.number(&c.coder, v)
+	c.Damaged = c.Damaged || c.decoding && c.coder.Overrun()
+	return v
 }
 
 // Single codes a number that has nothing to do with others.

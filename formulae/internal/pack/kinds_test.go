@@ -13,16 +13,21 @@ import (
 )
 
 // comeBack packs values in every form, and reads them again.
-func comeBack[T any](t *testing.T, tables *coder.Tables, column Column[T], values ...T) {
+func comeBack[T any](t *testing.T, form Form, column Column[T], values ...T) {
 	t.Helper()
 	list := Lists(column)
+	early := Form{Tables: form.Tables, Early: true}
 	for name, of := range map[string]func() ([]T, error){
+		"early": func() (got []T, err error) {
+			err = Unpack(early, Pack(early, &values, list), &got, list)
+			return got, err
+		},
 		"packed": func() (got []T, err error) {
-			err = Unpack(tables, Pack(tables, &values, list), &got, list)
+			err = Unpack(form, Pack(form, &values, list), &got, list)
 			return got, err
 		},
 		"open": func() (got []T, err error) {
-			err = UnpackOpen(tables, PackOpen(tables, &values, list), &got, list)
+			err = UnpackOpen(form, PackOpen(form, &values, list), &got, list)
 			return got, err
 		},
 	} {
@@ -35,21 +40,21 @@ func comeBack[T any](t *testing.T, tables *coder.Tables, column Column[T], value
 // Columns of every kind hold all values of their type, the extremes and nothing among them.
 func TestColumnsOfAllKinds(t *testing.T) {
 	t.Parallel()
-	tables := coder.NewTables()
-	comeBack(t, tables, Numbers[uint8](), 0, 255, 1)
-	comeBack(t, tables, Numbers[int32](), 0, math.MinInt32, -1, math.MaxInt32)
-	comeBack(t, tables, Numbers[int64](), math.MaxInt64, math.MinInt64, 0)
-	comeBack(t, tables, Numbers[uint64](), math.MaxUint64, 0, 1<<63)
-	comeBack(t, tables, Flags(), true, false, true)
-	comeBack(t, tables, Reals(), 0, math.Copysign(0, -1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64)
-	comeBack(t, tables, Texts[string](), "", "\xff\x00", "äöü", string(bytes.Repeat([]byte("long "), 1000)))
-	comeBack(t, tables, Lists(Lists(Numbers[uint32]())), nil, [][]uint32{}, [][]uint32{nil, {}, {1}})
-	comeBack(t, tables, Maps(), nil, map[string]string{}, map[string]string{"": "", "b": "x", "a": ""})
-	comeBack(t, tables, Optional(Flags), nil, new(bool))
+	form := Form{Tables: coder.NewTables()}
+	comeBack(t, form, Numbers[uint8](), 0, 255, 1)
+	comeBack(t, form, Numbers[int32](), 0, math.MinInt32, -1, math.MaxInt32)
+	comeBack(t, form, Numbers[int64](), math.MaxInt64, math.MinInt64, 0)
+	comeBack(t, form, Numbers[uint64](), math.MaxUint64, 0, 1<<63)
+	comeBack(t, form, Flags(), true, false, true)
+	comeBack(t, form, Reals(), 0, math.Copysign(0, -1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64)
+	comeBack(t, form, Texts[string](), "", "\xff\x00", "äöü", string(bytes.Repeat([]byte("long "), 1000)))
+	comeBack(t, form, Lists(Lists(Numbers[uint32]())), nil, [][]uint32{}, [][]uint32{nil, {}, {1}})
+	comeBack(t, form, Maps(), nil, map[string]string{}, map[string]string{"": "", "b": "x", "a": ""})
+	comeBack(t, form, Optional(Flags), nil, new(bool))
 	var none []uint64
-	comeBack(t, tables, Lists(Numbers[uint64]()), none)
+	comeBack(t, form, Lists(Numbers[uint64]()), none)
 	nan, got := []float64{math.Float64frombits(0x7ff8_0000_dead_beef)}, []float64{}
-	if err := Unpack(tables, Pack(tables, &nan, Lists(Reals())), &got, Lists(Reals())); err != nil ||
+	if err := Unpack(form, Pack(form, &nan, Lists(Reals())), &got, Lists(Reals())); err != nil ||
 		math.Float64bits(got[0]) != math.Float64bits(nan[0]) {
 		t.Errorf("the bits of what is no number come back as %x, %v", math.Float64bits(got[0]), err)
 	}
@@ -58,7 +63,7 @@ func TestColumnsOfAllKinds(t *testing.T) {
 // A number that is out of its bounds is refused, wherever it stands, and one within is not.
 func TestNumbersOutOfBounds(t *testing.T) {
 	t.Parallel()
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	for _, values := range [][]uint64{{0}, {9}, {10}, {1, 2, 10, 3}, {math.MaxUint64}, {}} {
 		within := true
 		for _, v := range values {
@@ -66,8 +71,8 @@ func TestNumbersOutOfBounds(t *testing.T) {
 		}
 		bounded := Lists(Numbers[uint64](codec.Below("thing", 10)))
 		var got []uint64
-		err := Unpack(tables, Pack(tables, &values, Lists(Numbers[uint64]())), &got, bounded)
-		if short := UnpackShort(tables, PackShort(tables, &values, Lists(Numbers[uint64]())), &got, bounded); (err == nil) != within ||
+		err := Unpack(form, Pack(form, &values, Lists(Numbers[uint64]())), &got, bounded)
+		if short := UnpackShort(form, PackShort(form, &values, Lists(Numbers[uint64]())), &got, bounded); (err == nil) != within ||
 			(short == nil) != within || !within && !errors.Is(err, ErrDamaged) {
 			t.Errorf("%v, each below 10: %v, %v", values, err, short)
 		}
@@ -75,26 +80,26 @@ func TestNumbersOutOfBounds(t *testing.T) {
 }
 
 // narrow reads numbers as those of a narrower type.
-func narrow[N codec.Integer](tables *coder.Tables, values ...int64) (got []N, err error) {
-	err = Unpack(tables, Pack(tables, &values, Lists(Numbers[int64]())), &got, Lists(Numbers[N]()))
+func narrow[N codec.Integer](form Form, values ...int64) (got []N, err error) {
+	err = Unpack(form, Pack(form, &values, Lists(Numbers[int64]())), &got, Lists(Numbers[N]()))
 	return got, err
 }
 
 // A number that its type cannot hold is refused, and not cut.
 func TestNumbersOutOfTheirType(t *testing.T) {
 	t.Parallel()
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	for _, v := range []int64{-1, math.MaxUint8 + 1, 1 << 40} {
-		if got, err := narrow[uint8](tables, 0, v, 0); !errors.Is(err, ErrDamaged) {
+		if got, err := narrow[uint8](form, 0, v, 0); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%d in 8 bits is %d, %v", v, got, err)
 		}
 	}
 	for _, v := range []int64{math.MinInt32 - 1, math.MaxInt32 + 1, math.MaxUint32} {
-		if got, err := narrow[int32](tables, v); !errors.Is(err, ErrDamaged) {
+		if got, err := narrow[int32](form, v); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%d in 32 bits with a sign is %d, %v", v, got, err)
 		}
 	}
-	if got, err := narrow[int32](tables, math.MinInt32, -1, math.MaxInt32); err != nil || got[0] != math.MinInt32 || got[1] != -1 {
+	if got, err := narrow[int32](form, math.MinInt32, -1, math.MaxInt32); err != nil || got[0] != math.MinInt32 || got[1] != -1 {
 		t.Errorf("numbers of 32 bits come back as %d, %v", got, err)
 	}
 }
@@ -102,20 +107,20 @@ func TestNumbersOutOfTheirType(t *testing.T) {
 // A block has a byte for some things of its lists at least, so that what a short one claims is refused, and what was written never is.
 func TestListsAreBounded(t *testing.T) {
 	t.Parallel()
-	tables, list := coder.NewTables(), Lists(Lists(Numbers[uint8]()))
+	form, list := Form{Tables: coder.NewTables()}, Lists(Lists(Numbers[uint8]()))
 	values := [][]uint8{make([]uint8, 100000), nil, make([]uint8, 50000)} // which packs to hardly anything
-	block, got := Pack(tables, &values, list), [][]uint8(nil)
-	if err := Unpack(tables, block, &got, list); err != nil || len(block) < 150000/PerByte-8 || !reflect.DeepEqual(got, values) {
+	block, got := Pack(form, &values, list), [][]uint8(nil)
+	if err := Unpack(form, block, &got, list); err != nil || len(block) < 150000/PerByte-8 || !reflect.DeepEqual(got, values) {
 		t.Errorf("%d bytes of 150000 numbers: %v", len(block), err)
 	}
-	if err := Unpack(tables, block[:len(block)/2], &got, list); !errors.Is(err, ErrDamaged) {
+	if err := Unpack(form, block[:len(block)/2], &got, list); !errors.Is(err, ErrDamaged) {
 		t.Errorf("half of the block: %v", err)
 	}
 	for _, claim := range []uint64{1 << 20, 1 << 40, math.MaxUint64} {
-		c := NewColumns(tables)
+		c := NewColumns(form)
 		c.Begin(1)
 		c.Number(claim)
-		if err := Unpack(tables, c.Finish(), &got, list); !errors.Is(err, ErrDamaged) {
+		if err := Unpack(form, c.Finish(), &got, list); !errors.Is(err, ErrDamaged) {
 			t.Errorf("a list of %d things in no bytes: %v", claim, err)
 		}
 	}
@@ -131,13 +136,13 @@ func chainLayout() Column[chain] {
 // What is deeper in itself than any formula is refused.
 func TestDepthIsBounded(t *testing.T) {
 	t.Parallel()
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	for depth, sound := range map[int]bool{1: true, 100: true, 101: false, 5000: false} {
 		var value, got chain
 		for range depth {
 			value = chain{&chain{value.Next}}
 		}
-		if err := Unpack(tables, Pack(tables, &value, chainLayout()), &got, chainLayout()); (err == nil) != sound {
+		if err := Unpack(form, Pack(form, &value, chainLayout()), &got, chainLayout()); (err == nil) != sound {
 			t.Errorf("%d levels: %v", depth, err)
 		}
 	}
@@ -160,11 +165,11 @@ func TestFieldsOfOtherKindsAreDamage(t *testing.T) {
 		In(func(r *record) **uint64 { return &r.Some }, Optional(func() Column[uint64] { return Numbers[uint64]() })),
 		In(func(r *record) *part { return &r.Part }, Record(7, partFields()...)),
 	}
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	for i, written := range fields {
-		block := PackOpen(tables, &record{}, Record(0, written))
+		block := PackOpen(form, &record{}, Record(0, written))
 		for k, known := range fields {
-			if err := UnpackOpen(tables, block, &record{}, Record(0, known)); errors.Is(err, ErrDamaged) != (i != k) {
+			if err := UnpackOpen(form, block, &record{}, Record(0, known)); errors.Is(err, ErrDamaged) != (i != k) {
 				t.Errorf("field %d, known as field %d: %v", i, k, err)
 			}
 		}
@@ -174,7 +179,7 @@ func TestFieldsOfOtherKindsAreDamage(t *testing.T) {
 // A schema that says nothing is refused: of an unknown kind, with parts that the kind has not, deeper than any.
 func TestSchemasThatMeanNothing(t *testing.T) {
 	t.Parallel()
-	tables, deep := coder.NewTables(), Schema{kind: number}
+	form, deep := Form{Tables: coder.NewTables()}, Schema{kind: number}
 	for range 200 {
 		deep = Schema{list, []Schema{deep}}
 	}
@@ -188,10 +193,10 @@ func TestSchemasThatMeanNothing(t *testing.T) {
 		"nothing that is optional": {kind: optional},
 		"a deep one":               deep,
 	} {
-		p := &packer{Columns: NewColumns(tables), tables: tables}
+		p := &packer{Columns: NewColumns(form), form: form}
 		p.Single(0, 1)
 		p.describe(&Schema{record, []Schema{s}})
-		if err := UnpackOpen(tables, p.Finish(), &chain{}, Record[chain](0)); !errors.Is(err, ErrDamaged) {
+		if err := UnpackOpen(form, p.Finish(), &chain{}, Record[chain](0)); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -209,7 +214,7 @@ func TestPlainBlocks(t *testing.T) {
 		t.Errorf("plain block %x, want %x", got, want)
 	}
 	for _, block := range [][]byte{nil, {2}, {255, 1}, {codedPlain}, {codedPlain, 6, 2}} {
-		if err := UnpackShort(coder.NewTables(), block, &values, list); !errors.Is(err, ErrDamaged) {
+		if err := UnpackShort(Form{Tables: coder.NewTables()}, block, &values, list); !errors.Is(err, ErrDamaged) {
 			t.Errorf("block %v: %v", block, err)
 		}
 	}

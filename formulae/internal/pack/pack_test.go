@@ -48,10 +48,10 @@ func parts() []part {
 }
 
 func TestPackedValuesComeBack(t *testing.T) {
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	want := parts()
 	var got []part
-	if err := Unpack(tables, Pack(tables, &want, Lists(partLayout())), &got, Lists(partLayout())); err != nil {
+	if err := Unpack(form, Pack(form, &want, Lists(partLayout())), &got, Lists(partLayout())); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -60,15 +60,15 @@ func TestPackedValuesComeBack(t *testing.T) {
 }
 
 func TestShortBlocksAreTheShorterOnes(t *testing.T) {
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	for _, want := range [][]uint64{nil, {}, {1 << 63}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {0, math.MaxUint64, 1 << 40, 3}} {
 		c := Lists(Numbers[uint64]())
-		block := PackShort(tables, &want, c)
-		if n := min(len(Pack(tables, &want, c)), len(PackPlain(&want, c))); len(block) != 1+n {
+		block := PackShort(form, &want, c)
+		if n := min(len(Pack(form, &want, c)), len(PackPlain(&want, c))); len(block) != 1+n {
 			t.Errorf("%v takes %d bytes, want %d", want, len(block), 1+n)
 		}
 		var got []uint64
-		if err := UnpackShort(tables, block, &got, c); err != nil || cmp.Diff(want, got) != "" {
+		if err := UnpackShort(form, block, &got, c); err != nil || cmp.Diff(want, got) != "" {
 			t.Errorf("%v came back as %v, %v", want, got, err)
 		}
 	}
@@ -122,12 +122,12 @@ func TestOneFieldMoreOrLess(t *testing.T) {
 		}
 		return p
 	}
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	for writer := 1; writer <= 4; writer++ {
-		block := PackOpen(tables, &full, layout(writer))
+		block := PackOpen(form, &full, layout(writer))
 		for reader := 1; reader <= 4; reader++ {
 			var got pair
-			if err := UnpackOpen(tables, block, &got, layout(reader)); err != nil {
+			if err := UnpackOpen(form, block, &got, layout(reader)); err != nil {
 				t.Fatalf("%d fields written, %d known: %v", writer, reader, err)
 			}
 			if d := cmp.Diff(knows(min(writer, reader)), got); d != "" {
@@ -138,36 +138,36 @@ func TestOneFieldMoreOrLess(t *testing.T) {
 }
 
 func TestFieldOfAnotherKindIsDamage(t *testing.T) {
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	type record struct {
 		Number uint64
 		Text   string
 	}
 	number := Number(func(r *record) *uint64 { return &r.Number })
-	block := PackOpen(tables, &record{1, "x"}, Record(1, number, Text(func(r *record) *string { return &r.Text })))
-	if err := UnpackOpen(tables, block, &record{}, Record(1, number, number)); !errors.Is(err, ErrDamaged) {
+	block := PackOpen(form, &record{1, "x"}, Record(1, number, Text(func(r *record) *string { return &r.Text })))
+	if err := UnpackOpen(form, block, &record{}, Record(1, number, number)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v, want %v", err, ErrDamaged)
 	}
 }
 
 // FuzzUnpack: whatever a block holds, it is read in bounded time and memory.
 func FuzzUnpack(f *testing.F) {
-	tables := coder.NewTables()
+	form := Form{Tables: coder.NewTables()}
 	all := parts()
-	f.Add(Pack(tables, &all, Lists(partLayout())))
+	f.Add(Pack(form, &all, Lists(partLayout())))
 	type record struct{ Parts []part }
 	layout := func(base int) Column[record] {
 		return Record(base, In(func(r *record) *[]part { return &r.Parts }, Lists(Record(7, partFields()...))))
 	}
-	f.Add(PackOpen(tables, &record{all}, layout(0)))
-	f.Add(PackShort(tables, &all[0].List, Lists(Numbers[uint32]())))
+	f.Add(PackOpen(form, &record{all}, layout(0)))
+	f.Add(PackShort(form, &all[0].List, Lists(Numbers[uint32]())))
 	f.Fuzz(func(t *testing.T, block []byte) {
 		var values []part
-		_ = Unpack(tables, block, &values, Lists(partLayout()))
-		_ = UnpackOpen(tables, block, &record{}, layout(1))
-		_ = UnpackOpen(tables, block, &record{}, Record[record](0))
+		_ = Unpack(form, block, &values, Lists(partLayout()))
+		_ = UnpackOpen(form, block, &record{}, layout(1))
+		_ = UnpackOpen(form, block, &record{}, Record[record](0))
 		var list []uint32
-		_ = UnpackShort(tables, block, &list, Lists(Numbers[uint32]()))
+		_ = UnpackShort(form, block, &list, Lists(Numbers[uint32]()))
 		if n := uint64(len(values) + len(list)); n > bound(block) {
 			t.Errorf("%d values of %d bytes", n, len(block))
 		}

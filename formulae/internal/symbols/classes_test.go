@@ -41,7 +41,7 @@ func TestGroups(t *testing.T) {
 // Whatever the classes of locations are, and whatever their symbols mean on each, that is what is read.
 func TestClassesComeBack(t *testing.T) {
 	t.Parallel()
-	tables, r := coder.NewTables(), rand.New(rand.NewPCG(3, 4))
+	form, r := pack.Form{Tables: coder.NewTables()}, rand.New(rand.NewPCG(3, 4))
 	for range 100 {
 		locations := r.IntN(60)
 		list := make([]Class, 1+r.IntN(4))
@@ -61,9 +61,9 @@ func TestClassesComeBack(t *testing.T) {
 				want = append(want, numbers)
 			}
 		}
-		c := pack.NewColumns(tables)
+		c := pack.NewColumns(form)
 		codeClasses(c, list, locations)
-		in := pack.OpenColumns(tables, c.Finish())
+		in := pack.OpenColumns(form, c.Finish())
 		got := codeClasses(in, nil, locations)
 		if in.Damaged || len(got) != len(list) {
 			t.Fatalf("%d classes come back as %d (damaged: %v)", len(list), len(got), in.Damaged)

@@ -143,12 +143,12 @@ func TestUnmetered(t *testing.T) {
 // The symbols of a location are coded and read; what was read means the same.
 func TestTablesComeBack(t *testing.T) {
 	t.Parallel()
-	src, tables := tracetest.MustParse(t, tracetest.Everything), coder.NewTables()
+	src, form := tracetest.MustParse(t, tracetest.Everything), pack.Form{Tables: coder.NewTables()}
 	for l := range src.Batches {
 		c := read(t, src, l)
-		out := pack.NewColumns(tables)
+		out := pack.NewColumns(form)
 		c.table.Code(out)
-		in, back := pack.OpenColumns(tables, out.Finish()), symbols.NewTable()
+		in, back := pack.OpenColumns(form, out.Finish()), symbols.NewTable()
 		if back.Code(in); in.Damaged || back.Len() != c.table.Len() {
 			t.Fatalf("location %d: %d symbols come back as %d", l, c.table.Len(), back.Len())
 		}

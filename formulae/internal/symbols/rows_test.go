@@ -79,7 +79,7 @@ func classes(defs *trace.Defs, parts []coded) []byte {
 			list = append(list, d.Classify(ranks, members, tables))
 		}
 	}
-	c := pack.NewColumns(coder.NewTables())
+	c := pack.NewColumns(pack.Form{Tables: coder.NewTables()})
 	d.Code(c, list, len(parts))
 	return c.Finish()
 }
@@ -94,7 +94,7 @@ func rebuilt(t *testing.T, src *trace.MemorySource) (block []byte, most, n int) 
 		most = max(most, parts[l].table.Len())
 	}
 	block = classes(src.Definitions, parts)
-	c, d, ranks := pack.OpenColumns(coder.NewTables(), block), symbols.NewDictionary(), partners.RanksOf(src.Definitions)
+	c, d, ranks := pack.OpenColumns(pack.Form{Tables: coder.NewTables()}, block), symbols.NewDictionary(), partners.RanksOf(src.Definitions)
 	list := d.Code(c, nil, len(parts))
 	if c.Damaged {
 		t.Fatal("the dictionary is damaged")
@@ -183,10 +183,10 @@ func TestDamagedDictionary(t *testing.T) {
 	t.Parallel()
 	src := tracetest.MustParse(t, ring(6, 2))
 	whole, _, _ := rebuilt(t, src)
-	ranks, tables, damaged := partners.RanksOf(src.Definitions), coder.NewTables(), 0
+	ranks, form, damaged := partners.RanksOf(src.Definitions), pack.Form{Tables: coder.NewTables()}, 0
 	for at := range whole {
 		for _, block := range [][]byte{whole[:at], flipped(whole, at, 0x01), flipped(whole, at, 0x80), flipped(whole, at, 0xff)} {
-			c, d := pack.OpenColumns(tables, block), symbols.NewDictionary()
+			c, d := pack.OpenColumns(form, block), symbols.NewDictionary()
 			list := d.Code(c, nil, 6)
 			if c.Damaged {
 				damaged++
