@@ -190,6 +190,10 @@ type Path struct {
 	ExposedCommunicationNs int64 `json:"exposed_communication_ns"`
 	ExposedMemoryNs        int64 `json:"exposed_memory_ns"`
 
+	// of the functions of hosts in gaps before kernels whose launch is not recorded, the one with the most time
+	Meanwhile   field.Name `json:"meanwhile,omitempty"`
+	MeanwhileNs int64      `json:"meanwhile_ns,omitempty"`
+
 	AfterWaits []HostWait `json:"after_waits,omitempty"` // host rows from a wait for a device to the first launch after it
 	Rows       []PathRow  `json:"rows"`
 }

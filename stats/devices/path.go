@@ -33,6 +33,7 @@ type path struct {
 	sums   [unknown + 1][]*pathSum // by kind and region, the last for none
 	from   int64
 	loads  map[trace.RegionID]int64 // time by loader
+	others map[trace.RegionID]int64 // of hosts in gaps before kernels whose launch is not recorded
 
 	launching int64                        // on the host since the launch that the walk has come from
 	waits     map[trace.RegionID]*hostWait // by call that waits: what passes on hosts from there to the next launch
@@ -106,7 +107,8 @@ type pathSum struct {
 // newPath returns the walk over hosts whose kernels are linked.
 func newPath(c *collector, hosts []*host, last *arrivals) *path {
 	p := &path{c: c, last: last, queues: make(map[trace.LocationID]*queue), from: c.opts.From, loads: make(map[trace.RegionID]int64),
-		waits: make(map[trace.RegionID]*hostWait), pieces: make(map[*device]*spill.Table[piece])}
+		others: make(map[trace.RegionID]int64),
+		waits:  make(map[trace.RegionID]*hostWait), pieces: make(map[*device]*spill.Table[piece])}
 	for k := range p.sums {
 		p.sums[k] = make([]*pathSum, len(c.works)+1)
 	}
@@ -399,6 +401,9 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 	}
 	switch {
 	case l != nil && (launch == nil || l.part.kernels.Ptr(before).end >= launch.enter):
+		if launch == nil {
+			p.meanwhile(at.host, start, l.part.kernels.Ptr(before).end)
+		}
 		p.charge(at.host, pathKey{inGap, k.region}, t, l.part.kernels.Ptr(before).end)
 		return stand{host: at.host, queue: l, kernel: before}, true
 	case launch != nil:
@@ -406,6 +411,26 @@ func (p *path) onKernel(at stand, t *int64) (stand, bool) {
 		return stand{host: at.host, thread: int(k.launch.thread - 1)}, true
 	}
 	return stand{host: at.host}, len(at.host.threads) > 0
+}
+
+// meanwhile notes what a host does in a gap of which nobody knows who ends it: in its first thread that does something, or else sleeps.
+func (p *path) meanwhile(h *pathHost, t, to int64) {
+	for to = max(to, p.from); t > to; {
+		region, from := trace.RegionID(trace.None), to
+		for _, i := range h.driving {
+			a, ok := h.threads[i].before(t)
+			if ok {
+				from = max(from, a.at)
+			}
+			if ok && a.region != trace.None && (region == trace.None || p.c.is(p.c.sleeps, region) && !p.c.is(p.c.sleeps, a.region)) {
+				region = a.region
+			}
+		}
+		if region != trace.None && !p.c.is(p.c.steps, region) {
+			p.others[region] += t - from
+		}
+		t = from
+	}
 }
 
 // companion returns, for a kernel of NCCL of which no members are recorded, the last that begins of those of the same name which the
@@ -659,6 +684,11 @@ func (p *path) result() *accelerator.Path {
 	slices.SortFunc(out.AfterWaits, func(a, b accelerator.HostWait) int {
 		return cmp.Or(cmp.Compare(b.TimeNs, a.TimeNs), cmp.Compare(a.Call, b.Call))
 	})
+	for r, time := range p.others {
+		if name, ns := field.Name(c.t.Defs.RegionLabel(r)), c.ns(time); ns > out.MeanwhileNs || ns == out.MeanwhileNs && name < out.Meanwhile {
+			out.Meanwhile, out.MeanwhileNs = name, ns
+		}
+	}
 	most := int64(0)
 	for r, time := range p.loads {
 		if name := field.Name(c.t.Defs.RegionLabel(r)); time > most || time == most && name < out.Loader {

@@ -181,7 +181,7 @@ func (f *deviceFinder) late() []cause.Cause {
 // before judges that the first work of a device does not begin when it is launched: what it does
 // until then is not recorded.
 func (f *deviceFinder) before() []cause.Cause {
-	first := min(f.path["launch"]+f.path["gap"]-f.causes.KernelGapsNs, f.a.Devices[0].StartNs-f.start)
+	first := min(f.path["launch"]+f.path["gap"]-f.causes.KernelGapsNs-f.causes.UnknownNs, f.a.Devices[0].StartNs-f.start)
 	if len(f.a.Devices) > 1 || float64(first) < leastGain*float64(f.run) {
 		return nil
 	}
@@ -254,6 +254,10 @@ func (f *deviceFinder) unknown() []cause.Cause {
 	}
 	c.Text = fmt.Sprintf("%s Why %s idle for %s is unknown.", what, f.verb("devices are", f.a.Devices[0].Device+" is"),
 		f.of(f.causes.UnknownNs))
+	if p := f.a.DevicePath; 10*p.MeanwhileNs >= f.run {
+		c.Text += fmt.Sprintf(" Meanwhile the host is in %s for %s.", words.Brief(string(p.Meanwhile)), words.Time(p.MeanwhileNs))
+		c.Evidence["meanwhile_ns"] = float64(p.MeanwhileNs)
+	}
 	return []cause.Cause{c}
 }
 

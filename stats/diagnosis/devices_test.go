@@ -83,6 +83,16 @@ location 1 stream process=1 kind=2
 `, `measurement   gains none unknown_ns 80`,
 		},
 		{
+			// No launch is recorded: the first work, at 20, is not late for one. The device idles 40..90, in which the host compiles for 40.
+			"no launches", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter main ; 45 Enter compile ; 85 Leave compile ; 100 Leave main
+location 1 stream process=1 kind=2
+  20 Enter k ; 40 Leave k ; 90 Enter k ; 100 Leave k
+`, `startup main  gains 20 critical_path_ns 20
+measurement   gains none unknown_ns 50`,
+		},
+		{
 			// The first device works 0..60, the second 50..90, so that of 90 for 80 one of them works alone.
 			"turns", oneDevice + `
 process 2 gpu2 kind=2 creator=0
@@ -238,6 +248,20 @@ func TestPause(t *testing.T) {
 	found := diagnosis.OfDevices(ofDevices(t, text+" ; 150 Leave main"+strings.TrimSuffix(device, ";")+"\n"))
 	if len(found) == 0 || found[0].Headline != "The host pauses once: the device idles" || found[0].Evidence["longest_gap_ns"] != 70 {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestMeanwhile: why the device idles 40..90 is unknown; that its host compiles for 40 of that is told.
+func TestMeanwhile(t *testing.T) {
+	found := diagnosis.OfDevices(ofDevices(t, oneDevice+`
+location 0 thread process=0 kind=1
+  45 Enter compile ; 85 Leave compile
+location 1 stream process=1 kind=2
+  0 Enter k ; 40 Leave k ; 90 Enter k ; 100 Leave k
+`))
+	const want = "Why gpu is idle for 50 ns of 100 ns is unknown. Meanwhile the host is in compile for 40 ns."
+	if len(found) != 1 || !strings.HasSuffix(found[0].Text, want) {
+		t.Errorf("causes are %+v, want one that says %q", found, want)
 	}
 }
 
