@@ -102,11 +102,15 @@ func diagnose(t *trace.Trace, a *analysis.Result, find func() ([]cause.Cause, er
 		a.Diagnosis, err = find()
 	case a.Threads != nil:
 		a.Diagnosis = diagnosis.OfThreads(a)
-	case len(a.Devices) == 0:
-		a.Diagnosis = diagnosis.OfLoading(t, a)
 	}
-	if err == nil && len(a.Devices) > 0 {
+	switch {
+	case err != nil:
+	case len(a.Devices) > 0:
 		a.Diagnosis = diagnosis.Join(a.Diagnosis, diagnosis.OfDevices(a))
+	default:
+		if loading := diagnosis.OfLoading(t, a); len(loading) > 0 {
+			a.Diagnosis = diagnosis.Join(a.Diagnosis, loading)
+		}
 	}
 	return err
 }
