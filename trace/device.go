@@ -178,6 +178,7 @@ var sleepingCalls = named{[]string{"sleep", "pause", "poll", "select", "wait", "
 		`|pthread_(?:cond_(?:timed|clock)?wait|(?:timed|clock)?join(?:_np)?|barrier_wait)` +
 		`|time\.sleep` +
 		`|<?built-in (?:function|method) (?:sleep|select|poll|acquire)\b.*|<method '(?:acquire|poll|wait)' of .*` +
+		`|_thread\.R?[Ll]ock\.acquire|_multiprocessing\.SemLock\.acquire|select\.(?:select|e?poll\.poll)|_queue\.SimpleQueue\.get` + // VizTracer
 		`|(?:.*/)?threading\.py\(\d+\): (?:wait|wait_for|join|_wait_for_tstate_lock|acquire)` +
 		`|(?:.*/)?queue\.py\(\d+\): (?:get|join)` +
 		`|(?:.*/)?selectors\.py\(\d+\): select` +

@@ -32,8 +32,11 @@ func TestSleeps(t *testing.T) {
 		"threading.py(359): wait": true, "/usr/lib/python3.10/threading.py(1116): _wait_for_tstate_lock": true, "queue.py(171): get": true,
 		"<built-in method acquire of _thread.lock object>": true, "<built-in function sleep>": true, "time.sleep": true,
 		"multiprocessing/connection.py(917): wait": true,
+		"_thread.lock.acquire":                     true, "_multiprocessing.SemLock.acquire": true,
+		"select.poll.poll": true, "select.select": true,
 
-		"sleep_study": false, "torch/distributed/distributed_c10d.py(2): wait": false, "poll_results": false, "MPI_Wait": false,
+		"sleep_study": false, "torch/distributed/distributed_c10d.py(2): wait": false, "poll_results": false, "_thread.lock.release": false,
+		"MPI_Wait":                             false,
 		"my/queue.py: get":                     false,
 		"threading.py(1075): _bootstrap_inner": false, "select_action": false,
 	} {
