@@ -22,12 +22,14 @@ var kernelClasses = []struct {
 	{class: "attention", parts: strings.Fields("flash attention attn fmha"), hint: "mha", found: trace.Expression(`\bmha`)},
 	{class: "convolution", parts: strings.Fields("convolve convolution dgrad wgrad fprop winograd im2col implicit_ fft1d fft2d igemm scudnn"),
 		hint: "conv", found: trace.Expression(`conv(_|[0-9]|\b)`)},
-	{class: "GEMM", parts: strings.Fields("gemm gemv cijk_ cutlass matmul xmma wmma splitk dot_kernel")},
+	{class: "GEMM", parts: strings.Fields("gemm gemv cijk_ cutlass matmul xmma wmma splitk dot_kernel"),
+		hint: "dot", found: trace.Expression(`^dot(_general)?(\.[0-9]+)?$`)}, // of XLA
 	{class: "normalization", parts: []string{"norm"}, hint: "bn_", found: trace.Expression(`\bbn_|_bn_`)},
 	{class: "reduction", parts: strings.Fields("reduce reduction softmax argmax argmin scan sort topk"),
 		hint: "sum", found: trace.Expression(`(^|_)sum(_|$)`)},
 	{class: "elementwise", parts: strings.Fields("elementwise triton_poi unrolled copy memcpy memset fill catarray index gather scatter " +
-		"dropout embedding multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw")},
+		"dropout embedding multi_tensor pool relu gelu silu transpose permute nchw2nhwc nchwtonhwc nhwctonchw"),
+		hint: "wrapped_", found: trace.Expression(`^wrapped_`)}, // one operation of XLA
 }
 
 // KernelClass names what a device executes (DEFINITIONS 2.9). Kinds "communication" and "memory" are the classes communication and copy.

@@ -29,6 +29,8 @@ func TestKernels(t *testing.T) {
 		{"__amd_rocclr_copyBuffer.kd", "__amd_rocclr_copyBuffer.kd", "elementwise"}, // computes, as PyTorch's copy kernels do
 		{"smooth(double*, int)", "smooth", "other"},
 		{"smooth", "smooth", "other"},
+		{"dot", "dot", "GEMM"}, {"dot_general.3", "dot_general.3", "GEMM"}, {"dots", "dots", "other"},
+		{"wrapped_tanh", "wrapped_tanh", "elementwise"}, {"wrapped_reduce", "wrapped_reduce", "reduction"},
 		{strings.Repeat("Kernel<", 1000), "Kernel<Kernel<Kernel<Kernel<Kernel<Kernel<Kerne…", "other"}, // no end of kernels
 		{"", "", "other"},
 		{"<", "<", "other"},
