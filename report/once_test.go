@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -76,6 +77,23 @@ func TestBlame(t *testing.T) {
 		a.Trace.Processes = 4
 		if got := (&Overview{Sections: &Sections{Analysis: a}}).blame(1000); got != want {
 			t.Errorf("of %d in 1000 it says %q, want %q", ns, got, want)
+		}
+	}
+}
+
+// TestLongStep: of steps of 10 one of 30 stands out, one of 15 does not.
+func TestLongStep(t *testing.T) {
+	for ns, want := range map[int64]string{30: "  ProfilerStep#3 takes 30 ns, the median of 6 steps 10 ns.", 15: ""} {
+		var profile []document.ProfileRow
+		for i := range 6 {
+			time := int64(10)
+			if i == 3 {
+				time = ns
+			}
+			profile = append(profile, document.ProfileRow{Region: fmt.Sprintf("ProfilerStep#%d", i), Count: 1, InclusiveNs: time})
+		}
+		if got := longStep(profile); got != want {
+			t.Errorf("of %d it says %q, want %q", ns, got, want)
 		}
 	}
 }

@@ -647,15 +647,43 @@ func (o *Overview) regions() *block {
 		}
 		b.add(o.row(p.Region, words.Share(share), &share, remark))
 	}
+	if line := longStep(a.Profile); line != "" {
+		b.tail = append(b.tail, cut(line, o.width))
+	}
 	return b
 }
 
-// ownTimes returns the five regions with the most time without what they call. The steps of a profiler, which have numbers, are one.
+// profilerStep begins the names of the steps of a profiler, which have numbers.
+const profilerStep = "ProfilerStep#"
+
+// longStep names the step that takes longest, if it stands out: of five or more that are there once it takes twice the median or more.
+func longStep(profile []document.ProfileRow) string {
+	var steps []document.ProfileRow
+	for _, p := range profile {
+		if strings.HasPrefix(p.Region, profilerStep) {
+			if p.Count != 1 { // of several ranks or threads
+				return ""
+			}
+			steps = append(steps, p)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b document.ProfileRow) int { return cmp.Compare(a.InclusiveNs, b.InclusiveNs) })
+	if len(steps) < 5 {
+		return ""
+	}
+	longest, median := steps[len(steps)-1], steps[len(steps)/2]
+	if longest.InclusiveNs < 2*median.InclusiveNs {
+		return ""
+	}
+	return fmt.Sprintf("  %s takes %s, the median of %d steps %s.", longest.Region, words.Time(longest.InclusiveNs), len(steps),
+		words.Time(median.InclusiveNs))
+}
+
+// ownTimes returns the five regions with the most time without what they call. The steps of a profiler are one.
 func (o *Overview) ownTimes() []document.ProfileRow {
-	const step = "ProfilerStep#"
-	steps := document.ProfileRow{Region: step, Paradigm: "annotation"}
+	steps := document.ProfileRow{Region: profilerStep, Paradigm: "annotation"}
 	rows := slices.DeleteFunc(slices.Clone(o.Analysis.Profile), func(p document.ProfileRow) bool {
-		is := strings.HasPrefix(p.Region, step)
+		is := strings.HasPrefix(p.Region, profilerStep)
 		if is {
 			steps.Count, steps.ExclusiveNs = steps.Count+p.Count, numbers.Plus(steps.ExclusiveNs, p.ExclusiveNs)
 		}
