@@ -151,7 +151,8 @@ func ExampleRun() {
 func TestGroupsFollowEachOther(t *testing.T) {
 	var begun []trace.LocationID
 	group := func(l trace.LocationID) int { return int(l) % 3 }
-	_, err := Each(t.Context(), source(7), Options{Jobs: 1, Group: group}, func(_ context.Context, l trace.LocationID, _ Batches) (int, error) {
+	o := Options{Jobs: 1, Group: group}
+	_, err := Each(t.Context(), source(7), o, func(_ context.Context, l trace.LocationID, _ Batches) (int, error) {
 		begun = append(begun, l)
 		return 0, nil
 	})
