@@ -65,7 +65,7 @@ func OpenAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, 
 
 func openAll(ctx context.Context, paths []string, o OpenOptions) (trace.Source, error) {
 	var first *format
-	paths = slices.Clone(paths)
+	paths = wire.Once(paths)
 	for i, path := range paths {
 		f, path, err := recognise(path)
 		if err != nil {

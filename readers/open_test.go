@@ -1,6 +1,8 @@
 package readers
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,8 +125,23 @@ func TestOpenAll(t *testing.T) {
 		_, tables, _ := strings.Cut(tracetest.MustFormat(t, s), "\n") // without the name
 		return tables
 	}
-	if describe(dir) != describe(parts...) {
+	whole := describe(parts...)
+	if describe(dir) != whole {
 		t.Error("a directory is another trace than the files in it")
+	}
+	packed := parts[1] + ".gz"
+	text, err := os.ReadFile(parts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(text); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	tracetest.WriteFile(t, packed, out.String())
+	if describe(dir) != whole || describe(append(parts, packed)...) != whole {
+		t.Error("a file that lies there packed and unpacked is not read once")
 	}
 	for what, paths := range map[string][]string{"two archives": {archive, archive}, "two formats": {parts[0], archive}, "nothing": {}} {
 		if s, err := OpenAll(t.Context(), paths, OpenOptions{}); s != nil || !errors.Is(err, trace.ErrNotATrace) {

@@ -142,7 +142,7 @@ func tracesIn(dir string) (paths []string) {
 			paths = append(paths, path)
 		}
 	}
-	return paths
+	return wire.Once(paths)
 }
 
 // stems returns what the name of the trace to which a file belongs may be without its

@@ -93,7 +93,7 @@ func Files(paths ...string) (files []string) {
 			some = some || is
 		}
 		if some {
-			files = append(files, in...)
+			files = append(files, wire.Once(in)...)
 		} else if len(iterations) > 0 {
 			files = append(files, Files(iterations...)...)
 		}
@@ -111,9 +111,7 @@ func isDir(path string) bool {
 
 // named reports whether the name of a file says that it may be a JSON trace.
 func named(name string) bool {
-	for _, ext := range []string{".gz", ".zst", ".bz2", ".xz"} {
-		name = strings.TrimSuffix(name, ext)
-	}
+	name = wire.Unpacked(name)
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".pfw")
 }
 

@@ -64,14 +64,13 @@ func filesIn(dir string) (files []string) {
 		}
 	}
 	slices.SortStableFunc(files, nest.Natural)
-	return files
+	return wire.Once(files)
 }
 
 // FilesOf returns the files of the trace that a path stands for, of those that are there.
 func FilesOf(path string, there []string) (files []string) {
 	for _, name := range there {
-		plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-		if slices.Contains(extensions, filepath.Ext(plain)) && (name == path || filepath.ToSlash(filepath.Dir(name)) == path) {
+		if slices.Contains(extensions, filepath.Ext(wire.Unpacked(name))) && (name == path || filepath.ToSlash(filepath.Dir(name)) == path) {
 			files = append(files, name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tracekit/readers/arrowdir"
 	"tracekit/readers/internal/nest"
+	"tracekit/readers/internal/wire"
 )
 
 // extensions are those of tables in a directory; one of a compression may follow.
@@ -44,14 +45,11 @@ func tablesIn(dir string, entries []os.DirEntry) (paths []string) {
 		return nil
 	}
 	for _, e := range entries {
-		name := strings.ToLower(e.Name())
-		for _, compression := range []string{".gz", ".zst", ".bz2", ".xz"} {
-			name = strings.TrimSuffix(name, compression)
-		}
+		name := wire.Unpacked(strings.ToLower(e.Name()))
 		if !e.IsDir() && slices.Contains(extensions, filepath.Ext(name)) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
 	slices.SortStableFunc(paths, nest.Natural)
-	return paths
+	return wire.Once(paths)
 }

@@ -58,3 +58,20 @@ func Zstd(r io.Reader) (io.Reader, error) {
 	}
 	return z.IOReadCloser(), nil
 }
+
+// Unpacked returns the name that a file has when it is not compressed, by its extension.
+func Unpacked(name string) string {
+	for _, extension := range []string{".gz", ".zst", ".bz2", ".xz"} {
+		name = strings.TrimSuffix(name, extension)
+	}
+	return name
+}
+
+// Once returns paths without those of compressed files that lie unpacked beside them: x.json.gz where x.json is.
+func Once(paths []string) []string {
+	there := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		there[p] = true
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { plain := Unpacked(p); return plain != p && there[plain] })
+}
