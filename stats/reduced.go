@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"tracekit/document"
 	"tracekit/document/waitstate"
@@ -9,8 +10,8 @@ import (
 	"tracekit/trace"
 )
 
-// leaveOut takes from an analysis what needs time that is not in the trace, because it was cut from it or the records of most ranks end
-// early, and reports whether it did. It estimates what the whole run had of what was sampled.
+// leaveOut takes from an analysis what needs time that is not in the trace, because it was cut from it, or the records of most ranks end
+// early, or some are missing that may lie anywhere, and reports whether it did. It estimates what the whole run had of what was sampled.
 func leaveOut(t *trace.Trace, a *analysis.Result) bool {
 	r, e := a.Trace.Reduced, a.Efficiency
 	if r != nil && a.Selection == nil && a.Messages != nil {
@@ -18,8 +19,12 @@ func leaveOut(t *trace.Trace, a *analysis.Result) bool {
 			r.Estimates = estimates(t, a, s)
 		}
 	}
-	if cut := r != nil && r.LeftOut != nil; !cut && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
+	anywhere := slices.ContainsFunc(t.Findings, func(f trace.Finding) bool { return f.Code == trace.CodeCutAnywhere })
+	if cut := r != nil && r.LeftOut != nil; !cut && !anywhere && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
 		return false
+	}
+	if anywhere {
+		a.Devices, a.DevicePath, a.Training, a.Pipeline = nil, nil, nil, nil
 	}
 	a.CriticalPath, a.Delays, a.DelayTotals, a.Diagnosis, a.Efficiency, a.Threads = nil, nil, nil, nil, nil, nil
 	return true

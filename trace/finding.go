@@ -25,6 +25,7 @@ type Code string
 // The codes. Their severities and texts are in Codes.
 const (
 	CodeTruncated           Code = "truncated"
+	CodeCutAnywhere         Code = "cut_anywhere"
 	CodeCorrupt             Code = "corrupt"
 	CodeMissingFile         Code = "missing_file"
 	CodeMissingNames        Code = "missing_names"
@@ -107,6 +108,8 @@ type CodeInfo struct {
 func Codes() []CodeInfo {
 	return []CodeInfo{
 		{CodeTruncated, SeverityLoss, "the file is cut off; everything before the cut was read",
+			"copy the trace again, or let the recorder finish."},
+		{CodeCutAnywhere, SeverityError, "a file is cut off that is not in order of time: events may be missing anywhere, so no causes are given",
 			"copy the trace again, or let the recorder finish."},
 		{CodeCorrupt, SeverityError, "a record cannot be decoded; everything before it in this location was read",
 			"copy the trace again; if this stays, record again."},

@@ -36,6 +36,7 @@ type file struct {
 	tau     tau
 
 	leftOut leftOut // arguments of events
+	sorting sorting
 
 	launches   launches
 	owners     owners
@@ -98,6 +99,10 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 	f.bytes = in.at()
 	if f.size == 0 { // a stream
 		f.size = f.bytes
+	}
+	pytorch := f.origin.kineto || len(f.torch) > 0 // kernels come last
+	if f.ledger.Count(trace.CodeTruncated) > 0 && (pytorch || f.sorting.anywhere()) {
+		f.find(trace.CodeCutAnywhere, f.bytes, "")
 	}
 	f.async.close()
 	for _, l := range f.tracks.list {
@@ -199,6 +204,7 @@ func (f *file) event(ev *event, at int64) {
 	if !f.timed(ev, at) {
 		return
 	}
+	f.sorting.note(ev)
 	if ev.quoted {
 		f.copies.move(ev)
 	}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tracekit/document/accelerator"
+	"tracekit/document/cause"
+)
+
+// TestCutFile states that of a file whose missing events may lie anywhere, here the last of the kernels that PyTorch's profiler writes
+// after what launches them, neither causes nor times of devices are given: the device would seem to idle.
+func TestCutFile(t *testing.T) {
+	var events []string
+	for i := range 50 {
+		events = append(events, fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":9,"tid":9,"ts":%d,"dur":90}`, 100*i),
+			fmt.Sprintf(`{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":%d,"dur":9,"args":{"correlation":%d}}`,
+				100*i+10, i))
+	}
+	for i := range 50 {
+		events = append(events, fmt.Sprintf(`{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":%d,"dur":95,`+
+			`"args":{"device":0,"stream":7,"correlation":%d}}`, 100*i+30, i))
+	}
+	for _, n := range []int{len(events), len(events) - 40} {
+		dir, end := t.TempDir(), "]}"
+		if n < len(events) {
+			end = ","
+		}
+		path := filepath.Join(dir, "t.json")
+		if err := os.WriteFile(path, []byte(`{"schemaVersion":1,"traceEvents":[`+strings.Join(events[:n], ",\n")+end), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var a struct {
+			Devices   []accelerator.Device `json:"devices"`
+			Diagnosis []cause.Cause        `json:"diagnosis"`
+		}
+		decode(t, succeed(t, dir, "analyze", "--json", "-q", path), &a)
+		if whole := n == len(events); len(a.Devices) > 0 != whole || a.Diagnosis != nil != whole {
+			t.Errorf("of %d events: %d devices, diagnosis %+v", n, len(a.Devices), a.Diagnosis)
+		}
+	}
+}
