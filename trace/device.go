@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -144,7 +145,10 @@ var blockingCalls = Expression(`^(?:` +
 	`|hsa_signal_wait_(?:scacquire|relaxed|acquire)|hsa_amd_signal_wait_(?:any|all)` +
 	`)(?:_v\d)?(?:_pt[ds]s?z?|_spt)?(?:\(\))?$`)
 
-func waitsForDevice(name string) bool { return blockingCalls().MatchString(name) }
+func waitsForDevice(name string) bool {
+	begins := func(with string) bool { return strings.HasPrefix(name, with) }
+	return slices.ContainsFunc([]string{"cu", "hip", "mu", "cl", "hsa"}, begins) && blockingCalls().MatchString(name)
+}
 
 // Sleeps tells for each region whether a thread sleeps in it. That includes waiting for a condition, for another thread or for a file to be
 // ready: what it is about happens elsewhere.
