@@ -92,7 +92,8 @@ func (c *PathCache) Remember(n PathNode, number uint32) {
 			return
 		}
 		c.slots = new([1024]pathSlot)
-		clear(c.slots[:]) // memory that is read before it is written takes a second fault then, with which the system interrupts all processors
+		// Memory that is read before it is written takes a second fault then, with which the system interrupts all processors.
+		clear(c.slots[:])
 		c.slots[PathNode{}.home()].node.Site = None // else that of zeros would be known
 	}
 	c.slots[n.home()] = pathSlot{n, number}
