@@ -17,6 +17,10 @@ type LogHistogram struct {
 	max     int64
 }
 
+// NewLogHistogram returns an empty histogram of which something was written. Memory that is read before that takes a second fault once it is
+// written, with which the system interrupts all processors.
+func NewLogHistogram() *LogHistogram { return &LogHistogram{min: math.MaxInt64} }
+
 const (
 	octaveBits       = 6
 	bucketsPerOctave = 1 << octaveBits

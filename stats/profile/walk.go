@@ -353,7 +353,7 @@ func (w *walk) stepOf(n trace.PathNode) *step {
 		w.numbers[path] = k
 		s := &step{pathSum: pathSum{Path: path}, parent: w.top, region: n.Region, site: n.Site, kind: w.profiler.kindOf(n.Region)}
 		if s.kind.mpi {
-			s.hist = new(numbers.LogHistogram)
+			s.hist = numbers.NewLogHistogram()
 		}
 		w.steps = append(w.steps, s)
 	}
