@@ -106,7 +106,7 @@ func (s *source) begin(l trace.LocationID) (*locationDecoder, error) {
 
 // learn decodes the leader's first learnedEvents events and learns from them.
 func (s *source) learn() error {
-	s.models.tables, s.models.fine, s.models.grain = s.tables, s.head.Fine, s.head.Grain
+	s.models.tables, s.models.form = s.tables, timeForm{fine: s.head.Fine, grain: s.head.Grain, deep: s.head.Deep}
 	s.values.tables, s.values.version = s.tables, s.version
 	if s.head.Leader == trace.None {
 		return nil
@@ -136,7 +136,7 @@ func (s *source) decoder(l trace.LocationID) (*locationDecoder, error) {
 	}
 	d := &locationDecoder{src: s, table: table, batch: &trace.Batch{}, blocks: s.events[l], sequence: s.structure[s.class[l]], location: l}
 	if uint64(l) == s.head.Leader {
-		d.times = newTimeModel(s.tables, s.head.Fine, s.head.Grain)
+		d.times = newTimeModel(s.tables, s.models.form)
 	} else {
 		d.times = s.models.get()
 	}

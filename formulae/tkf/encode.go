@@ -127,8 +127,8 @@ func (s *lossless) code(l trace.LocationID, batches engine.Batches) (*coded, err
 // prepare learns from the beginning of a location how times are best coded: whether the clock is
 // granular, in multiples or otherwise, and, if others are to start from it, the model. The lower bits are worth their time
 // if they save a hundredth.
-func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
-	s.models.tables, s.models.fine = s.tables, true
+func (s *lossless) prepare(deep bool, events func() iter.Seq2[*trace.Batch, error]) error {
+	s.models.tables, s.models.form = s.tables, timeForm{fine: true}
 	s.values.tables, s.values.version = s.tables, versionLast
 	for {
 		probe := s.newEncoder(s.models.get())
@@ -136,17 +136,18 @@ func (s *lossless) prepare(events func() iter.Seq2[*trace.Batch, error]) error {
 		if err := probe.first(events(), weighedEvents); err != nil {
 			return err
 		}
-		if g := probe.common; g > 1 && s.models.grain == 0 {
-			s.models.grain = g
+		if g := probe.common; g > 1 && s.models.form.grain == 0 {
+			s.models.form.grain = g
 			continue
 		}
-		s.models.fine = probe.times.steps.Saved > float64(probe.out.count)/16
+		s.models.form.fine = probe.times.steps.Saved > float64(probe.out.count)/16
 		break
 	}
+	s.models.form.deep = deep
 	if s.leader == trace.None {
 		return nil
 	}
-	s.begun = s.newEncoder(newTimeModel(s.tables, s.models.fine, s.models.grain))
+	s.begun = s.newEncoder(newTimeModel(s.tables, s.models.form))
 	if err := s.begun.first(events(), learnedEvents); err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (e *locationEncoder) event(id uint32, t int64) {
 	e.structure.add(id)
 	code := e.out.clock.encode(t)
 	e.steps.add(code)
-	if e.out.count > 0 && e.times.steps.Weigh {
+	if e.out.count > 0 && e.times.deep == nil && e.times.steps.Weigh {
 		e.common = divisor(e.common, code)
 	}
 	p := e.structure.predictor

@@ -194,6 +194,21 @@ func TestRoundTripOfGenerated(t *testing.T) {
 	}
 }
 
+// The times of a trace that announces many events are coded faster, those of a small one take less. Both come back.
+func TestFastAndSmallTimes(t *testing.T) {
+	var times []int64
+	for _, announced := range []uint64{1000, 1 << 21} {
+		src := generate(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 300, Seed: 1})
+		src.Defs().Locations[0].Events = announced
+		name, r := compress(t, src, tkf.Options{})
+		checkSame(t, src, openTKF(t, name))
+		times = append(times, r.Sizes.Times)
+	}
+	if times[0] >= times[1] {
+		t.Errorf("times take %d bytes if they are few, else %d", times[0], times[1])
+	}
+}
+
 // Any number of jobs gives the same bytes, and the same events back.
 func TestSameBytesForAnyJobs(t *testing.T) {
 	src := generate(t, samples.Options{Program: "halo", Ranks: 9, Iterations: 30, Seed: 7})

@@ -25,13 +25,17 @@ type head struct {
 	Laws  bool
 
 	Grain uint64 // steps of time are multiples of it; 0: of nothing (since version 7)
+	Deep  bool   // times are coded in more contexts (since version 11)
 }
 
-// headLayout is that of a version of the format: before version 7 there is no grain.
+// headLayout is that of a version of the format: fields that it does not know come last.
 func headLayout(version byte) pack.Column[head] {
-	base := 10
-	if version < versionValues {
+	base := 11
+	switch {
+	case version < versionValues:
 		base = 9
+	case version < versionWords:
+		base = 10
 	}
 	return pack.Record(base,
 		pack.Number(func(h *head) *uint64 { return &h.Mode }, codec.Below("mode", int(Statistics)+1)),
@@ -44,6 +48,7 @@ func headLayout(version byte) pack.Column[head] {
 		pack.Flag(func(h *head) *bool { return &h.Paper }),
 		pack.Flag(func(h *head) *bool { return &h.Laws }),
 		pack.Number(func(h *head) *uint64 { return &h.Grain }),
+		pack.Flag(func(h *head) *bool { return &h.Deep }),
 	)
 }
 

@@ -53,10 +53,11 @@ func Encode(ctx context.Context, src trace.Source, locations []trace.LocationID,
 		if model == trace.None {
 			model = 0
 		}
-		if err := stage.prepare(func() iter.Seq2[*trace.Batch, error] { return src.Events(ctx, model) }); err != nil {
+		if err := stage.prepare(deepTimes(defs), func() iter.Seq2[*trace.Batch, error] { return src.Events(ctx, model) }); err != nil {
 			return nil, err
 		}
-		p.head.Fine, p.head.Grain = stage.models.fine, stage.models.grain
+		f := stage.models.form
+		p.head.Fine, p.head.Grain, p.head.Deep = f.fine, f.grain, f.deep
 	}
 	p.Of, err = engine.Each(ctx, src, engine.Options{Jobs: opts.Jobs, Progress: opts.Progress, Only: locations},
 		func(_ context.Context, l trace.LocationID, b engine.Batches) (*coded, error) { return stage.code(l, b) })
@@ -148,6 +149,7 @@ func (p *Parts) Code(c *codec.Coder, d *trace.Defs, store *spill.Store) {
 		codec.Number(c, n)
 	}
 	codec.Flag(c, &h.Fine)
+	codec.Flag(c, &h.Deep)
 	codec.Flag(c, &p.learned)
 	codec.Number(c, &p.form.Terms)
 	codec.Flag(c, &p.form.Paper)

@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"tracekit/formulae/internal/coder"
+	"tracekit/trace"
 )
 
 // The context-mixing coder is worth its own code: on steps of time as they are found in
@@ -22,15 +23,10 @@ func TestCoderAgainstZstd(t *testing.T) {
 		level := []float64{90, 300, 80, 5000, 120, 700, 95}[i%7]
 		steps[i] = uint64(level * (1 + 0.1*r.ExpFloat64()))
 	}
-	m := newTimeModel(coder.NewTables(), false, 0)
-	var c coder.Coder
-	c.StartEncoding()
 	var plain []byte
-	for i, s := range steps {
-		m.code(&c, s, events[i], 0)
+	for _, s := range steps {
 		plain = binary.AppendUvarint(plain, s)
 	}
-	own := len(c.Finish())
 	var out bytes.Buffer
 	w, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
 	if err != nil {
@@ -38,9 +34,18 @@ func TestCoderAgainstZstd(t *testing.T) {
 	}
 	w.Write(plain)
 	w.Close()
-	t.Logf("%d steps: own coder %.2f bits each, zstd of varints %.2f", n, 8*float64(own)/n, 8*float64(out.Len())/n)
-	if own*5 > out.Len()*4 {
-		t.Errorf("own coder %d bytes, zstd %d", own, out.Len())
+	for _, deep := range []bool{false, true} {
+		m := newTimeModel(coder.NewTables(), timeForm{deep: deep})
+		var c coder.Coder
+		c.StartEncoding()
+		for i, s := range steps {
+			m.code(&c, s, events[i], 0)
+		}
+		own := len(c.Finish())
+		t.Logf("%d steps: own coder %.2f bits each, zstd of varints %.2f", n, 8*float64(own)/n, 8*float64(out.Len())/n)
+		if own*5 > out.Len()*4 {
+			t.Errorf("own coder %d bytes, zstd %d", own, out.Len())
+		}
 	}
 }
 
@@ -66,25 +71,45 @@ func TestGrain(t *testing.T) {
 		for i := range steps {
 			steps[i] = one.step(i)
 		}
-		m := newTimeModel(coder.NewTables(), true, 1000)
-		var c coder.Coder
-		c.StartEncoding()
-		for _, s := range steps {
-			m.code(&c, s, 1, 0)
-		}
-		block := c.Finish()
-		if bits := 8 * float64(len(block)) / n; bits > one.most {
-			t.Errorf("%s: %.2f bits a step, at most %.2f expected", name, bits, one.most)
-		}
-		if name == "given up" && m.grain != 0 {
-			t.Errorf("%s: the grain is still %d", name, m.grain)
-		}
-		m = newTimeModel(coder.NewTables(), true, 1000)
-		c.StartDecoding(block)
-		for i, s := range steps {
-			if got := m.code(&c, 0, 1, 0); got != s {
-				t.Fatalf("%s: step %d is %d, not %d", name, i, got, s)
+		for _, form := range []timeForm{{fine: true, grain: 1000}, {grain: 1000, deep: true}} {
+			m := newTimeModel(coder.NewTables(), form)
+			var c coder.Coder
+			c.StartEncoding()
+			for _, s := range steps {
+				m.code(&c, s, 1, 0)
 			}
+			block := c.Finish()
+			if bits := 8 * float64(len(block)) / n; bits > one.most {
+				t.Errorf("%s: %.2f bits a step, at most %.2f expected", name, bits, one.most)
+			}
+			if name == "given up" && m.grain != 0 {
+				t.Errorf("%s: the grain is still %d", name, m.grain)
+			}
+			m = newTimeModel(coder.NewTables(), form)
+			c.StartDecoding(block)
+			for i, s := range steps {
+				if got := m.code(&c, 0, 1, 0); got != s {
+					t.Fatalf("%s: step %d is %d, not %d", name, i, got, s)
+				}
+			}
+		}
+	}
+}
+
+// Times of small traces are coded deep; those of large ones, or of many locations, are not.
+func TestDeepTimes(t *testing.T) {
+	for _, one := range []struct {
+		locations int
+		events    uint64
+		deep      bool
+	}{{0, 0, true}, {1, deepEvents - deepLocation, true}, {1, deepEvents, false}, {2, 1 << 63, false},
+		{deepEvents/deepLocation + 1, 0, false}} {
+		d := &trace.Defs{Locations: make([]trace.Location, one.locations)}
+		for i := range d.Locations {
+			d.Locations[i].Events = one.events
+		}
+		if deep := deepTimes(d); deep != one.deep {
+			t.Errorf("%d locations of %d events: deep %v", one.locations, one.events, deep)
 		}
 	}
 }

@@ -191,3 +191,45 @@ func TestChances(t *testing.T) {
 		}
 	}
 }
+
+// Figures of all lengths come back, with any number of groups of bits in contexts; where they are few of many possible ones, the more
+// groups are in contexts the less they need.
+func TestFigures(t *testing.T) {
+	tables, r, last := NewTables(), rand.New(rand.NewPCG(5, 6)), 1<<30
+	few := make([]uint64, 16)
+	for i := range few {
+		few[i] = 1<<13 | r.Uint64N(1<<13)
+	}
+	for groups := uint32(1); groups <= 4; groups++ {
+		var values []uint64
+		for i := range uint64(2000) {
+			values = append(values, r.Uint64()>>(i%65), ^uint64(0)>>(i%65))
+		}
+		for range 4000 {
+			values = append(values, few[r.IntN(len(few))])
+		}
+		var c Coder
+		c.StartEncoding()
+		context := func(i int) *[Experts]uint32 { return &[Experts]uint32{1, 2: uint32(i / 4000)} }
+		n := NewFigures(tables, 16, groups)
+		first := 0
+		for i, v := range values {
+			if n.Code(&c, v, context(i), uint32(i)%Choices); i == 3999 {
+				first = c.Len()
+			}
+		}
+		block := c.Finish()
+		if size := len(block) - first; size >= last {
+			t.Errorf("%d groups: %d bytes, as many as with one less", groups, size)
+		} else {
+			last = size
+		}
+		c.StartDecoding(block)
+		n = NewFigures(tables, 16, groups)
+		for i, v := range values {
+			if got := n.Code(&c, 0, context(i), uint32(i)%Choices); got != v {
+				t.Fatalf("%d groups: value %d is %d, not %d", groups, i, got, v)
+			}
+		}
+	}
+}

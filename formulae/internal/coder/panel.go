@@ -118,11 +118,16 @@ func (m *Panel) Byte(c *Coder, base *[Experts]uint32, choice uint32, b byte) byt
 }
 
 // A Figures codes unsigned numbers of up to 64 bits as Numbers does, with a Panel. The bits below the leading one are coded in the
-// contexts as far as six.
-type Figures struct{ mix *Panel }
+// contexts as far as groups of three go.
+type Figures struct {
+	mix    *Panel
+	groups uint32
+}
 
-// NewFigures makes a model with up to 1<<size chances for each context.
-func NewFigures(t *Tables, size int) *Figures { return &Figures{NewPanel(t, size, numberNodes)} }
+// NewFigures makes a model with up to 1<<size chances for each context, and up to four groups of bits.
+func NewFigures(t *Tables, size int, groups uint32) *Figures {
+	return &Figures{NewPanel(t, size, numberNodes), groups}
+}
 
 // CopyTo makes to a copy that learns on its own, in the memory that it has.
 func (n *Figures) CopyTo(to *Figures) { n.mix.CopyTo(to.mix) }
@@ -145,15 +150,16 @@ func (n *Figures) Code(c *Coder, v uint64, base *[Experts]uint32, choice uint32)
 	at := n.mix.Seek(base, partTop+length>>1)
 	half, node := length&1<<topBits, topNode+length<<topBits
 	choice += partUpperChoice * Choices
-	for group := range uint32(2) {
+	deeper := choice + Choices
+	for group := range n.groups {
 		for top := uint32(1); rest > 0 && top < 1<<topBits; {
 			rest--
 			b := n.mix.Bit(c, &at, half+top, node+top, choice, uint32(v>>rest&1))
 			top, out = top<<1|b, out<<1|uint64(b)
 		}
-		if group == 0 && rest > 0 {
+		if group+1 < n.groups && rest > 0 {
 			at = n.mix.Seek(base, Hash(uint32(out), length<<8|partDeep))
-			half, node, choice = 0, deepNode, choice+Choices
+			half, node, choice = 0, deepNode+group<<topBits, deeper
 		}
 	}
 	return out<<rest | c.Raw(v, uint(rest))

@@ -56,7 +56,8 @@ const (
 )
 
 func newGuessModel(t *coder.Tables) *guessModel {
-	return &guessModel{guesses: coder.NewFigures(t, columnSlots), rest: coder.NewFigures(t, columnSlots), seen: make([]uint64, 1<<seenBits)}
+	return &guessModel{guesses: coder.NewFigures(t, columnSlots, 2), rest: coder.NewFigures(t, columnSlots, 2),
+		seen: make([]uint64, 1<<seenBits)}
 }
 
 func (m *guessModel) begin(column uint32) {
