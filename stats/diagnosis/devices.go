@@ -517,13 +517,25 @@ func (f *deviceFinder) sameHost() bool {
 	return !slices.ContainsFunc(f.a.Devices, func(d accelerator.Device) bool { return d.Rank != f.a.Devices[0].Rank })
 }
 
-// ending judges that hosts go on when their devices have done all work.
+// ofRecorder finds the functions by which programs end the recording, of JAX and PyTorch: they are none of the program.
+var ofRecorder = trace.Expression(`\bstop_trace\b|(?:^|/)torch/(?:autograd|profiler)/profiler\.py`)
+
+// ending judges that hosts go on when their devices have done all work, the end of the recording aside.
 func (f *deviceFinder) ending() []cause.Cause {
-	row := f.onPath("ending")
+	var row *accelerator.PathRow
+	path := f.path["ending"]
+	for i := range f.a.DevicePath.Rows {
+		switch r := &f.a.DevicePath.Rows[i]; {
+		case r.Kind != "ending":
+		case ofRecorder().MatchString(r.Name):
+			path -= r.TimeNs
+		case row == nil:
+			row = r
+		}
+	}
 	if row == nil {
 		return nil
 	}
-	path := f.path["ending"]
 	c := cause.Cause{Kind: cause.DeviceIdle, SourceLine: field.SourceLine{Region: field.Name(row.Name)},
 		Evidence: map[string]float64{"after_last_work_ns": float64(path)}}
 	c.Headline = f.verb("Hosts go on after their devices' last work", "The host goes on after the device's last work")

@@ -61,6 +61,16 @@ location 1 stream process=1 kind=2
 startup main  gains 10 critical_path_ns 10`,
 		},
 		{
+			// Likewise, but from 20 to 95 the host ends the recording.
+			"recorder", oneDevice + `
+location 0 thread process=0 kind=1
+  0 Enter main ; 10 Enter launch attr=0:4:1 ; 10 Leave launch ; 20 Enter stop_trace ; 95 Leave stop_trace ; 100 Leave main
+location 1 stream process=1 kind=2
+  10 Enter k attr=0:4:1 ; 20 Leave k
+`, `startup main  gains 10 critical_path_ns 10
+device_idle main  gains 5 after_last_work_ns 5`,
+		},
+		{
 			// Between the kernels the host loads data 10..90, of which 40 in decode; the launch is at 90. Nothing is left of the time in
 			// which the device idles for other work of the host.
 			"loading", oneDevice + `
