@@ -29,10 +29,11 @@ type Delay struct {
 	Longest    Delayed          `json:"-"`     // of single waits that it causes at once
 }
 
-// A Delayed is where a call waits for a place, and how long. Operation "": none does at once.
+// A Delayed is where a call waits for a place, in which state, and how long. Operation "": none does at once.
 type Delayed struct {
 	field.SourceLine
 	Operation field.Name
+	Kind      Kind
 	TimeNs    int64
 }
 

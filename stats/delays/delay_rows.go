@@ -161,7 +161,7 @@ func (s *delaySum) row(p *profile.Profiler) waitstate.Delay {
 	if s.longest.time > 0 {
 		at, _ := p.PlaceOf(s.longest.path)
 		row.Longest = waitstate.Delayed{SourceLine: profile.Spell(p.T.Defs, at.Line), Operation: field.Name(p.T.Defs.RegionLabel(at.Operation)),
-			TimeNs: r.Ns(whole(s.longest.time))}
+			Kind: s.longest.kind, TimeNs: r.Ns(whole(s.longest.time))}
 	}
 	if len(row.Ranks) > 0 {
 		row.MostRank, row.MostRankNs = row.Ranks[0].Rank, row.Ranks[0].TimeNs

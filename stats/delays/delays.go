@@ -59,9 +59,10 @@ type delayCost struct {
 	longest     delayedMost
 }
 
-// A delayedMost is the call that waits longest at once for a place, and how long, in ticks.
+// A delayedMost is the call that waits longest at once for a place, in which state, and how long, in ticks.
 type delayedMost struct {
 	path trace.PathID
+	kind waitstate.Kind
 	time float64
 }
 
@@ -193,7 +194,7 @@ func (d *Finder) chargeWait(w *delayedWait, k *comparison, excess []profile.Segm
 		}
 		c.short[kind] += short * more
 		if short*more > c.longest.time {
-			c.longest = delayedMost{d.Segments[w.at.Location].Own(w.at.Call).Path, short * more}
+			c.longest = delayedMost{d.Segments[w.at.Location].Own(w.at.Call).Path, waitstate.Kind(kind), short * more}
 		}
 		for j, i := range kinds {
 			c.long[i] += long[j] * more

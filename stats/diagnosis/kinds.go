@@ -591,13 +591,17 @@ func extremes(times []int64, ranks []uint32) (low, high uint32) {
 // waits says what waits a place causes, and where the longest of them is that it causes at once; what names the place in the sentence.
 func (f *finder) waits(row waitstate.Delay, what string) string {
 	text := fmt.Sprintf("Other ranks wait %s for %s", words.Time(row.TotalNs), what)
-	if kind := mostWaits(row); kind != waitstate.None {
-		text += fmt.Sprintf(", mostly %s", kind)
-		if at := row.Longest; at.Operation != "" {
-			text += fmt.Sprintf(" in %s", words.Call(string(at.Operation), at.SourceLine))
-		}
+	kind, at := mostWaits(row), row.Longest
+	call := words.Call(string(at.Operation), at.SourceLine)
+	switch {
+	case kind == waitstate.None:
+		return text + "."
+	case at.Operation == "":
+		return text + fmt.Sprintf(", mostly %s.", kind)
+	case at.Kind != kind:
+		return text + fmt.Sprintf(", mostly %s, longest in %s: %s.", kind, call, at.Kind)
 	}
-	return text + "."
+	return text + fmt.Sprintf(", mostly %s in %s.", kind, call)
 }
 
 // mostWaits returns the state in which most of the waiting is that a place causes.
