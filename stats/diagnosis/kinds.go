@@ -599,7 +599,7 @@ func (f *finder) waits(row waitstate.Delay, what string) string {
 	case at.Operation == "":
 		return text + fmt.Sprintf(", mostly %s.", kind)
 	case at.Kind != kind:
-		return text + fmt.Sprintf(", mostly %s, longest in %s: %s.", kind, call, at.Kind)
+		return text + fmt.Sprintf(", mostly %s. Longest: %s in %s.", kind, at.Kind, call)
 	}
 	return text + fmt.Sprintf(", mostly %s in %s.", kind, call)
 }

@@ -39,7 +39,7 @@ func TestLongestHasItsState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "mostly wait at barrier, longest in MPI_Ssend: late receiver."
+	const want = "mostly wait at barrier. Longest: late receiver in MPI_Ssend."
 	if len(causes) == 0 || !strings.Contains(causes[0].Text, want) {
 		t.Errorf("causes are %+v, want one that says %q", causes, want)
 	}
