@@ -17,8 +17,8 @@ type LogHistogram struct {
 	max     int64
 }
 
-// NewLogHistogram returns an empty histogram of which something was written. Memory that is read before that takes a second fault once it is
-// written, with which the system interrupts all processors.
+// NewLogHistogram returns an empty histogram of which something was written. Memory that is read before that takes a second fault once it
+// is written, with which the system interrupts all processors.
 func NewLogHistogram() *LogHistogram { return &LogHistogram{min: math.MaxInt64} }
 
 const (
