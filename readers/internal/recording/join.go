@@ -53,6 +53,9 @@ func join(ctx context.Context, jobs int, files []*File, start bool) (*joiner, er
 	var tracks [][]*nest.Track
 	for _, f := range files {
 		f.settle()
+		if f.Ledger.Count(trace.CodeTruncated) > 0 && !f.Table { // tables of a database, or planes, follow each other
+			f.Ledger.Add(trace.CodeCutAnywhere, f.Place(-1), "")
+		}
 		if err := f.flows.settle(ctx, f); err != nil {
 			return nil, err
 		}

@@ -104,6 +104,9 @@ func (open Opener) Cuts(t *testing.T, name string, whole []byte, between map[int
 		if found := Count(s, trace.CodeTruncated) > 0; found == between[cut] {
 			t.Errorf("cut at %d of %d: found %v", cut, len(whole), found)
 		}
+		if Count(s, trace.CodeCutAnywhere) != min(Count(s, trace.CodeTruncated), 1) {
+			t.Errorf("cut at %d of %d: it does not say that events may be missing anywhere", cut, len(whole))
+		}
 		s.Close()
 	}
 }
