@@ -109,13 +109,18 @@ func (f *finder) replay(ctx context.Context, m *whatif.Model, candidates []candi
 	if f.inefficient() && !likely {
 		tasks = append(tasks, func(context.Context) error { _, err := f.halves(); return err })
 	}
-	if network {
-		tasks = append(tasks, func(ctx context.Context) error { return f.idealNetwork(ctx, m) })
+	ideal := func(ctx context.Context) error { return f.idealNetwork(ctx, m) }
+	known := network && m.Idle(whatif.IdealNetwork()) // once another replay has come to its end
+	if network && !known {
+		tasks = append(tasks, ideal)
 	}
 	for i, c := range candidates {
 		tasks = append(tasks, func(ctx context.Context) (err error) { judged[i], err = f.judge(ctx, m, c); return err })
 	}
 	_, err := engine.Map(ctx, jobs, len(tasks), func(ctx context.Context, i int) (struct{}, error) { return struct{}{}, tasks[i](ctx) })
+	if err == nil && known {
+		err = ideal(ctx)
+	}
 	return judged, err
 }
 

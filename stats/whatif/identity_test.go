@@ -61,7 +61,7 @@ func identical(t testing.TB, m *Model) {
 		t.Fatalf("gain of nothing is %d: %v", p.Gain(), err)
 	}
 	again, err := m.Predict(context.Background()) // without a replay
-	if err != nil || !reflect.DeepEqual(again, p) || !m.finishes.Load() {
+	if err != nil || !reflect.DeepEqual(again, p) || !m.finishes.Load() || !m.Idle() {
 		t.Fatalf("nothing is predicted to be %v, not %v: %v", again, p, err)
 	}
 }

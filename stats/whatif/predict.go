@@ -53,6 +53,13 @@ func (m *Model) Predict(ctx context.Context, changes ...Change) (Prediction, err
 	return m.result(r), m.t.Store.Err()
 }
 
+// Idle reports whether changes change nothing: of them Predict says what was recorded, without a replay once another one has come
+// to its end.
+func (m *Model) Idle(changes ...Change) bool {
+	p, err := m.plan(changes)
+	return err == nil && p.idle()
+}
+
 // PredictAll replays the run once for each list of changes, several at a time.
 func (m *Model) PredictAll(ctx context.Context, lists [][]Change) ([]Prediction, error) {
 	one := *m
