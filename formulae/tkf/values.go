@@ -155,8 +155,8 @@ const (
 func newValueModel(t *coder.Tables, version byte) *valueModel {
 	words := version >= versionWords
 	figures := func(size int) *coder.Figures { return coder.NewFigures(t, size, 2+coder.Bit(words)) }
-	return &valueModel{quantized: words, guesses: figures(valueSlots), rest: figures(valueSlots), names: figures(nameSlots), seen: make([]uint64, 1<<seenBits),
-		rates: make([]rate, 1<<rateBits), costs: make([][bases]int32, 1<<costBits)}
+	return &valueModel{quantized: words, guesses: figures(valueSlots), rest: figures(valueSlots), names: figures(nameSlots),
+		seen: make([]uint64, 1<<seenBits), rates: make([]rate, 1<<rateBits), costs: make([][bases]int32, 1<<costBits)}
 }
 
 // copyTo makes to, in the memory that it has, begin with what was learned that holds for other locations too.
