@@ -35,6 +35,8 @@ func (c *Cause) advice() string {
 		switch {
 		case has("dp_rank") && c.Evidence["step"] > 0:
 			return "look for what changed on this rank at that step: clock, temperature, other programs."
+		case has("loading_ns") && has("worker_wait_ns"): // hosts communicate
+			return loadAhead + "."
 		case has("loading_ns"):
 			return loadAhead + ", pinned memory."
 		case has("random_steps") && !has("kernels_excess"):

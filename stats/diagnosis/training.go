@@ -62,6 +62,9 @@ func effect(of, late *cause.Cause) bool {
 // starved reports whether a cause says that the hosts of slow workers launch too slowly, or load data meanwhile, which then is evidence of
 // the cause that they do.
 func (f trainingFinder) starved(of, idle *cause.Cause) bool {
+	if _, onHosts := idle.Evidence["loading_ns"]; onHosts && idle.Kind == cause.DataLoading {
+		return f.loads(of, idle.Region)
+	}
 	if _, late := of.Evidence["kernels_excess"]; !late {
 		return false
 	}
@@ -102,6 +105,27 @@ func (f trainingFinder) gained(causes []cause.Cause) []cause.Cause {
 		}
 	}
 	return Join(nil, out)
+}
+
+// loads reports whether slow workers make others wait mostly while they load data, which then is evidence of the cause that they are slow.
+func (f trainingFinder) loads(of *cause.Cause, loader field.Name) bool {
+	in, all := int64(0), int64(0)
+	for _, row := range f.a.Delays {
+		for _, r := range row.Ranks {
+			if _, theirs := slices.BinarySearch(of.Ranks, uint32(r.Rank)); !theirs || row.Region == field.NotRecorded {
+				continue
+			}
+			if all += r.TimeNs; row.Region == loader {
+				in += r.TimeNs
+			}
+		}
+	}
+	if in == 0 || 2*in < all {
+		return false
+	}
+	of.Evidence["loading_ns"], of.Region = float64(in), loader
+	of.Text += fmt.Sprintf(" Most of that passes while %s in %s.", one(of.Ranks, "it is", "they are"), words.Brief(string(loader)))
+	return true
 }
 
 // A trainingFinder finds the causes of a training job.

@@ -8,6 +8,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/training"
+	"tracekit/document/waitstate"
 	"tracekit/stats/analysis"
 )
 
@@ -158,6 +159,28 @@ func TestMissingMember(t *testing.T) {
 		}
 		if found[0].Advise(false); found[0].Try != "record all ranks." {
 			t.Error(found[0].Try)
+		}
+	}
+}
+
+// TestSlowLoaderOfWorker: rank 1 is slow, and makes others wait for 90 of 100 while it loads its input: that is one cause, which says so.
+// Were it slow elsewhere, that all load their input would be another one.
+func TestSlowLoaderOfWorker(t *testing.T) {
+	for in, want := range map[int64]int{90: 1, 10: 2} {
+		gain := int64(60)
+		loading := int64(20)
+		share := 0.0125
+		job := &training.Job{Steps: 10, DPRanks: 2, StepNs: 160, EqualNs: 130, ByWorker: []training.Worker{{Rank: 1, DP: 1, Excess: 0.6,
+			GainNs: &gain, Pattern: training.SlowAlways, Slow: 10}, {}}}
+		a := &analysis.Result{}
+		a.Training, a.Trace.DurationNs = job, 1600
+		a.Delays = []waitstate.Delay{{SourceLine: field.SourceLine{Region: "loader"}, Ranks: []field.RankTime{{Rank: 1, TimeNs: in}}},
+			{SourceLine: field.SourceLine{Region: "step"}, Ranks: []field.RankTime{{Rank: 1, TimeNs: 100 - in}}}}
+		a.Diagnosis = []cause.Cause{{Kind: cause.DataLoading, SourceLine: field.SourceLine{Region: "loader"}, GainNs: &loading, GainShare: &share,
+			Evidence: map[string]float64{"loading_ns": 20}}}
+		OfTraining(a)
+		if len(a.Diagnosis) != want || strings.Contains(a.Diagnosis[0].Text, "Most of that passes while it is in loader.") != (want == 1) {
+			t.Errorf("%d in the loader: %+v", in, a.Diagnosis)
 		}
 	}
 }
