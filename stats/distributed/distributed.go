@@ -38,7 +38,7 @@ import (
 // The lines with which streams begin. Their number is that of the version.
 const (
 	taskLine     = "tracekit task 1"
-	profileLine  = "tracekit profile 2"
+	profileLine  = "tracekit profile 3"
 	locationLine = "tracekit location 1"
 	indexLine    = "tracekit index 1"
 )

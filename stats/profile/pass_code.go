@@ -183,7 +183,7 @@ func (x *Pass) codeThread(c *codec.Coder, l trace.LocationID) {
 		codec.Numbers(func(r *row) *int64 { return &r.From }, codec.Within("time", p.Scope.From, math.MaxInt64).Ascending(0)),
 		codec.Numbers(func(r *row) *trace.PathID { return &r.Path }),
 		codec.Numbers(func(r *row) *threads.Activity { return &r.Activity }, codec.Below("activity", int(threads.Activities))),
-		codec.Flags(func(r *row) *bool { return &r.Parallel }))
+		codec.Flags(func(r *row) *bool { return &r.Parallel }), codec.Flags(func(r *row) *bool { return &r.Locks }))
 }
 
 // codePart codes the sums of one location.
