@@ -279,6 +279,9 @@ func (d *Defs) World() []LocationID {
 // CommLocations returns the COMM_LOCATIONS group of a paradigm, None if there is none.
 func (d *Defs) CommLocations(p Paradigm) GroupID { return d.CommLocationsByParadigm()[p] }
 
+// Ranked reports whether something says that the processes are ranks of one job.
+func (d *Defs) Ranked() bool { return d.CommLocations(ParadigmMPI) != None }
+
 // CommLocationsByParadigm returns the COMM_LOCATIONS group of every paradigm, None where
 // there is none: for those who ask for each of many groups.
 func (d *Defs) CommLocationsByParadigm() (groups [256]GroupID) {

@@ -11,8 +11,12 @@ const earlyBy = 0.01
 
 // EndEarly tells, by world rank, which ranks have records that end before the rank does: long before those of others, while
 // it is inside a region that it does not leave, or without the MPI_Finalize that others call. Nothing is known of it from then on.
+// Processes that nothing says to be ranks of one job end when they like.
 func (t *Trace) EndEarly() []bool {
 	early := make([]bool, len(t.World))
+	if !t.Defs.Ranked() && !t.Defs.IsTraining() {
+		return early
+	}
 	first, last, finalized := int64(math.MaxInt64), int64(math.MinInt64), false
 	masters := func(do func(rank int, l LocationID, s Span)) {
 		for r, l := range t.World {

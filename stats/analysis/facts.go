@@ -26,7 +26,7 @@ func Trace(t *trace.Trace) document.TraceInfo {
 	}
 	return document.TraceInfo{
 		Path: about.Path, Format: about.Format, Creator: about.Creator,
-		Processes: processes, ProcessesMissing: missing, Unranked: t.Defs.CommLocations(trace.ParadigmMPI) == trace.None,
+		Processes: processes, ProcessesMissing: missing, Unranked: !t.Defs.Ranked(),
 		Locations: len(t.Defs.Locations), Events: t.Coverage.EventsRead,
 		StartNs: x.Instant(first), EndNs: x.Instant(last), DurationNs: x.Ns(last - first),
 		ClockResolutionHz: t.Defs.Clock.Resolution, Rebuilt: document.RebuiltOf(about), Reduced: document.ReducedOf(about),
