@@ -341,8 +341,10 @@ func (s *Store) fresh() *frame {
 	}
 	s.made += n
 	s.mu.Unlock()
-	if from == nil {
+	if from == nil && n == mostSlab {
 		from = make(area, max(n, min(left, areaBytes/pageBytes)))
+	} else if from == nil { // the store is small
+		from = make(area, n)
 	}
 	slab := from[:n]
 	populate(unsafe.Slice((*byte)(unsafe.Pointer(&slab[0])), n*pageBytes))
