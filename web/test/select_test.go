@@ -40,7 +40,7 @@ func TestSelectionRestrictsParts(t *testing.T) {
 	b := selected("files", fileCalls, "60000000")
 	b.until(rowsOf+"(0)", "read,35.0 ms")
 	b = selected("devices", deviceCalls, "75000000")
-	b.until(rowsOf+"(0)", "rank 7, GPU 0,40.0 ms 80.0 %,15.0 ms 30.0 %,15.0 ms 30.0 %,10.0 ms 20.0 %,10.0 ms 20.0 %")
+	b.until(rowsOf+"(0)", "rank 0, GPU 0,40.0 ms 80.0 %,15.0 ms 30.0 %,15.0 ms 30.0 %,10.0 ms 20.0 %,10.0 ms 20.0 %")
 	b.until(rowsOf+"(1)", "Memcpy HtoD,20.0 ms | gemm,15.0 ms | ncclDevKernel_AllReduce,15.0 ms")
 }
 
