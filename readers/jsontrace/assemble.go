@@ -78,7 +78,6 @@ func assemble(ctx context.Context, jobs int, files []*file) (*assembler, error) 
 func orderFiles(files []*file) {
 	ranked := true
 	for _, f := range files {
-		f.origin.kineto = f.origin.kineto || len(f.torch) > 0
 		if len(f.torch) > 1 { // the files of several ranks were made one
 			f.origin.hasRank = false // what the head says is true of one of them
 		} else if len(files) > 1 || f.origin.kineto {

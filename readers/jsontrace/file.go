@@ -42,7 +42,7 @@ type file struct {
 	owners     owners
 	executing  map[*track]*executed // what threads execute as devices
 	torch      map[ident]bool       // processes that have operators of PyTorch
-	operator   *track               // that has the last one of these
+	operator   *track               // of the process that had the last one of these
 	repeated   uint64               // operations that consist of others
 	rocprof    bool                 // times stand in the arguments
 	copies     rocprofCopies
@@ -73,7 +73,7 @@ func newFile(path string, store *spill.Store) *file {
 	s := nest.NewSet(store)
 	f := &file{path: path, window: windowBytes, block: blockBytes, set: s, names: n,
 		regions: newRegions(n), tracks: newTracks(s, n), comms: newComms(), meters: newMeters(n), members: make(map[string]string),
-		executing: make(map[*track]*executed), torch: make(map[ident]bool)}
+		executing: make(map[*track]*executed), torch: make(map[ident]bool), sorting: newSorting()}
 	f.async, f.flows = newAsync(f), newFlows(f)
 	f.meta, f.dft, f.tau, f.launches, f.owners = newMetadata(), newDftracer(), newTau(), newLaunches(), newOwners()
 	s.Name = func(id trace.RegionID) uint32 { return f.regions.list[id].name }
@@ -100,8 +100,8 @@ func (f *file) read(ctx context.Context, r io.Reader) error {
 	if f.size == 0 { // a stream
 		f.size = f.bytes
 	}
-	pytorch := f.origin.kineto || len(f.torch) > 0 // kernels come last
-	if f.ledger.Count(trace.CodeTruncated) > 0 && (pytorch || f.sorting.anywhere()) {
+	f.origin.kineto = f.origin.kineto || len(f.torch) > 0
+	if f.ledger.Count(trace.CodeTruncated) > 0 && (f.origin.kineto || f.sorting.anywhere()) { // kernels of PyTorch come last
 		f.find(trace.CodeCutAnywhere, f.bytes, "")
 	}
 	f.async.close()
@@ -289,7 +289,7 @@ func (f *file) slice(l *track, ev *event, at int64) {
 	}
 	l.GPU = l.GPU || r.gpu
 	l.trivial = l.trivial && r.trivial
-	if r.torch && l != f.operator {
+	if r.torch && (f.operator == nil || l.pid != f.operator.pid) {
 		f.operator, f.torch[l.pid] = l, true
 	}
 	var c nest.Call

@@ -8,31 +8,37 @@ import (
 
 // A sorting tells how far the events of a file are from being in order of time. Writers note a slice when it begins, or when it ends.
 type sorting struct {
-	some         bool
 	first        int64
 	begins, ends backward
 }
 
 // A backward is how far times go back at most.
-type backward struct{ last, most int64 }
+type backward struct {
+	last int64
+	most uint64
+}
+
+func newSorting() sorting {
+	never := backward{last: math.MinInt64}
+	return sorting{math.MaxInt64, never, never}
+}
 
 func (b *backward) note(t int64) {
-	b.last = max(b.last, t)
-	b.most = max(b.most, nest.AddTime(b.last, -t))
+	if t >= b.last {
+		b.last = t
+	} else {
+		b.most = max(b.most, uint64(b.last)-uint64(t)) // right even if the signed difference is not
+	}
 }
 
 // note takes an event, with its time.
 func (s *sorting) note(ev *event) {
+	s.first = min(s.first, ev.time)
+	s.begins.note(ev.time)
 	end := ev.time
 	if ev.phase == 'X' && ev.hasDur && ev.dur > 0 {
 		end = nest.AddTime(end, ev.dur)
 	}
-	if !s.some {
-		s.some, s.first = true, ev.time
-		s.begins.last, s.ends.last = math.MinInt64, math.MinInt64
-	}
-	s.first = min(s.first, ev.time)
-	s.begins.note(ev.time)
 	s.ends.note(end)
 }
 
