@@ -341,10 +341,12 @@ func (s *Store) fresh() *frame {
 	}
 	s.made += n
 	s.mu.Unlock()
-	if from == nil && n == mostSlab {
-		from = make(area, max(n, min(left, areaBytes/pageBytes)))
-	} else if from == nil { // the store is small
-		from = make(area, n)
+	if from == nil {
+		size := n
+		if n == mostSlab { // a small store takes no more than it needs
+			size = max(n, min(left, areaBytes/pageBytes))
+		}
+		from = make(area, size)
 	}
 	slab := from[:n]
 	populate(unsafe.Slice((*byte)(unsafe.Pointer(&slab[0])), n*pageBytes))

@@ -153,7 +153,7 @@ func Codes() []CodeInfo {
 		{CodeApplications, SeverityInfo, "the trace holds several applications that exchange no messages; select one with --ranks", ""},
 		{CodeMergedRanks, SeverityLoss, "a file was made of those of several ranks, which leaves unknown who communicates with whom",
 			"give the files of the ranks, not one made of them."},
-		{CodeNumberedRanks, SeverityInfo, "no record says which rank a process is; ranks count processes in the order of their numbers", ""},
+		{CodeNumberedRanks, SeverityInfo, "no record says which rank a process is; ranks count processes in the order of files and of their numbers", ""},
 		{CodeMissingRank, SeverityLoss, "ranks are missing in the trace; means leave them out",
 			"name the files of all ranks."},
 		{CodeWorkerRank, SeverityInfo, "one rank of each worker has rows; the others of a worker are taken to do the same", ""},

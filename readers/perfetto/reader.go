@@ -70,7 +70,8 @@ func filesIn(dir string) (files []string) {
 // FilesOf returns the files of the trace that a path stands for, of those that are there.
 func FilesOf(path string, there []string) (files []string) {
 	for _, name := range there {
-		if slices.Contains(extensions, filepath.Ext(wire.Unpacked(name))) && (name == path || filepath.ToSlash(filepath.Dir(name)) == path) {
+		plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst") // as filesIn has them
+		if slices.Contains(extensions, filepath.Ext(plain)) && (name == path || filepath.ToSlash(filepath.Dir(name)) == path) {
 			files = append(files, name)
 		}
 	}

@@ -685,15 +685,20 @@ func (f *deviceFinder) exposed(kind, headline, plural, singular string, ns, onPa
 	c.Text = fmt.Sprintf("%s and %s nothing for %s. The critical path has most of it in %s: %s in %s.", f.who(plural, singular),
 		f.verb("compute", "computes"), f.of(ns), words.KernelName(row.Name), words.Time(row.TimeNs),
 		words.Plural(int(row.Count), "execution", "executions"))
-	if incomplete := f.incomplete(); kind == "communication" && incomplete > 0 {
-		c.Headline = "Communication, or waits for ranks that are not recorded"
-		c.Text += fmt.Sprintf(" A member of %s is not recorded: what of this is waiting for it is unknown.",
-			words.Plural(int(incomplete), "collective", "collectives"))
-		c.Evidence["incomplete_collectives"] = float64(incomplete)
-	} else if kind == "communication" && f.alone() {
-		c.Headline = "Communication, or waits for ranks that are not recorded"
-		c.Text += " No other device that communicates is recorded: what of this is waiting for others is unknown."
-		c.Evidence["incomplete_collectives"] = float64(row.Count)
+	if kind == "communication" {
+		incomplete := f.incomplete()
+		switch {
+		case incomplete > 0:
+			c.Text += fmt.Sprintf(" A member of %s is not recorded: what of this is waiting for it is unknown.",
+				words.Plural(int(incomplete), "collective", "collectives"))
+		case f.alone():
+			incomplete = row.Count
+			c.Text += " No other device that communicates is recorded: what of this is waiting for others is unknown."
+		}
+		if incomplete > 0 {
+			c.Headline = "Communication, or waits for ranks that are not recorded"
+			c.Evidence["incomplete_collectives"] = float64(incomplete)
+		}
 	}
 	return f.cause(c, min(onPath, ns), "If computing hid all of it")
 }

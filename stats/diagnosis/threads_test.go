@@ -82,16 +82,7 @@ location 3 worker process=1 kind=1
 // two threads are in a parallel region the first has the lock from 10 to 50, and ends at 60; the second waits for it until 50, so that it
 // ends 20 later. What the master waits for the second at the end is no joining.
 func TestLocks(t *testing.T) {
-	src := tracetest.MustParse(t, `
-region 0 "OpenMP Parallel" role=1 paradigm=1
-region 1 "OpenMP critical" role=1 paradigm=1
-process 0 rank0
-location 0 master process=0 kind=1
-  0 Enter main ; 0 ThreadFork 1 2 ; 0 Enter "OpenMP Parallel" ; 10 Enter "OpenMP critical" ; 50 Leave "OpenMP critical"
-  60 Leave "OpenMP Parallel" ; 80 ThreadJoin 1 ; 80 Leave main
-location 1 worker process=0 kind=1
-  0 Enter "OpenMP Parallel" ; 20 Enter "OpenMP critical" ; 70 Leave "OpenMP critical" ; 80 Leave "OpenMP Parallel"
-`)
+	src := tracetest.MustParse(t, statstest.Locks)
 	_, a := statstest.Analyzed(t, src, merge.Options{}, analysis.Options{})
 	causes := diagnosis.OfThreads(a)
 	joining := func(c cause.Cause) bool { return c.Evidence["fork_join_ns"] > 0 }

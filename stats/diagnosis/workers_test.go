@@ -93,18 +93,21 @@ func TestWorkersInPart(t *testing.T) {
 	}
 }
 
-// TestLateRecordsOfWorkers: worker threads communicate, and rank 1 has no records in the first 500 of 1000, for which rank 0 waits 480. The
-// critical path does not lead there, since no master is seen to wait; the doubt says it.
-func TestLateRecordsOfWorkers(t *testing.T) {
-	for late, want := range map[int]int64{0: 0, 500: 490} { // rank 0 begins at 10
-		text := fmt.Sprintf(`
+// twoRanks begins a trace of two ranks whose masters are locations 0 and 2, with location 0.
+const twoRanks = `
 process 0 rank0
 process 1 rank1
 group 0 "MPI ranks" kind=4 paradigm=4 members=0,2
 group 1 world kind=5 paradigm=4 members=0,1
 comm 0 MPI_COMM_WORLD group=1
 location 0 master process=0 kind=1
-  10 Enter step ; 1000 Leave step
+`
+
+// TestLateRecordsOfWorkers: worker threads communicate, and rank 1 has no records in the first 500 of 1000, for which rank 0 waits 480. The
+// critical path does not lead there, since no master is seen to wait; the doubt says it.
+func TestLateRecordsOfWorkers(t *testing.T) {
+	for late, want := range map[int]int64{0: 0, 500: 490} { // rank 0 begins at 10
+		text := fmt.Sprintf(twoRanks+`  10 Enter step ; 1000 Leave step
 location 1 worker process=0 kind=1
   20 Enter MPI_Allreduce ; 20 MpiCollectiveBegin ; 530 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 530 Leave MPI_Allreduce
 location 2 master process=1 kind=1
@@ -127,14 +130,7 @@ location 3 worker process=1 kind=1
 // knows whom. The cause says that it may wait.
 func TestLateThemselves(t *testing.T) {
 	for receive, want := range map[string]bool{"MPI_Recv": true, "prepare": false} {
-		text := strings.ReplaceAll(`
-process 0 rank0
-process 1 rank1
-group 0 "MPI ranks" kind=4 paradigm=4 members=0,2
-group 1 world kind=5 paradigm=4 members=0,1
-comm 0 MPI_COMM_WORLD group=1
-location 0 master process=0 kind=1
-  0 Enter step ; 1000 Leave step
+		text := strings.ReplaceAll(twoRanks+`  0 Enter step ; 1000 Leave step
 location 1 worker process=0 kind=1
   100 Enter MPI_Allreduce ; 100 MpiCollectiveBegin ; 510 MpiCollectiveEnd Allreduce root=none sent=8 received=8 ; 510 Leave MPI_Allreduce
 location 2 master process=1 kind=1

@@ -65,16 +65,7 @@ location 1 thread rank=1
   0 Enter MPI_File_write ; 5 Enter write ; 5 IoOperationBegin 3 1 0 4096 7 ; 29 IoOperationComplete 3 4096 7 ; 30 Leave write
   30 Leave MPI_File_write
 `)
-	out["locks"] = tracetest.MustParse(t, `
-region 0 "OpenMP Parallel" role=1 paradigm=1
-region 1 "OpenMP critical" role=1 paradigm=1
-process 0 rank0
-location 0 master process=0 kind=1
-  0 Enter main ; 0 ThreadFork 1 2 ; 0 Enter "OpenMP Parallel" ; 10 Enter "OpenMP critical" ; 50 Leave "OpenMP critical"
-  60 Leave "OpenMP Parallel" ; 80 ThreadJoin 1 ; 80 Leave main
-location 1 worker process=0 kind=1
-  0 Enter "OpenMP Parallel" ; 20 Enter "OpenMP critical" ; 70 Leave "OpenMP critical" ; 80 Leave "OpenMP Parallel"
-`)
+	out["locks"] = tracetest.MustParse(t, statstest.Locks)
 	out["halo"] = statstest.Generated(t, samples.Options{Program: "halo", Ranks: 9, Iterations: 20, Threads: 2,
 		Plant: samples.Plant{Drift: 50, Skew: 100_000, Offsets: "wrong", LateSender: 3000}})
 	return out

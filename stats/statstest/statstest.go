@@ -11,6 +11,19 @@ import (
 	"tracekit/trace"
 )
 
+// Locks is a trace, in the text form of tracetest, of two threads in a parallel region that wait for each other in a critical section:
+// of 80 the first has the lock from 10 to 50, and ends at 60; the second waits for it until 50, so that it ends 20 later.
+const Locks = `
+region 0 "OpenMP Parallel" role=1 paradigm=1
+region 1 "OpenMP critical" role=1 paradigm=1
+process 0 rank0
+location 0 master process=0 kind=1
+  0 Enter main ; 0 ThreadFork 1 2 ; 0 Enter "OpenMP Parallel" ; 10 Enter "OpenMP critical" ; 50 Leave "OpenMP critical"
+  60 Leave "OpenMP Parallel" ; 80 ThreadJoin 1 ; 80 Leave main
+location 1 worker process=0 kind=1
+  0 Enter "OpenMP Parallel" ; 20 Enter "OpenMP critical" ; 70 Leave "OpenMP critical" ; 80 Leave "OpenMP Parallel"
+`
+
 // Generated returns the trace of a program, in memory.
 func Generated(t testing.TB, o samples.Options) *samples.Memory {
 	t.Helper()
