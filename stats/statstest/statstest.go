@@ -11,8 +11,8 @@ import (
 	"tracekit/trace"
 )
 
-// Locks is a trace, in the text form of tracetest, of two threads in a parallel region that wait for each other in a critical section:
-// of 80 the first has the lock from 10 to 50, and ends at 60; the second waits for it until 50, so that it ends 20 later.
+// Locks is a trace, in the text form of tracetest: two threads of a parallel region wait for each other in a critical section. Of 80 the
+// first has the lock from 10 to 50, and ends at 60. The second waits for it until 50, so that it ends 20 later.
 const Locks = `
 region 0 "OpenMP Parallel" role=1 paradigm=1
 region 1 "OpenMP critical" role=1 paradigm=1
