@@ -1,6 +1,9 @@
 package document
 
 import (
+	"slices"
+	"strings"
+
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/counter"
@@ -373,6 +376,20 @@ type Efficiency struct {
 
 	// UnselectedWaitNs is what main threads wait for ranks that are not selected, by the same rule.
 	UnselectedWaitNs int64 `json:"unselected_wait_ns,omitempty"`
+}
+
+// StartsUp reports whether an operation begins or ends MPI.
+func StartsUp(operation string) bool {
+	return strings.HasPrefix(operation, "MPI_Init") || operation == "MPI_Finalize"
+}
+
+// OnlyStartup reports whether ranks make no other calls than those that begin or end MPI, and are never between these. Then efficiency
+// tells nothing of the program.
+func (a *Analysis) OnlyStartup() bool {
+	if a.Efficiency == nil || a.Efficiency.WithoutInitFinalize != nil || len(a.CallSites) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(a.CallSites, func(c CallSiteRow) bool { return !StartsUp(c.Operation) && c.TimeNs > 0 })
 }
 
 // Ratios is the tree of DEFINITIONS 2.6: fractions, above 1 only where the

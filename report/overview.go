@@ -238,6 +238,9 @@ func (o *Overview) efficiency() *block {
 		b.least = len(b.items)
 		return b
 	}
+	if o.Analysis.OnlyStartup() {
+		return nil
+	}
 	r, without := o.ratios(!o.WithStartup)
 	b.about = fmt.Sprintf("%s, %s", o.whole(), words.Time(r.RuntimeNs))
 	if without {
@@ -454,6 +457,8 @@ func (r *Sections) nothing(startup bool) string {
 		what += ", in what is recorded"
 	}
 	switch {
+	case r.Analysis.OnlyStartup():
+		return what + ": no rank is between MPI_Init and MPI_Finalize here."
 	case len(r.Analysis.Devices) > 0:
 		return what + ": hosts, gaps, communication and copies have less than 1 % of the critical path. Devices compute."
 	case r.Analysis.Efficiency == nil:

@@ -79,7 +79,7 @@ func (r *Sections) splitTime(without bool) *Split {
 		useful += float64(ns)
 	}
 	for _, c := range a.CallSites {
-		if strings.HasPrefix(c.Operation, "MPI_Init") || c.Operation == "MPI_Finalize" {
+		if document.StartsUp(c.Operation) {
 			startup += float64(c.TimeNs)
 		} else {
 			calls += float64(c.TimeNs)

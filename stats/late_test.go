@@ -96,7 +96,7 @@ func TestLateBesideSlow(t *testing.T) {
 		"alone":      {none, 0, []string{"Rank 1 is slow since step 12"}},
 		"little":     {none, 10, []string{"Rank 1 is slow since step 12"}},
 		"evaluation": {none, 30, []string{"Rank 1 is slow since step 12", "Rank 3 comes late to communication outside of steps"}},
-		"told":       {none, 200, []string{"Rank 1 is slow since step 12", "Rank 3 is slow in (outside any region)"}},
+		"told":       {none, 200, []string{"Rank 1 is slow since step 12", "Rank 3 is slow in code outside recorded functions"}},
 		"often":      {often, 0, []string{"Rank 1 is slow since step 12", "Rank 2 comes late to communication"}},
 	} {
 		t.Run(name, func(t *testing.T) {

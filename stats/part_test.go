@@ -1,6 +1,8 @@
 package stats_test
 
 import (
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"tracekit/stats/overhead"
 	"tracekit/stats/scope"
 	"tracekit/stats/statstest"
+	"tracekit/trace"
 )
 
 // TestPartIsDiagnosed states that all of the run, selected as a part, has the causes of the run, to the nanosecond; that half of it has the
@@ -71,5 +74,40 @@ func TestPartWaitsForOthers(t *testing.T) {
 	if e := a.Efficiency; e.UnselectedWaitNs == 0 || e.ParallelEfficiency == nil || e.SerializationEfficiency != nil ||
 		e.TransferEfficiency != nil {
 		t.Errorf("efficiencies are %+v", e)
+	}
+}
+
+// TestPartFromStartup states that it does not matter where in MPI_Init a part begins: it has the efficiencies between MPI_Init and
+// MPI_Finalize. A part within MPI_Init has no cause.
+func TestPartFromStartup(t *testing.T) {
+	tr := statstest.Merged(t, statstest.Generated(t, samples.Options{Program: "halo", Ranks: 4, Iterations: 50, Threads: 1, Seed: 1}),
+		merge.Options{Clock: merge.ClockNone})
+	first, entered, left := tr.Defs.Clock.GlobalOffset, int64(0), int64(math.MaxInt64)
+	for _, l := range tr.World {
+		c := tr.Calls[l].At(trace.FindStartup(tr.Calls[l], trace.ClassInit))
+		entered, left = max(entered, c.Enter), min(left, c.Leave)
+	}
+	at := func(tick int64) scope.Instant {
+		return scope.Instant{Kind: scope.AfterNs, Ns: tr.Defs.Clock.Nanoseconds(tick - first)}
+	}
+	part := func(from, to scope.Instant) *analysis.Result {
+		a, err := stats.Analyze(t.Context(), tr, analysis.Options{From: from, To: to}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	end := scope.Instant{Kind: scope.Fraction, Share: 0.7}
+	want := part(at(first), end).Efficiency.WithoutInitFinalize
+	if want == nil || *want.ParallelEfficiency <= 0 {
+		t.Fatalf("a part from the begin: %+v", want)
+	}
+	for _, from := range []int64{entered, (entered + left) / 2, left - 1} {
+		if got := part(at(from), end).Efficiency.WithoutInitFinalize; !reflect.DeepEqual(got, want) {
+			t.Errorf("from %d ticks: %+v, want %+v", from-first, got, want)
+		}
+	}
+	if a := part(at(entered+1), at(left-1)); !a.OnlyStartup() || len(a.Diagnosis) > 0 {
+		t.Errorf("within MPI_Init: %+v, causes %+v", a.Efficiency, a.Diagnosis)
 	}
 }

@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"tracekit/document"
+	"tracekit/document/doubt"
 	"tracekit/document/waitstate"
 	"tracekit/stats/analysis"
 	"tracekit/trace"
 )
 
 // leaveOut takes from an analysis what needs time that is not in the trace, because it was cut from it, or the records of most ranks end
-// early, or some are missing that may lie anywhere, and reports whether it did. It estimates what the whole run had of what was sampled.
+// early, or some are missing that may lie anywhere, or files have no common time. It reports whether it did. It estimates what the whole
+// run had of what was sampled.
 func leaveOut(t *trace.Trace, a *analysis.Result) bool {
 	r, e := a.Trace.Reduced, a.Efficiency
 	if r != nil && a.Selection == nil && a.Messages != nil {
@@ -19,12 +21,15 @@ func leaveOut(t *trace.Trace, a *analysis.Result) bool {
 			r.Estimates = estimates(t, a, s)
 		}
 	}
-	anywhere := slices.ContainsFunc(t.Findings, func(f trace.Finding) bool { return f.Code == trace.CodeCutAnywhere })
+	anywhere := slices.ContainsFunc(t.Findings, func(f trace.Finding) bool {
+		return f.Code == trace.CodeCutAnywhere || f.Code == trace.CodeUnalignedClocks || f.Code == trace.CodeFilesApart
+	})
 	if cut := r != nil && r.LeftOut != nil; !cut && !anywhere && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
 		return false
 	}
 	if anywhere {
 		a.Devices, a.DevicePath, a.Training, a.Pipeline = nil, nil, nil, nil
+		a.Doubts = slices.DeleteFunc(a.Doubts, func(d doubt.Sign) bool { return d.Kind == doubt.LateRecords })
 	}
 	a.CriticalPath, a.Delays, a.DelayTotals, a.Diagnosis, a.Efficiency, a.Threads = nil, nil, nil, nil, nil, nil
 	return true

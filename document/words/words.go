@@ -142,6 +142,9 @@ func OrNotRecorded(s string) string { return cmp.Or(s, "(not recorded)") }
 
 // Sentence names a place within a sentence, which says "in" of what a table marks: without folders, and with the end of a long name.
 func Sentence(s field.SourceLine) string {
+	if s.Region == field.OutsideRegions {
+		return "code outside recorded functions"
+	}
 	s.LineOf = ""
 	s.File = field.Name(path.Base(string(s.File)))
 	if s.File == "." || strings.Contains(string(s.Region), fmt.Sprintf("%s:%d", s.File, s.Line)) {

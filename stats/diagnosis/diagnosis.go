@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"tracekit/document"
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/document/waitstate"
@@ -313,7 +314,7 @@ func (f *finder) candidates() []candidate {
 	f.split(rows)
 	for _, row := range rows {
 		switch {
-		case startsUp(row.Operation) || row.Region == field.BufferFlush || row.Region == field.RecordingOff:
+		case document.StartsUp(string(row.Operation)) || row.Region == field.BufferFlush || row.Region == field.RecordingOff:
 		case row.Operation != "":
 			calls = append(calls, row)
 		case f.waiting[string(row.Region)]:

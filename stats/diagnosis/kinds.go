@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"tracekit/document"
 	"tracekit/document/cause"
 	"tracekit/document/doubt"
 	"tracekit/document/field"
@@ -334,7 +334,7 @@ func (f *finder) quantile() float64 {
 // startup judges what passes until MPI_Init is left.
 func (f *finder) startup() (out []candidate) {
 	for _, row := range f.a.CriticalPath.Regions {
-		if !startsUp(row.Operation) || row.Operation == "MPI_Finalize" {
+		if !document.StartsUp(string(row.Operation)) || row.Operation == "MPI_Finalize" {
 			continue
 		}
 		place, time := field.Site{SourceLine: row.SourceLine, Operation: row.Operation}, row.TimeNs
@@ -348,11 +348,6 @@ func (f *finder) startup() (out []candidate) {
 		out = append(out, c)
 	}
 	return out
-}
-
-// startsUp reports whether an operation begins or ends MPI.
-func startsUp(operation field.Name) bool {
-	return strings.HasPrefix(string(operation), "MPI_Init") || operation == "MPI_Finalize"
 }
 
 // late judges that ranks begin at different times: what passes before the first event of a rank
@@ -446,7 +441,7 @@ func (f *finder) transfer() []candidate {
 	c.cause.Headline = "Messages take long on the network"
 	c.text = "This includes the data of collectives."
 	for _, row := range f.a.CriticalPath.Regions {
-		if row.Operation != "" && !startsUp(row.Operation) {
+		if row.Operation != "" && !document.StartsUp(string(row.Operation)) {
 			c.cause.SourceLine, c.cause.Operation = row.SourceLine, row.Operation
 			c.cause.Headline = fmt.Sprintf("Messages take long on the network, mostly in %s", row.Operation)
 			c.text = fmt.Sprintf("%s of the critical path pass in %s.", words.Time(row.TimeNs), words.Call(string(row.Operation), row.SourceLine))

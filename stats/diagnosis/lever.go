@@ -50,14 +50,14 @@ func (f *finder) efficiencyOf() (parallel, balance, serialization, transfer floa
 // inefficient reports whether the run loses much of its time, so that there is something to say of it.
 func (f *finder) inefficient() bool {
 	parallel, _, _, _ := f.efficiencyOf()
-	return parallel < efficient
+	return parallel < efficient && !f.a.OnlyStartup()
 }
 
 // levers returns the places of which half the time is tried.
 func (f *finder) levers() (places []field.Site) {
 	add := func(s field.Site) {
 		unknown := s.Operation != "" && 2*f.incomplete.at[s].path > f.critical[s] // a lever needs evidence
-		if !startsUp(s.Operation) && s.Region != field.NotRecorded && !unknown && !slices.Contains(places, s) {
+		if !document.StartsUp(string(s.Operation)) && s.Region != field.NotRecorded && !unknown && !slices.Contains(places, s) {
 			places = append(places, s)
 		}
 	}

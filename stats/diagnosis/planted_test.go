@@ -157,7 +157,7 @@ func TestSlowOutside(t *testing.T) {
 		}
 		p.barrier()
 	}
-	if causes := p.causes(t); len(causes) != 1 || causes[0].Headline != "Rank 3 is slow in (outside any region)" {
+	if causes := p.causes(t); len(causes) != 1 || causes[0].Headline != "Rank 3 is slow in code outside recorded functions" {
 		t.Errorf("causes are %+v", causes)
 	}
 }

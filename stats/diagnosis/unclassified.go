@@ -143,7 +143,7 @@ func (f *finder) unclassified(explained int64) *document.Unclassified {
 		return nil
 	}
 	for _, row := range f.a.CriticalPath.Regions {
-		if row.Operation != "" && !startsUp(row.Operation) {
+		if row.Operation != "" && !document.StartsUp(string(row.Operation)) {
 			u.SourceLine, u.Operation, u.CriticalPathNs = row.SourceLine, row.Operation, row.TimeNs
 			break
 		}

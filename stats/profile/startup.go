@@ -10,7 +10,7 @@ func (p *Profiler) waitsForDevice(region trace.RegionID) bool {
 }
 
 // A Startup is the part of a rank's run between the end of MPI_Init and the begin of MPI_Finalize, clipped to the selection. Where one of
-// the two is not recorded, or not in the selection, the part reaches to the end of the rank on that side.
+// the two is not recorded or not selected, the part reaches to the end of the rank on that side.
 type Startup struct {
 	Rank           uint32
 	Location       trace.LocationID
@@ -42,7 +42,7 @@ func (p *Profiler) startupOf(rank uint32, l trace.LocationID, useful int64) Star
 		}
 	}
 	if i := trace.FindStartup(calls, trace.ClassInit); i >= 0 {
-		if c := calls.At(i); c.Enter >= p.Scope.From {
+		if c := calls.At(i); c.Leave > p.Scope.From {
 			s.From, s.Useful, s.Init = p.Scope.Clamp(c.Leave), s.Useful-p.clocks[l].At(i), true
 		}
 	}

@@ -44,7 +44,7 @@ func withoutStartup(p *profile.Profiler, parts []profile.Startup, replayed *Repl
 func (r *Replay) bounds(s profile.Startup, useful []int64) (from, to int64) {
 	state := &r.state[s.Location]
 	from = state.start
-	if s.Init {
+	if s.Init && r.isActive(s.Location, uint32(state.bounds[0])) { // else it takes no time in the selection
 		from = state.init
 	}
 	to = useful[s.Location] + r.schedule.Shift(s.Location)

@@ -36,7 +36,7 @@ func Clock(files []Span, absolute, aligned bool, ledger *trace.Ledger) trace.Clo
 	length := uint64(all.Max) - uint64(all.Min)
 	switch {
 	case !aligned:
-		ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), "the files have different time origins; --align start lets all files begin together")
+		ledger.Add(trace.CodeUnalignedClocks, trace.Nowhere(), "they have different origins; --align start lets all files begin together")
 	case uint64(gap) > length/2:
 		ledger.Add(trace.CodeFilesApart, trace.Nowhere(), fmt.Sprintf("no file records anything for %v", time.Duration(gap).Round(time.Microsecond)))
 	}
