@@ -13,13 +13,6 @@ import (
 
 const openEnd = nest.OpenEnd
 
-// rank finds the rank in an environment, if a surer variable has not told it.
-func (r *report) rank(environment []byte, surest *int) {
-	if n, sure := recording.RankIn(environment, *surest); sure < *surest {
-		r.f.Rank, r.f.HasRank, *surest = n, true, sure
-	}
-}
-
 // text returns a text that stands in a row, or, if not, that another column refers to.
 func (r *report) text(direct, id *sqlite.Value) string {
 	if direct.Is() {

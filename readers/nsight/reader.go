@@ -181,24 +181,25 @@ func (r *report) about() error {
 	}); err != nil {
 		return err
 	}
-	surest := recording.Unsure
+	var launch recording.Launch
 	if err := r.scan("TARGET_INFO_SYSTEM_ENV", []string{"name", "value"}, func(v []sqlite.Value) {
 		switch v[0].String() {
 		case "Hostname":
 			f.Host = f.Keep(v[1].Bytes())
 		case "DeviceEnvironment":
-			r.rank(v[1].Bytes(), &surest)
+			launch.Take(v[1].Bytes())
 		}
 	}); err != nil {
 		return err
 	}
 	if err := r.scan("META_DATA_CAPTURE", []string{"name", "value"}, func(v []sqlite.Value) {
 		if strings.HasSuffix(v[0].String(), "ENVIRONMENT_VARIABLE") {
-			r.rank(v[1].Bytes(), &surest)
+			launch.Take(v[1].Bytes())
 		}
 	}); err != nil {
 		return err
 	}
+	f.Rank, f.JobSize, f.HasRank = launch.Rank()
 	if err := r.scan("TARGET_INFO_CUDA_DEVICE", []string{"pid", "cudaId", "gpuId"}, func(v []sqlite.Value) {
 		if len(r.physical) < nameLimit && v[2].Is() {
 			r.physical[visibleDevice{v[0].Int(), v[1].Int()}] = v[2].Int()

@@ -197,9 +197,11 @@ func (s *set) process(v []sqlite.Value) {
 	}
 	command, _, _ := strings.Cut(s.f.Keep(v[2].Bytes()), " ")
 	s.commands[v[0].Int()] = processRow{v[1].Int(), path.Base(command)}
-	if rank, sure := recording.RankIn(v[3].Bytes(), recording.Unsure); sure < recording.Unsure {
+	var launch recording.Launch
+	launch.Take(v[3].Bytes())
+	if rank, size, ok := launch.Rank(); ok {
 		p := s.processOf(v[0].Int())
-		p.Rank, p.HasRank = rank, true
+		p.Rank, p.HasRank, s.f.JobSize = rank, true, max(size, s.f.JobSize)
 	}
 }
 

@@ -111,9 +111,9 @@ func (t *tool) about(m *jsonMetadata) {
 		command, _, _ := strings.Cut(words[0], " ")
 		t.process.Name = t.f.Keep([]byte(path.Base(command)))
 	}
-	if rank, sure := recording.RankIn(m.Environment, recording.Unsure); sure < recording.Unsure {
-		t.process.Rank, t.process.HasRank = rank, true
-	}
+	var launch recording.Launch
+	launch.Take(m.Environment)
+	t.process.Rank, t.f.JobSize, t.process.HasRank = launch.Rank()
 	t.f.Host = t.f.Keep([]byte(m.Node.Hostname))
 	if machine := t.f.Host + " " + t.f.Keep([]byte(m.Node.Machine)); machine != " " {
 		t.f.Clock = "the start of " + machine

@@ -12,30 +12,52 @@ import (
 	"tracekit/trace"
 )
 
-// rankVariables are the variables of the environment by which launchers tell a process its rank, the surest first.
-var rankVariables = [...]string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID",
-	"RANK"}
+// launchers tell a process its rank, and mostly how many there are, by variables of its environment; the surest first.
+var launchers = [...]struct{ rank, size string }{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMIX_RANK", ""}, {"PMI_RANK", "PMI_SIZE"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}, {"PALS_RANKID", ""}, {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}, {"RANK", "WORLD_SIZE"}}
 
-// Unsure is how sure a rank is that nothing tells.
-const Unsure = len(rankVariables)
-
-var rankPatterns = func() (patterns [Unsure]func() *regexp.Regexp) {
-	for i, name := range rankVariables {
-		patterns[i] = trace.Expression(`(?:^|[\x00\n ",{])` + name + `"? ?[=:] ?"?(\d{1,7})(?:[\x00\n ",}]|$)`)
+var launcherPatterns = func() (patterns [len(launchers)][2]func() *regexp.Regexp) {
+	for i, l := range launchers {
+		for k, name := range [2]string{l.rank, l.size} {
+			if name != "" {
+				patterns[i][k] = trace.Expression(`(?:^|[\x00\n ",{])` + name + `"? ?[=:] ?"?(\d{1,7})(?:[\x00\n ",}]|$)`)
+			}
+		}
 	}
 	return patterns
 }()
 
-// RankIn returns the rank that an environment tells by a variable that is surer than surest: the less, the surer; surest if none does.
-// Nothing else of the environment is looked at, since it may hold what is secret.
-func RankIn(environment []byte, surest int) (rank uint32, sure int) {
-	for i, p := range rankPatterns[:surest] {
-		if m := p().FindSubmatch(environment); m != nil {
-			n, _ := strconv.ParseUint(string(m[1]), 10, 32)
-			return uint32(n), i
+// A Launch is what environments tell of the place of a process in its job. The zero value knows nothing.
+type Launch struct {
+	told [len(launchers)][2]uint64 // rank and size, plus one; 0: not told
+}
+
+// Take looks for ranks and sizes in an environment, or a part of one. Nothing else of it is looked at, since it may hold what is secret.
+func (l *Launch) Take(environment []byte) {
+	for i := range launcherPatterns {
+		for k, p := range launcherPatterns[i] {
+			if p == nil || l.told[i][k] > 0 {
+				continue
+			}
+			if m := p().FindSubmatch(environment); m != nil {
+				n, _ := strconv.ParseUint(string(m[1]), 10, 32)
+				l.told[i][k] = n + 1
+			}
 		}
 	}
-	return 0, surest
+}
+
+// Rank returns the rank that the surest launcher tells, and of how many; ok is false if none tells one, and size 0 if that one does not.
+func (l *Launch) Rank() (rank, size uint32, ok bool) {
+	for _, told := range l.told {
+		if told[0] > 0 {
+			if rank, size = uint32(told[0]-1), uint32(max(1, told[1])-1); size <= rank {
+				size = 0
+			}
+			return rank, size, true
+		}
+	}
+	return 0, 0, false
 }
 
 var rankInName = trace.Expression(`(?i)(?:rank|worker)[-_.\[]?(\d{1,7})`)
@@ -116,6 +138,9 @@ func (j *joiner) ranks() {
 			works[0].Rank, works[0].HasRank = f.Rank, true
 		}
 		working += len(works)
+		if slices.ContainsFunc(f.processes, func(p *Process) bool { return p.HasRank }) && f.JobSize <= worldLimit {
+			j.size = max(j.size, f.JobSize)
+		}
 		for _, p := range f.processes {
 			switch {
 			case !p.HasRank:
@@ -194,11 +219,6 @@ func (j *joiner) communicators() {
 				}
 			}
 		}
-	}
-	if missing := slices.Index(members, trace.None); missing >= 0 && !j.files[0].Table && !j.byDevice { // a table need not have all ranks
-		n := len(slices.DeleteFunc(slices.Clone(members), func(l uint32) bool { return l != trace.None }))
-		j.ledger.AddN(trace.CodeMissingFile, uint64(n), trace.Nowhere(),
-			fmt.Sprintf("rank %d of %d is in none of the files", missing, len(members)))
 	}
 	j.members("MPI ranks", trace.GroupCommLocations, members)
 	j.world = j.members("MPI_COMM_WORLD", trace.GroupComm, all)

@@ -20,6 +20,7 @@ import (
 type rankOf struct {
 	path       string
 	rank       int // that the file says; -1: none
+	of         uint32
 	epoch      int64
 	host       string
 	unreadable error
@@ -42,6 +43,7 @@ func open(t *testing.T, o recording.Options, files ...rankOf) (*recording.Source
 		if of.host != "" {
 			f.Clock = of.host
 		}
+		f.JobSize = of.of
 		p := f.NewProcess("/bin/"+filepath.Base(f.Path), 7)
 		if of.rank >= 0 {
 			p.Rank, p.HasRank = uint32(of.rank), true
@@ -71,7 +73,7 @@ func programs(s *recording.Source) (names []string) {
 	return names
 }
 
-// Ranks are those that files say, else their names do, else the order of the files.
+// Ranks are those that files say, else their names do, else the order of the files. Who says a rank may know of more.
 func TestRanks(t *testing.T) {
 	none := func(paths ...string) (files []rankOf) {
 		for _, p := range paths {
@@ -90,6 +92,9 @@ func TestRanks(t *testing.T) {
 		{"processes", none("run.812.x", "run.99.x"), []string{"run.812.x", "run.99.x"}},
 		{"two numbers", none("a0.1.x", "a1.0.x"), []string{"a0.1.x", "a1.0.x"}},
 		{"a gap", []rankOf{{path: "a", rank: 0}, {path: "b", rank: 2}}, []string{"a", "-", "b"}},
+		{"one of three", []rankOf{{path: "a", rank: 1, of: 3}}, []string{"-", "a", "-"}},
+		{"no rank, of three", []rankOf{{path: "a", rank: -1, of: 3}, {path: "b", rank: -1, of: 3}}, []string{"a", "b"}},
+		{"more than is believed", []rankOf{{path: "a", rank: 0, of: 1 << 30}}, []string{"a"}},
 		{"twice", []rankOf{{path: "a", rank: 0}, {path: "b", rank: 0}}, []string{"a"}},
 	} {
 		s, err := open(t, recording.Options{}, c.files...)
@@ -98,9 +103,6 @@ func TestRanks(t *testing.T) {
 		}
 		if got := programs(s); !slices.Equal(got, c.want) {
 			t.Errorf("%s: ranks %q, want %q", c.what, got, c.want)
-		}
-		if n := recordingtest.Count(s, trace.CodeMissingFile); (n > 0) != (c.what == "a gap") {
-			t.Errorf("%s: %d ranks are missing", c.what, n)
 		}
 		if n := recordingtest.Count(s, trace.CodeDuplicateDefinition); (n > 0) != (c.what == "twice") {
 			t.Errorf("%s: %d ranks are there twice", c.what, n)
@@ -173,21 +175,30 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// The rank of an environment is that of the surest variable, and no part of another one's value.
-func TestRankIn(t *testing.T) {
+// The rank of an environment is that of the surest variable, and no part of another one's value; the size is that of the same launcher.
+func TestLaunch(t *testing.T) {
 	for text, want := range map[string]string{
-		"A=1\x00PMI_RANK=3\x00RANK=5\x00":  "3",
-		"RANK=5":                           "5",
-		"LOCAL_RANK=2 MY_PMI_RANK=4":       "none",
-		`{"OMPI_COMM_WORLD_RANK": "12"}`:   "12",
-		`{"SLURM_PROCID":7,"RANK":"8"}`:    "7",
-		"PMI_RANK=3x":                      "none",
-		"OMPI_COMM_WORLD_RANK=123456789":   "none",
-		"X=1\nSLURM_PROCID=0\nPMI_RANK=\n": "0",
+		"A=1\x00PMI_RANK=3\x00RANK=5\x00":              "3",
+		"RANK=5":                                       "5",
+		"LOCAL_RANK=2 MY_PMI_RANK=4":                   "none",
+		`{"OMPI_COMM_WORLD_RANK": "12"}`:               "12",
+		`{"SLURM_PROCID":7,"RANK":"8"}`:                "7",
+		"PMI_RANK=3x":                                  "none",
+		"OMPI_COMM_WORLD_RANK=123456789":               "none",
+		"X=1\nSLURM_PROCID=0\nPMI_RANK=\n":             "0",
+		"PMI_SIZE=4\nWORLD_SIZE=8\nPMI_RANK=2\nRANK=1": "2 of 4",
+		"SLURM_NTASKS=4\x00SLURM_PROCID=0":             "0", // of the job, not of this step
+		"RANK=3\x00WORLD_SIZE=3":                       "3",
 	} {
 		got := "none"
-		if rank, sure := recording.RankIn([]byte(text), recording.Unsure); sure < recording.Unsure {
-			got = fmt.Sprint(rank)
+		var launch recording.Launch
+		for _, part := range strings.SplitAfter(text, "\n") {
+			launch.Take([]byte(part))
+		}
+		if rank, size, ok := launch.Rank(); ok {
+			if got = fmt.Sprint(rank); size > 0 {
+				got += fmt.Sprintf(" of %d", size)
+			}
 		}
 		if got != want {
 			t.Errorf("%q: rank %s, want %s", text, got, want)
