@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tracekit/document"
+	"tracekit/readers"
 	"tracekit/report"
 	"tracekit/stats/analysis"
 	"tracekit/stats/numbers"
@@ -27,6 +28,7 @@ type More struct {
 // trace names are not at hand. Of their text it takes so many bytes at most.
 func NewMore(t *trace.Trace, a *analysis.Result, s *Sources, bytes int) *More {
 	m := &More{lines: histograms(a), grids: gridsOf(t, a), tables: report.Ship(&a.Analysis), pipeline: a.Pipeline}
+	m.tables.Writer = readers.WrittenBy(a.Trace.Format, a.Trace.Creator)
 	if s != nil {
 		m.files, m.lost = s.take(namedLines(t.Defs, a), bytes)
 	}

@@ -254,6 +254,18 @@ func rowOf(name string) format {
 	return format{label: name}
 }
 
+// WrittenBy names a format and the program that wrote the trace, if that is known.
+func WrittenBy(format, creator string) string {
+	switch label := Label(format); {
+	case creator == "":
+		return label
+	case strings.HasPrefix(creator, label): // "Nsight Systems 2026.1"
+		return creator
+	default:
+		return label + " by " + creator
+	}
+}
+
 // Label returns how people write the name of a format.
 func Label(name string) string { return rowOf(name).label }
 

@@ -547,33 +547,13 @@ func (o *Overview) blame(total int64) string {
 
 // deviceTimes shows what devices do with their time.
 func (o *Overview) deviceTimes() *block {
-	d := o.Analysis.Devices
-	b := o.portions("DEVICES", o.splitDevices())
+	s := o.splitDevices()
+	b := o.portions("DEVICES", s)
 	if b == nil {
 		return nil
 	}
-	spans, span := deviceSpans(o.Analysis), 0.0
-	for i := range d {
-		span += float64(spans[i])
-	}
-	if whole := float64(o.runtime()) * float64(len(d)); span < 0.95*whole {
-		b.tail = append(b.tail, cut(fmt.Sprintf("  %s of the run (%s) pass before the first or after the last work.",
-			words.PartOfFloat(whole-span, whole), words.Time(o.runtime())), o.width))
-	}
-	if busy := func(i int) float64 { return float64(d[i].BusyNs) / float64(max(1, spans[i])) }; len(d) > 1 {
-		least, most := 0, 0
-		for i := range d {
-			if busy(i) < busy(least) {
-				least = i
-			}
-			if busy(i) > busy(most) {
-				most = i
-			}
-		}
-		if busy(most)-busy(least) >= leastShare {
-			b.tail = append(b.tail, cut(fmt.Sprintf("  busiest: %s (%s), least: %s (%s)", d[most].Device, words.Share(busy(most)), d[least].Device,
-				words.Share(busy(least))), o.width))
-		}
+	for _, note := range s.Notes {
+		b.tail = append(b.tail, cut("  "+note, o.width))
 	}
 	return b
 }

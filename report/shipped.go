@@ -12,6 +12,8 @@ import (
 // Shipped is what the page receives besides the document, to show it as text does: the tables that have a face on it, the words,
 // and what is summed for tables.
 type Shipped struct {
+	Writer       string                 `json:"writer,omitempty"` // format and recorder; "": not known
+	Ranks        string                 `json:"ranks,omitempty"`  // how many; "": one
 	Tables       []*Table               `json:"tables"`
 	Terms        []Term                 `json:"terms"`
 	Waits        map[string]string      `json:"waits"` // titles of wait states by their keys
@@ -57,7 +59,7 @@ type ShippedTraining struct {
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
-		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a)}
+		Doubts: slices.Concat(doubtLines(a.Doubts)...), Unclassified: unclassifiedLines(a), Ranks: ranksOf(a)}
 	if line := cutLine(a.Trace.Reduced); line != "" {
 		s.Doubts = append([]string{line}, s.Doubts...)
 	}

@@ -18,6 +18,7 @@ type Split struct {
 	Title string    `json:"title"`
 	About string    `json:"about"` // what the shares are of
 	Parts []Portion `json:"parts"`
+	Notes []string  `json:"notes,omitempty"`
 }
 
 // A Portion is a part of a Split.
@@ -39,7 +40,7 @@ func split(title, about string, whole float64, parts []Portion) *Split {
 		parts[i].Share /= whole
 	}
 	slices.SortStableFunc(parts, func(x, y Portion) int { return cmp.Compare(y.Share, x.Share) })
-	return &Split{title, about, parts}
+	return &Split{Title: title, About: about, Parts: parts}
 }
 
 // ratios returns the efficiencies without startup, if they are wanted and known, and whether they are these.
@@ -123,14 +124,14 @@ func (r *Sections) splitDevices() *Split {
 		}
 		return total
 	}
-	span := 0.0
-	for _, ns := range deviceSpans(r.Analysis) {
+	spans, span := deviceSpans(r.Analysis), 0.0
+	for _, ns := range spans {
 		span += float64(ns)
 	}
 	late := sum(func(d *accelerator.Device) int64 { return d.IdleCauses.CollectiveWaitNs })
 	about := fmt.Sprintf("%s, %% of the time from first to last work (%s)", words.Plural(len(d), "device", "devices"),
 		words.Nanoseconds(span/max(1, float64(len(d)))))
-	return split("Devices", about, span, []Portion{
+	s := split("Devices", about, span, []Portion{
 		{"computing", "work", sum(func(d *accelerator.Device) int64 { return d.ComputeNs })},
 		{"communication, not hidden", "call", sum(func(d *accelerator.Device) int64 { return d.ExposedCommunicationNs }) - late},
 		{"waiting for late ranks", "wait", late},
@@ -138,8 +139,30 @@ func (r *Sections) splitDevices() *Split {
 		{"idle: empty launch queue", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.HostBoundNs })},
 		{"idle: work queued", "wait", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.KernelGapsNs })},
 		{"idle: launch not recorded", "idle", sum(func(d *accelerator.Device) int64 { return d.IdleCauses.UnknownNs })},
-		{"idle: only others are in use", "idle", span - sum(func(d *accelerator.Device) int64 { return d.SpanNs })},
+		{"idle: not yet or no longer in use", "idle", span - sum(func(d *accelerator.Device) int64 { return d.SpanNs })},
 	})
+	if s == nil {
+		return nil
+	}
+	if whole := float64(r.runtime()) * float64(len(d)); span < 0.95*whole {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s of the run (%s) pass before the first or after the last work.",
+			words.PartOfFloat(whole-span, whole), words.Time(r.runtime())))
+	}
+	busy := func(i int) float64 { return float64(d[i].BusyNs) / float64(max(1, spans[i])) }
+	least, most := 0, 0
+	for i := range d {
+		if busy(i) < busy(least) {
+			least = i
+		}
+		if busy(i) > busy(most) {
+			most = i
+		}
+	}
+	if busy(most)-busy(least) >= leastShare {
+		s.Notes = append(s.Notes, fmt.Sprintf("busiest: %s (%s), least: %s (%s)", d[most].Device, words.Share(busy(most)), d[least].Device,
+			words.Share(busy(least))))
+	}
+	return s
 }
 
 // deviceSpans returns for each device the time from the first to the last work of any device of its process, ns: one that works alone for

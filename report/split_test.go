@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"tracekit/document"
@@ -55,11 +56,23 @@ func TestSplitsAreWhole(t *testing.T) {
 	// One device of the process works until 100, the other from there to 200: each idles half of the time.
 	a.Devices = append(a.Devices, accelerator.Device{StartNs: 100, Times: accelerator.Times{SpanNs: 100, BusyNs: 100, ComputeNs: 100}})
 	devices := shares(r.splitDevices())
-	if devices["computing"] != 0.325 || devices["idle: only others are in use"] != 0.5 {
+	if devices["computing"] != 0.325 || devices["idle: not yet or no longer in use"] != 0.5 {
 		t.Errorf("devices that work one after the other: %v", devices)
 	}
 	a.Devices[1].Rank = 1 // another process, which may have begun later
-	if devices := shares(r.splitDevices()); devices["computing"] != 0.65 || devices["idle: only others are in use"] != 0 {
+	if devices := shares(r.splitDevices()); devices["computing"] != 0.65 || devices["idle: not yet or no longer in use"] != 0 {
 		t.Errorf("devices of two processes: %v", devices)
+	}
+}
+
+// TestSplitNotes: what devices do besides, and which of them works most, has the base of the split; text and page say it alike.
+func TestSplitNotes(t *testing.T) {
+	a := &document.Analysis{Trace: document.TraceInfo{Processes: 2, DurationNs: 400}, Devices: []accelerator.Device{
+		{Device: "a", Times: accelerator.Times{SpanNs: 200, BusyNs: 150, ComputeNs: 150}},
+		{Device: "b", Rank: 1, Times: accelerator.Times{SpanNs: 100, BusyNs: 50, ComputeNs: 50}}}}
+	s := (&Sections{Analysis: a}).splitDevices()
+	if want := []string{"62.5 % of the run (400 ns) pass before the first or after the last work.",
+		"busiest: a (75.0 %), least: b (50.0 %)"}; !slices.Equal(s.Notes, want) {
+		t.Errorf("%q", s.Notes)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/engine"
 	"tracekit/page"
+	"tracekit/readers"
 	"tracekit/report"
 	"tracekit/report/text"
 	"tracekit/stats"
@@ -201,7 +202,7 @@ func (o *analyzeOptions) overview(r *report.Sections) *report.Overview {
 
 func printAnalysis(io *cli.Streams, opts *analyzeOptions, a *analysis.Result) {
 	r := &report.Sections{W: io.Out, Width: io.Width, Top: opts.top, Analysis: &a.Analysis,
-		Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}
+		Writer: readers.WrittenBy(a.Trace.Format, a.Trace.Creator)}
 	switch {
 	case opts.full || slices.Contains(opts.sections, "all"):
 		r.Print()

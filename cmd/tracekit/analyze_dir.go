@@ -10,6 +10,7 @@ import (
 	"tracekit/engine"
 	"tracekit/page"
 	"tracekit/plots"
+	"tracekit/readers"
 	"tracekit/reconstruct/diagram"
 	"tracekit/report"
 	"tracekit/report/figure"
@@ -28,7 +29,7 @@ func fillReport(ctx context.Context, s *cli.Streams, opts *analyzeOptions, t *tr
 	out *cli.ReportDir) error {
 	out.File("report.txt", func(w io.Writer) error {
 		r := &report.Sections{W: text.Writer{W: w}, Width: 160, Top: opts.top, Analysis: &a.Analysis,
-			Writer: cli.WrittenBy(a.Trace.Format, a.Trace.Creator)}
+			Writer: readers.WrittenBy(a.Trace.Format, a.Trace.Creator)}
 		opts.overview(r).Print()
 		fmt.Fprintln(r.W)
 		r.Print()

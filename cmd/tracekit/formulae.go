@@ -14,6 +14,7 @@ import (
 	"tracekit/engine"
 	"tracekit/formulae"
 	"tracekit/formulae/sequence"
+	"tracekit/readers"
 	"tracekit/reconstruct"
 	"tracekit/report/show"
 	"tracekit/stats/analysis"
@@ -107,7 +108,7 @@ func runFormulae(ctx context.Context, io *cli.Streams, opts *formulaeOptions) er
 	}
 	return opts.Finish(io, doc, func() {
 		out := io.Sections(opts.top)
-		out.Writer = cli.WrittenBy(doc.Format, doc.Creator)
+		out.Writer = readers.WrittenBy(doc.Format, doc.Creator)
 		show.CallTrees(out, doc, defs, others)
 	}, doc.Findings)
 }

@@ -12,6 +12,7 @@ import (
 
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/cmd/tracekit/internal/flags"
+	"tracekit/readers"
 	"tracekit/report"
 	"tracekit/report/figure"
 	"tracekit/report/show"
@@ -123,7 +124,7 @@ func runHeaders(ctx context.Context, io *cli.Streams, opts *headersOptions) erro
 	}
 	return opts.Finish(io, p, func() {
 		r := io.Sections(opts.top)
-		r.Writer = cli.WrittenBy(a.Trace.Format, a.Trace.Creator)
+		r.Writer = readers.WrittenBy(a.Trace.Format, a.Trace.Creator)
 		show.Headers(r, p, a.Analysis)
 		if opts.Output != "" {
 			fmt.Fprintf(io.Out, "\nPicture: %s\n", opts.Output)

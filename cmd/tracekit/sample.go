@@ -15,6 +15,7 @@ import (
 	"tracekit/cmd/tracekit/internal/cli"
 	"tracekit/cmd/tracekit/internal/flags"
 	"tracekit/document/words"
+	"tracekit/readers"
 	"tracekit/report/show"
 	"tracekit/report/text"
 	"tracekit/stats/analysis"
@@ -386,7 +387,7 @@ func runSample(ctx context.Context, io *cli.Streams, opts *sampleOptions) error 
 	}
 	return opts.Finish(io, d, func() {
 		r := io.Sections(opts.top)
-		r.Writer = cli.WrittenBy(d.Trace.Format, d.Trace.Creator)
+		r.Writer = readers.WrittenBy(d.Trace.Format, d.Trace.Creator)
 		show.Sample(r, d, analysis.Clock(t))
 		if opts.pictures.Dir != "" {
 			fmt.Fprintln(io.Out)

@@ -40,8 +40,10 @@ export interface More {
   kernels: any[] | null
   kernels_of: number // how many there are: the first are kept
   host_waits: any[] | null
+  writer?: string // format and recorder
+  ranks?: string // how many, of several
   doubts?: string[] // what makes all else doubtful
-  splits?: { title: string; about: string; parts: { label: string; kind: string; share: number }[] }[]
+  splits?: { title: string; about: string; parts: { label: string; kind: string; share: number }[]; notes?: string[] }[]
   startup?: number[] // causes that are of startup
   unclassified?: string[] // what has no cause
   hidden?: string // why no efficiency is known

@@ -5,13 +5,11 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
 	"tracekit/document"
-	"tracekit/readers"
 	"tracekit/report"
 )
 
@@ -77,18 +75,6 @@ func terminalWidth() int {
 		return defaultWidth
 	}
 	return max(width, leastWidth)
-}
-
-// WrittenBy names a format and the program that wrote the trace, if that is known.
-func WrittenBy(format, creator string) string {
-	switch label := readers.Label(format); {
-	case creator == "":
-		return label
-	case strings.HasPrefix(creator, label): // "Nsight Systems 2026.1"
-		return creator
-	default:
-		return label + " by " + creator
-	}
 }
 
 // Sections returns where the sections of a report go, with so many rows in each table.
