@@ -617,7 +617,7 @@ func (o *Overview) fileTimes() *block {
 // regions shows the functions that take most time, where the trace tells nothing else.
 func (o *Overview) regions() *block {
 	a := o.Analysis
-	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil && !filesAside(a.FileIO, a.Trace) || a.Training != nil {
+	if a.Efficiency != nil || len(a.Devices) > 0 || a.FileIO != nil && !besideFiles(a) || a.Training != nil {
 		return nil
 	}
 	total := ownTime(a)
@@ -689,11 +689,16 @@ func ownTime(a *document.Analysis) (total int64) {
 	return total
 }
 
+// besideFiles reports whether the run does not wait for files, and something else takes most time.
+func besideFiles(a *document.Analysis) bool {
+	return filesAside(a.FileIO, a.Trace) && !slices.ContainsFunc(a.FileIO.Operations,
+		func(o document.IOOperation) bool { return len(a.Profile) > 0 && o.Operation == a.Profile[0].Region })
+}
+
 // functionsAside names the functions that take most time where the run does not wait for files, unless these are calls on files.
 func functionsAside(a *document.Analysis) []string {
 	total := ownTime(a)
-	if total <= 0 || !filesAside(a.FileIO, a.Trace) || slices.ContainsFunc(a.FileIO.Operations,
-		func(o document.IOOperation) bool { return o.Operation == a.Profile[0].Region }) {
+	if total <= 0 || !besideFiles(a) {
 		return nil
 	}
 	var most []string

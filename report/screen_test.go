@@ -19,7 +19,8 @@ func TestShrunkBlock(t *testing.T) {
 	}
 }
 
-// TestFunctionsBesideFiles states that functions are shown unless the run waits for files.
+// TestFunctionsBesideFiles states that functions are shown unless the run waits for files, or they are what the list of files
+// shows anyway.
 func TestFunctionsBesideFiles(t *testing.T) {
 	a := &document.Analysis{FileIO: &document.FileIO{Calls: 1, TimeNs: 50}, Profile: []document.ProfileRow{{ExclusiveNs: 950, Count: 1}}}
 	a.Trace.DurationNs, a.Trace.Processes = 1000, 1
@@ -32,5 +33,9 @@ func TestFunctionsBesideFiles(t *testing.T) {
 		if shown := o.regions() != nil; shown != c.shown {
 			t.Errorf("main threads work on files for %d of 1000 ns: functions are shown: %t", c.inFiles, shown)
 		}
+	}
+	a.FileIO.MainNs, a.Profile[0].Region = 10, "open"
+	if a.FileIO.Operations = []document.IOOperation{{Operation: "open"}}; o.regions() != nil {
+		t.Error("calls on files are listed twice")
 	}
 }
