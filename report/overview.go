@@ -398,6 +398,9 @@ func (o *Overview) where(c *cause.Cause, shown string) string {
 		name, place = string(c.Region), words.Sentence(c.SourceLine)
 	}
 	if _, ending := c.Evidence["after_last_work_ns"]; c.Kind == cause.DeviceIdle && !ending {
+		if strings.Contains(strings.ToLower(name), "launchkernel") { // all kernels are launched by that
+			name = ""
+		}
 		place = "before work launched by " + words.Brief(name)
 	}
 	if c.Line > 0 && c.LineOf == "" {

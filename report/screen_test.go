@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"tracekit/document"
+	"tracekit/document/cause"
+	"tracekit/document/field"
 )
 
 // TestShrunkBlock states that a block that loses items says how many.
@@ -37,5 +39,16 @@ func TestFunctionsBesideFiles(t *testing.T) {
 	a.FileIO.MainNs, a.Profile[0].Region = 10, "open"
 	if a.FileIO.Operations = []document.IOOperation{{Operation: "open"}}; o.regions() != nil {
 		t.Error("calls on files are listed twice")
+	}
+}
+
+// TestWhereOfLaunches: an operator says before what devices idle, the call by which every kernel is launched does not.
+func TestWhereOfLaunches(t *testing.T) {
+	o := &Overview{Sections: &Sections{Analysis: &document.Analysis{}}}
+	for name, want := range map[string]string{"cudaLaunchKernel": "", "hipModuleLaunchKernel": "",
+		"cudaMemcpy": "before work launched by cudaMemcpy"} {
+		if got := o.where(&cause.Cause{Kind: cause.DeviceIdle, Operation: field.Name(name)}, ""); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

@@ -163,7 +163,9 @@ func (c *Cause) advice() string {
 		switch {
 		case has("host_bound_ns") && len(c.Ranks) > 0: // others launch in time
 			return lateHost
-		case has("longest_gap_ns"):
+		case has("code_loading_ns"):
+			return "run each kernel once before what counts, or set CUDA_MODULE_LOADING=EAGER."
+		case has("host_bound_ns") && has("longest_gap_ns"):
 			return "look for what the host did then: compilation, files, allocation, garbage collection."
 		case has("after_waits_ns"): // wrong if the host needs the result to know what to launch
 			return "launch the next work before waiting; wait less often (synchronize, .item())."
@@ -171,7 +173,7 @@ func (c *Cause) advice() string {
 			return "launch less often: larger batches, fused kernels, CUDA or HIP graphs."
 		case has("host_bound_ns"):
 			return "launch the next work before the device has finished the last one."
-		case has("mean_gap_ns") && c.Evidence["mean_gap_ns"] < shortKernel: // what a launch takes itself
+		case has("mean_gap_ns") && max(c.Evidence["mean_gap_ns"], c.Evidence["longest_gap_ns"]) < shortKernel: // what a launch takes
 			return "launch less often: fused kernels, CUDA or HIP graphs."
 		case has("mean_gap_ns"):
 			return "look for what its stream waits for: events, other streams, other programs on the device."

@@ -63,3 +63,16 @@ func TestAdviceOnLevers(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceOnGaps: what a launch takes itself is many short gaps; one long gap is something that its stream waits for.
+func TestAdviceOnGaps(t *testing.T) {
+	for want, evidence := range map[string]map[string]float64{
+		"launch less often":        {"kernel_gaps_ns": 2e6, "mean_gap_ns": 4e3},
+		"look for what its stream": {"kernel_gaps_ns": 2e6, "mean_gap_ns": 4e3, "longest_gap_ns": 16e5},
+	} {
+		c := Cause{Kind: DeviceIdle, Evidence: evidence}
+		if c.Advise(false); !strings.HasPrefix(c.Try, want) {
+			t.Errorf("%v: %q, want %q", evidence, c.Try, want)
+		}
+	}
+}

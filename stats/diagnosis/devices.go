@@ -402,15 +402,28 @@ func (f *deviceFinder) hosts() []cause.Cause {
 				c.Headline = fmt.Sprintf(one(c.Ranks, "The host of %s launches too slowly", "The hosts of %s launch too slowly"), fewRanks(c.Ranks))
 			}
 		}
-		c.Text = fmt.Sprintf("%s an empty launch queue for %s; a kernel lasts %s on average.", who, f.of(nothing),
+		more := "" // of what is gained: a launch that comes earlier takes its time while the device works
+		if queued := f.causes.KernelGapsNs; len(f.a.Devices) == 1 && queued > nothing/10 && path > nothing+nothing/10 {
+			more = fmt.Sprintf(" (+ %s with work queued)", words.Time(queued))
+		}
+		c.Text = fmt.Sprintf("%s an empty launch queue for %s%s; a kernel lasts %s on average.", who, f.of(nothing), more,
 			words.Time(f.work/int64(max(1, f.kernels))))
 	} else {
 		c.Text = fmt.Sprintf("%s of the critical path pass on hosts, until they launch the next work.", words.Time(path))
 	}
-	if row := f.onPath("host"); row != nil {
+	row := f.onPath("host")
+	loads := row != nil && loadsCode().MatchString(row.Name) && 2*row.TimeNs > path
+	if loads {
+		c.Text = fmt.Sprintf("%s of the critical path pass %s. ", words.Time(row.TimeNs), within(row.Name)) + c.Text
+	} else if row != nil {
 		c.Text += fmt.Sprintf(" On the critical path hosts are mostly %s (%s).", within(row.Name), words.Time(row.TimeNs))
 	}
-	if pause, on := f.pause(); pause != nil {
+	if loads {
+		c.Evidence["code_loading_ns"] = float64(row.TimeNs)
+		if c.Ranks == nil {
+			c.Headline = f.verb("Hosts load code of kernels: devices idle", "The host loads code of kernels: the device idles")
+		}
+	} else if pause, on := f.pause(); pause != nil {
 		c.Evidence["longest_gap_ns"] = float64(pause.HostBoundNs)
 		c.Text += fmt.Sprintf(" %s of it are one gap on %s, %s after the begin.", words.Time(pause.HostBoundNs), on,
 			words.Time(pause.StartNs-f.start))
@@ -434,13 +447,20 @@ func (f *deviceFinder) hosts() []cause.Cause {
 	if f.path["loading"] > f.known/2 {
 		c.Text += " Most of that is data loading."
 	} else if nothing > 0 {
-		site, n := f.idleBefore(func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs })
+		idle := func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs }
+		if loads { // in the launching call
+			idle = func(x *accelerator.IdleBefore) int64 { return x.HostBoundNs + x.KernelGapsNs }
+		}
+		site, n := f.idleBefore(idle)
 		c.Region, c.Operation = site.Operator, site.Call
-		c.Text += fmt.Sprintf(" Most idle time precedes work launched by %s: %s, %s each.", launcher(site), words.Time(site.HostBoundNs),
-			words.Time(site.HostBoundNs/n))
+		c.Text += fmt.Sprintf(" Most idle time precedes work launched by %s: %s, %s each.", launcher(site), words.Time(idle(&site)),
+			words.Time(idle(&site)/n))
 	}
 	return f.cause(c, min(path, rest), "If hosts took no time")
 }
+
+// loadsCode finds what drivers do when a kernel is used first: the runtime's own records and calls (CUDA_MODULE_LOADING=LAZY).
+var loadsCode = trace.Expression(`(?i)\bmodule\s+loading\b|\blazy\s+function\s+loading\b|^(?:cu|cuda|hip)(?:module|library)load`)
 
 // pause returns the gap in which a device has nothing launched for so long that it is no rule: half of the time of that device, and far
 // longer than its other gaps. Of several devices it is the one of which that is longest; nil: there is none.
@@ -557,6 +577,7 @@ func (f *deviceFinder) gaps() []cause.Cause {
 	c.Text = fmt.Sprintf("%s while work is queued, for %s.", f.who("idle", "idles"), f.of(queued))
 	longest, on := f.longestGap()
 	if t := longest.KernelGapsNs; 2*t >= queued {
+		c.Evidence["longest_gap_ns"] = float64(t)
 		c.Text += fmt.Sprintf(" %s of it is one gap on %s before %s", words.Time(t), on, words.KernelName(longest.Before))
 		if longest.LaunchedFrom != "" {
 			c.Text += ", launched by " + words.Brief(string(longest.LaunchedFrom))

@@ -261,6 +261,31 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestCodeLoading: in the second launch, 13..70, the driver loads code for 56. The host launches no slower than others: the code is to be
+// there. Of the time that the device idles the queue is empty for 3 and 8.
+func TestCodeLoading(t *testing.T) {
+	found := diagnosis.OfDevices(ofDevices(t, oneDevice+`
+region 5 "Runtime Triggered Module Loading" paradigm=5
+location 0 thread process=0 kind=1
+  0 Enter launch attr=0:4:1 ; 0 Leave launch ; 13 Enter launch attr=0:4:2 ; 13 Enter "Runtime Triggered Module Loading"
+  69 Leave "Runtime Triggered Module Loading" ; 70 Leave launch ; 80 Enter launch attr=0:4:3 ; 80 Leave launch
+  81 Enter cudaStreamSynchronize ; 100 Leave cudaStreamSynchronize
+location 1 stream process=1 kind=2
+  0 Enter k attr=0:4:1 ; 10 Leave k ; 70 Enter k attr=0:4:2 ; 72 Leave k ; 80 Enter k attr=0:4:3 ; 100 Leave k
+`))
+	if len(found) == 0 {
+		t.Fatal("no cause")
+	}
+	const says = "56 ns of the critical path pass in Runtime Triggered Module Loading. Gpu has an empty launch queue for 11 ns of 100 ns " +
+		"(+ 57 ns with work queued); a kernel lasts 10 ns on average. Most idle time precedes work launched by launch: " +
+		"68 ns, 34 ns each."
+	c := found[0]
+	if c.Advise(false); c.Headline != "The host loads code of kernels: the device idles" || c.Text != says ||
+		!strings.Contains(c.Try, "CUDA_MODULE_LOADING=EAGER") {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestMeanwhile: why the device idles 40..90 is unknown; that its host compiles for 40 of that is told.
 func TestMeanwhile(t *testing.T) {
 	found := diagnosis.OfDevices(ofDevices(t, oneDevice+`
