@@ -230,7 +230,10 @@ func compressed(path string, head []byte) string {
 	if err != nil {
 		return ""
 	}
-	inside, _ := io.ReadAll(io.LimitReader(z, headSize)) // the head ends in the middle
+	inside, err := io.ReadAll(io.LimitReader(z, headSize)) // the head may end in the middle
+	if len(inside) == 0 && err == nil {
+		return "it is empty but for the frame of gzip"
+	}
 	what := ""
 	for _, f := range formats {
 		if what == "" && len(inside) > 0 && f.sniff != nil && !f.gzipped && f.sniff(path, inside) {

@@ -84,13 +84,14 @@ func TestBelongs(t *testing.T) {
 	put("tau.trc", "x")
 	put("run.nsys-rep", "x")
 	put("other.db", "SQLite format 3\x00")
+	put("empty.json.gz", gzipped(t, ""))
 	for name, want := range map[string]string{"profile.cubex": "SCOREP_ENABLE_TRACING", "chrome.json": "no packet of Perfetto",
 		"model.pb": "it looks like a protocol buffer", "tau.trc": "tau_trace2json",
 		"run.nsys-rep": "nsys export", "other.db": "an SQLite database, but none",
 		"both": "1 of rocprofv3 JSON", "mixed": "1 of spans", "other tables": "--columns", "two": "a.prv", "none/lost.pcf": "a Paraver .prv file",
 		"none":  "no trace of a known format",
 		"t.zip": "unpack it, and open run/traces.otf2", "t.tar": "tar archive: unpack it", "7.json.gz": "it is a JSON file of rocprofv3 that gzip has compressed",
-		"run.db.gz": "it is an SQLite database that gzip"} {
+		"run.db.gz": "it is an SQLite database that gzip", "empty.json.gz": "it is empty but for the frame of gzip"} {
 		_, err := Open(t.Context(), filepath.Join(dir, name), OpenOptions{})
 		if !errors.Is(err, trace.ErrNotATrace) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

@@ -54,6 +54,8 @@ func Execute(ctx context.Context, io *Streams, args []string, newRoot func(io *S
 		what, meant, near := strings.Cut(strings.TrimSpace(unknown.Error()), "\n\nDid you mean this?\n\t")
 		if near {
 			what += "; did you mean '" + strings.ReplaceAll(meant, "\n\t", "' or '") + "'?"
+		} else if _, err := os.Stat(args[0]); err == nil {
+			what = fmt.Sprintf("%s is no command; did you mean 'tracekit analyze %s'?", args[0], args[0])
 		}
 		command, err = root, Usagef("%s", what)
 	}
