@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tracekit/document/field"
+	"tracekit/document/words"
 	"tracekit/trace"
 )
 
@@ -492,7 +493,7 @@ func onlyIn(a, b *Sample) string {
 	var names []string
 	for _, r := range a.regions {
 		if !known[r] {
-			names = append(names, r)
+			names = append(names, words.Brief(r))
 		}
 	}
 	const most = 3

@@ -117,6 +117,7 @@ func TestShape(t *testing.T) {
 		_, s := takenOf(t, tracetest.MustParse(t, "location 0 rank=0\n  0 Enter main ; 9 Leave main\nlocation 1 rank=1\n  "+rank1))
 		return []*compare.Sample{s}
 	}
+	kernel := "gemm<" + strings.Repeat("float,", 20) + "1>"
 	for _, c := range []struct {
 		a, b []*compare.Sample
 		want []string
@@ -126,6 +127,8 @@ func TestShape(t *testing.T) {
 		{sample("ring", 3, 1), sample("sweep", 3, 1), []string{"program", "program"}},
 		{sample("ring", 3, 1), sample("ring", 3, 1), nil},
 		{with("0 Enter main ; 9 Leave main"), with(""), []string{"ranks that the trace has nothing of: 0 and 1"}},
+		{with("0 Enter main ; 1 Enter " + kernel + " ; 2 Leave " + kernel + " ; 9 Leave main"), with("0 Enter main ; 9 Leave main"),
+			[]string{"program: only the first has gemm<…>"}},
 	} {
 		got := compare.Of(c.a, c.b).Comparable
 		if got.Alike != (c.want == nil) || len(got.Reasons) != len(c.want) {
