@@ -76,10 +76,10 @@ func (d *Database) meant(ctx context.Context, statement string, err error) error
 	if near := nearest(name, known); near != "" {
 		return fmt.Errorf("%w: did you mean %s?", err, near)
 	}
-	if parts[1] == "table" {
-		return fmt.Errorf("%w: there are %s", err, strings.Join(known, ", "))
+	if len(known) == 0 { // columns of a query in a query
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: there are %s", err, strings.Join(known, ", "))
 }
 
 // nearest returns the known name that is most like another: with the fewest letters to change, at most one of three; or else

@@ -25,7 +25,7 @@ func TestNearestName(t *testing.T) {
 		"select c.opration from calls c":          "no such column: c.opration: did you mean operation?",
 		"select percentile(rank, 101) from calls": "percentile: the second argument is a number from 0 to 100",
 		"select * from a.Messges":                 "no such table: a.Messges: did you mean messages?",
-		"select xyzzy from calls":                 "no such column: xyzzy",
+		"select xyzzy from late_ranks":            "no such column: xyzzy: there are rank, delays_ns, waits, waits_caused_ns, ranks_waiting",
 		"select ran from (select 1 as rank)":      "no such column: ran",
 	} {
 		err := d.Query(t.Context(), statement, func([]string) error { return nil }, nil)

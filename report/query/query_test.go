@@ -377,7 +377,7 @@ func TestFailures(t *testing.T) {
 	}
 	if err := d.Query(t.Context(), "select nowhere from t", func([]string) error { return nil },
 		func([]any) error { return nil }); err == nil ||
-		err.Error() != "no such column: nowhere" {
+		err.Error() != "no such column: nowhere: there are i, n, v, x, up" {
 		t.Errorf("a column that is not there: %v", err)
 	}
 }
