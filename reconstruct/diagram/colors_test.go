@@ -22,7 +22,7 @@ func TestColors(t *testing.T) {
 	}{
 		{ByRegion, []plots.Category{inClass(palette.Computing, "main"), inClass(palette.PointToPoint, "MPI_Send"),
 			inClass(palette.Computing, "loop"), inClass(palette.Computing, "main")}},
-		{ByParadigm, []plots.Category{first(palette.Computing, "user", "computing"), first(palette.PointToPoint, "mpi", "MPI point-to-point"),
+		{ByParadigm, []plots.Category{first(palette.Computing, "user", "computing"), first(palette.PointToPoint, "mpi", "point-to-point"),
 			first(palette.Threads, "openmp", "thread synchronization"), first(palette.Computing, "user", "computing")}},
 		{ByWait, []plots.Category{first(palette.Computing, "computing", ""), first(palette.PointToPoint, "MPI without a wait state", ""),
 			first(palette.Computing, "computing", ""), first(palette.Computing, "computing", "")}},
