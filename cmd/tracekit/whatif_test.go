@@ -62,3 +62,16 @@ func TestMissingRanksHaveNoEnd(t *testing.T) {
 		t.Errorf("rank 2 is told %d times in\n%s", ranks, out)
 	}
 }
+
+// TestWhatifOfSteps: the steps of a training job together are not called the run time, which holds what is around them, too.
+func TestWhatifOfSteps(t *testing.T) {
+	dir := t.TempDir()
+	_, errs, code := tracekitIn(t, dir, 100, "generate", "training", "--dp", "2", "--pp", "2", "--iterations", "5", "-o", "job.json")
+	if code != exitDone {
+		t.Fatal(errs)
+	}
+	out, errs, code := tracekitIn(t, dir, 100, "whatif", "-q", "job.json")
+	if code != exitDone || !strings.HasPrefix(out, "job.json: 5 training steps take ") {
+		t.Errorf("%d %s: %q", code, errs, out)
+	}
+}

@@ -114,7 +114,7 @@ func (o *whatifOptions) predictTraining(ctx context.Context, io *cli.Streams, t 
 		}
 	}
 	doc := &outcome.Whatif{Schema: whatifSchema, Trace: outcome.NewInfo(t.Source).Trace, Changes: []string{}, Ranks: []whatif.RankTimes{},
-		Findings: findings, Baseline: m.Predict(stragglers.Change{})}
+		Findings: findings, Baseline: m.Predict(stragglers.Change{}), Steps: m.Steps()}
 	texts, _ := o.equal.list()
 	for _, c := range o.changes {
 		doc.Changes = append(doc.Changes, c.text)

@@ -31,6 +31,7 @@ type Whatif struct {
 	Undecided *UndecidedSends    `json:"undecided,omitempty"` // not there: the run shows of all sends whether they wait
 	Findings  []document.Finding `json:"findings"`
 
+	Steps   int    `json:"-"` // of a training job, whose steps together take baseline_ns; 0: it is the run time
 	Missing []bool `json:"-"` // by rank: nothing is recorded of it, and the text leaves it out
 }
 

@@ -18,7 +18,11 @@ import (
 func Whatif(out *report.Sections, doc *outcome.Whatif) {
 	w := out.W
 	report.PrintRebuilt(out.W, "", doc.Trace.Rebuilt)
-	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: run time %s", doc.Trace.Path, words.Time(doc.Baseline)), out.Width, 2))
+	what := "run time"
+	if doc.Steps > 0 {
+		what = words.Plural(doc.Steps, "training step takes", "training steps take")
+	}
+	fmt.Fprintln(w, text.Wrap(fmt.Sprintf("%s: %s %s", doc.Trace.Path, what, words.Time(doc.Baseline)), out.Width, 2))
 	for _, said := range modelNotes(doc) {
 		fmt.Fprintln(w, text.Wrap(said, out.Width, 0))
 	}

@@ -46,6 +46,9 @@ func (m *Model) changed(c Change) (*replayer, func(n int) bool) {
 	return &r, func(int) bool { return !c.Equalize }
 }
 
+// Steps returns how many steps there are.
+func (m *Model) Steps() int { return len(m.r.took) }
+
 // Predict returns how long all steps take together, in ns.
 func (m *Model) Predict(c Change) int64 {
 	r, keep := m.changed(c)
