@@ -81,6 +81,8 @@ func Terms() []Term {
 		{"late sender", "A receive, or the call that completes it, waits because the message is sent later.", "2.1"},
 		{"wrong order", "Part of late sender: an earlier message had arrived, but was received later.", "2.1"},
 		{"late receiver", "A send waits because the receive is posted later.", "2.1"},
+		{"late progress",
+			"A message waits for one of its ranks to call MPI again. Large messages often need both ranks in MPI.", "2.1"},
 		{"N×N",
 			"A collective in which every rank needs data of every other, such as MPI_Allreduce or MPI_Alltoall. A rank waits from " +
 				"its arrival until the last rank arrives.", "2.2"},

@@ -143,7 +143,7 @@ var trainingShades = map[string]int{"forward-compute": 11, "backward-compute": 1
 
 // waitShades are the shades of kinds of wait states; those that are akin share one.
 var waitShades = [waitstate.Kinds]int{
-	waitstate.LateReceiver: 2, waitstate.LateReceiverBehindLateSender: 2,
+	waitstate.LateReceiver: 2, waitstate.LateReceiverBehindLateSender: 2, waitstate.LateProgress: 2,
 	waitstate.AtNxN: 4, waitstate.NxNCompletion: 4, waitstate.AtNxNUnclassified: 4,
 	waitstate.AtBarrier: 1, waitstate.BarrierCompletion: 1, waitstate.AtTeamBarrier: 1,
 	waitstate.LateBroadcast: 3, waitstate.EarlyReduce: 5, waitstate.EarlyScan: 5,

@@ -15,7 +15,7 @@ type Kind uint8
 // where a call waits equally long for several reasons. NxNCompletion and BarrierCompletion
 // are what follows the wait in the same calls; LateSenderWrongOrder is a part of LateSender.
 // LateReceiverBehindLateSender is what a call that waits for a late sender waits longer for a
-// receiver.
+// receiver. LateProgress is a wait for a partner that has begun a message and left MPI, without which it does not go on.
 // AtTeamBarrier is that of the threads of a team, whose share is of the run time of all
 // threads. AtStartup is the wait in MPI_Init or MPI_Finalize for the last rank to enter it: it
 // counts for the critical path and has delay costs, and is none of States.
@@ -25,6 +25,7 @@ const (
 	LateSenderWrongOrder
 	LateReceiver
 	LateReceiverBehindLateSender
+	LateProgress
 	AtNxN
 	NxNCompletion
 	AtBarrier
@@ -56,6 +57,7 @@ var infos = [Kinds]Info{
 	LateReceiver:         {Key: "late_receiver", Title: "late receiver", Definition: "2.1", Caused: true, Partner: true},
 	LateReceiverBehindLateSender: {Key: "late_receiver_behind_late_sender", Title: "late receiver behind a late sender", Definition: "2.1",
 		Caused: true, Partner: true},
+	LateProgress:      {Key: "late_progress", Title: "late progress", Definition: "2.1", Caused: true, Partner: true},
 	AtNxN:             {Key: "wait_at_nxn", Title: "wait at N×N", Definition: "2.2", Caused: true},
 	NxNCompletion:     {Key: "nxn_completion", Title: "N×N completion", Definition: "2.2"},
 	AtBarrier:         {Key: "wait_at_barrier", Title: "wait at barrier", Definition: "2.2", Caused: true},

@@ -52,7 +52,7 @@ func (m *Maker) waitsOf(l trace.LocationID) arrowdir.Part {
 		}
 		for i := range calls.Len() {
 			w := m.a.Waits[l].At(i)
-			late, _ := m.a.Waits[l].Sender(&w) // of a late receiver behind a late sender
+			late, _ := m.a.Waits[l].Sender(&w) // of what is waited for behind a late sender
 			if late > 0 && !wait(i, waitstate.LateSender, w.From, late, w.Location, trace.None) {
 				return
 			}

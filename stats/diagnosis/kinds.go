@@ -97,7 +97,7 @@ func (f *finder) at(p *place) candidate {
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 0)}
 		c.cause.Headline = "Ranks take turns " + say("in ", "waiting for devices in ")
 		c.text = fmt.Sprintf("All ranks together are there for %s, %.3g of %d at a time. ", words.Time(int64(sum(times))), busy, all)
-	case absent > float64(2*p.unequal) && absent > (1-1/unlike)*p.path && together(row):
+	case absent > float64(2*p.unequal) && absent > (1-1/unlike)*p.path && (together(row) || 2*len(in) <= all):
 		c.cause.Kind, c.cause.Ranks, c.mended = cause.Imbalance, in, sharedByAll
 		c.most(absent)
 		c.changes = []whatif.Change{whatif.Scale(p.at(), 1-absent/p.path)}

@@ -36,7 +36,7 @@ const (
 
 type exchanges map[uint64]*exchange // by class of size
 
-// exchanging returns the size from which on calls that send and receive wait for the receivers of what they send (DEFINITIONS 2.3);
+// exchanging returns the size from which on calls that send and receive wait for the receivers of what they send (DEFINITIONS 2.1);
 // MaxUint64 if nothing shows that they do.
 func (w *Finder) exchanging(ctx context.Context) (uint64, error) {
 	if !w.called(trace.ClassSendrecv) {
@@ -96,12 +96,17 @@ func (x exchanges) look(t *trace.Trace, l trace.LocationID) {
 
 // of returns the row of a size: of a class of sizes that agree in their first five bits.
 func (x exchanges) of(bytes uint64) *exchange {
-	shift := max(0, bits.Len64(bytes)-5)
-	class := bytes >> shift << shift
+	class := sizeClass(bytes)
 	if x[class] == nil {
 		x[class] = &exchange{ready: math.MaxInt64}
 	}
 	return x[class]
+}
+
+// sizeClass returns the smallest size of those that agree in their first five bits.
+func sizeClass(bytes uint64) uint64 {
+	shift := max(0, bits.Len64(bytes)-5)
+	return bytes >> shift << shift
 }
 
 // note takes note of a call.

@@ -18,7 +18,7 @@ type Wait struct {
 	From     int64            // when it begins to wait: its Enter, or when its part in a collective begins
 	Location trace.LocationID // of the call that causes the wait
 	Call     uint32           // its row; None: the cause is recorded outside any call
-	message  uint32           // see Table.Message; of a late receiver behind a late sender the row in Table.behind
+	message  uint32           // see Table.Message; of what is waited for behind a late sender the row in Table.behind
 	Path     trace.PathID     // of the call that waits
 	event    trace.Event      // that call
 	Kind     waitstate.Kind
@@ -71,6 +71,7 @@ type Finder struct {
 	// Exchanging is the size from which on calls that send and receive wait for the receivers of what they send; MaxUint64: nothing
 	// shows that they do. It is known once Run has returned.
 	Exchanging uint64
+	held       *held // nil: nothing is known of messages
 	WaitSums
 }
 
@@ -151,6 +152,9 @@ func (w *Finder) Run(ctx context.Context) error {
 	w.startup(trace.ClassFinalize)
 	var err error
 	if w.Exchanging, err = w.exchanging(ctx); err != nil {
+		return err
+	}
+	if w.held, err = w.findHeld(ctx); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) (*WaitSums, error){w.collectives, w.pointToPoint, w.chargeCalls} {

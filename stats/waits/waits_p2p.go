@@ -112,6 +112,7 @@ type p2pWalk struct {
 	sender   partnerWait // the longest wait for the send of one, which was sent at sent
 	sent     int64
 	receiver partnerWait // the longest wait for the posting of the receive of one
+	progress partnerWait // the longest wait for a partner to enter MPI
 }
 
 // calls goes over the calls of the run, and notes the longest wait of each: for the latest sender or
@@ -125,7 +126,7 @@ func (p *p2pWalk) calls() {
 		if clocks != nil {
 			clocks[k] = int64(c.Seq())
 		}
-		p.bytes, p.size, p.sender.time, p.receiver.time = 0, 0, 0, 0
+		p.bytes, p.size, p.sender.time, p.receiver.time, p.progress.time = 0, 0, 0, 0, 0
 		if i >= p.begins {
 			p.takeParts(i, c)
 		}
@@ -138,7 +139,7 @@ func (p *p2pWalk) calls() {
 		if c.Class == trace.ClassProbe {
 			p.probe(i, c)
 		}
-		if p.receiver.time > 0 || p.sender.time > 0 {
+		if p.receiver.time > 0 || p.sender.time > 0 || p.progress.time > 0 {
 			p.note(i, c)
 		}
 		for p.joins.due(i) {
@@ -160,6 +161,10 @@ func (p *p2pWalk) calls() {
 func (p *p2pWalk) note(i uint32, c *trace.Call) {
 	var wait Wait
 	switch {
+	case p.progress.time > p.sender.time && p.receiver.time == 0:
+		if wait = p.progress.callWait(waitstate.LateProgress, c); p.sender.time > 0 {
+			wait.message = p.waits.addBehind(behind{p.sender.time, p.sender.message, trace.None})
+		}
 	case p.receiver.time <= p.sender.time:
 		wait = p.sender.callWait(waitstate.LateSender, c)
 	case p.sender.time == 0:
@@ -198,6 +203,9 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 		posted, taken, paths := callTime{s.Time, s.Time}, callTime{r.Time, r.Time}, PathPair{trace.None, trace.None}
 		if s.Call != trace.None { // else it is recorded outside any
 			post := p.T.Calls[r.SendLoc].Ptr(int(s.Call))
+			if r.Call == i && waits {
+				p.goOn(receives, r.Bytes, c, post, r.SendLoc)
+			}
 			posted, paths.Send = callTime{post.Enter, post.Leave}, post.Path
 		}
 		if r.Call == i {
@@ -340,8 +348,18 @@ func (p *p2pWalk) posting(c *trace.Call, k uint32, s *trace.Send) {
 	if r.Time <= c.Enter { // a receive is completed after it was posted
 		return
 	}
+	if r.Post != trace.None && c.Class != trace.ClassSendrecv {
+		p.goOn(sends, s.Bytes, c, p.T.Calls[s.RecvLoc].Ptr(int(r.Post)), s.RecvLoc)
+	}
 	if posted := p.enterOf(s.RecvLoc, r.Post, r.Time); posted < c.Leave && posted-c.Enter > p.receiver.time {
 		p.receiver = partnerWait{posted - c.Enter, s.RecvLoc, r.Post, k}
+	}
+}
+
+// goOn finds the wait of call c for a partner to enter MPI, if it is longer than that for another one.
+func (p *p2pWalk) goOn(end int, bytes uint64, c, posts *trace.Call, partner trace.LocationID) {
+	if w := p.held.waits(p.T, end, bytes, c, posts, partner); w.time > p.progress.time {
+		p.progress = w
 	}
 }
 

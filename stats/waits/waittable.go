@@ -40,10 +40,10 @@ func (t *Table) Of(i int) *Wait {
 	return nil
 }
 
-// Sender returns the part of a wait for a late receiver that is one for a late sender before: its ticks, from From on, and the row of that
-// message in Recvs. Of other kinds it is 0.
+// Sender returns the part of a wait for a late receiver, or for progress, that is one for a late sender before: its ticks, from From on,
+// and the row of that message in Recvs. Of other kinds it is 0.
 func (t *Table) Sender(w *Wait) (time int64, message uint32) {
-	if w.Kind != waitstate.LateReceiverBehindLateSender {
+	if w.Kind != waitstate.LateReceiverBehindLateSender && w.Kind != waitstate.LateProgress || w.message == trace.None {
 		return 0, trace.None
 	}
 	b := t.behind.Ptr(int(w.message))
@@ -54,7 +54,7 @@ func (t *Table) Sender(w *Wait) (time int64, message uint32) {
 // sender, in its Sends for a late receiver.
 func (t *Table) Message(w *Wait) uint32 {
 	switch {
-	case w.Time == 0:
+	case w.Time == 0 || w.Kind == waitstate.LateProgress:
 		return trace.None
 	case w.Kind == waitstate.LateReceiverBehindLateSender:
 		return t.behind.Ptr(int(w.message)).receiver

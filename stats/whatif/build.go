@@ -3,6 +3,7 @@ package whatif
 import (
 	"math"
 
+	"tracekit/document/waitstate"
 	"tracekit/spill"
 	"tracekit/stats/waits"
 	"tracekit/trace"
@@ -182,7 +183,7 @@ func (b *builder) finish() location {
 // alone reports whether call i can have nothing to do with others.
 func (b *builder) alone(i uint32, c, next *trace.Call) bool {
 	return i < b.due && c.FirstRecv == next.FirstRecv && (c.FirstSend == next.FirstSend || !b.network.anyWaits()) &&
-		c.Class != trace.ClassProbe && len(b.later.rows) == 0 && len(b.joins.rows) == 0
+		!b.network.lateProgress && c.Class != trace.ClassProbe && len(b.later.rows) == 0 && len(b.joins.rows) == 0
 }
 
 // call adds a row for call i if it waits or makes others wait, and returns its wait.
@@ -193,10 +194,15 @@ func (b *builder) call(i uint32, c, next *trace.Call) int64 {
 	}
 	b.receives(i, c, int(next.FirstRecv))
 	b.sends(i, c, int(next.FirstSend))
-	if c.Class == trace.ClassProbe {
-		if w := b.waits.At(int(i)); w.Time > 0 && w.Call != trace.None {
-			n := need{w.Location, w.Call, b.flight(sendToProbe, 0)}
-			b.believe(n, b.enter(n), c)
+	if c.Class == trace.ClassProbe || b.network.lateProgress {
+		if w := b.waits.Of(int(i)); w != nil && w.Call != trace.None {
+			switch n := (need{w.Location, w.Call, 0}); {
+			case w.Kind == waitstate.LateProgress:
+				b.need(n, b.enter(n))
+			case c.Class == trace.ClassProbe:
+				n.flight = b.flight(sendToProbe, 0)
+				b.believe(n, b.enter(n), c)
+			}
 		}
 	}
 	b.due = b.partsUntil(i)

@@ -28,6 +28,7 @@ type network struct {
 
 	least         [2]int64 // shortest calls that send, and that complete requests, without waiting for receivers
 	lateReceivers bool     // some wait
+	lateProgress  bool     // some calls wait for partners to enter MPI
 	hull          []point  // the least times of messages; nil: there are none
 }
 
@@ -135,6 +136,7 @@ func (m *Model) calibrate(ctx context.Context, a *analysis.Result, collectives *
 	n := &network{tree: m.t.Tree, always: m.always(), exchanging: a.Exchanging}
 	if w := a.WaitStates; w != nil {
 		n.lateReceivers = w[waitstate.LateReceiver].Count+w[waitstate.LateReceiverBehindLateSender].Count > 0
+		n.lateProgress = w[waitstate.LateProgress].Count > 0
 	}
 	seen, err := m.observeAll(ctx, n, a.Waits, math.MaxInt64, false)
 	if err != nil {

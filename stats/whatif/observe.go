@@ -122,6 +122,9 @@ func (x *observer) receive(r *trace.Recv, row int) {
 	if w == nil {
 		f.ready = min(f.ready, c.Leave-c.Enter)
 	}
+	if isProgress(w) { // how long its messages take does not show
+		return
+	}
 	if (w != nil || x.residual && c.Leave-c.Enter > x.long) && f.looksUp(x.l) {
 		if w != nil && endsWithSend(w, row, c) {
 			x.time(f, r.Bytes, c, w.From+w.Time)
@@ -155,6 +158,9 @@ func (x *observer) send(s *trace.Send) {
 	if wait == nil {
 		f.ready = min(f.ready, done.Leave-done.Enter)
 	}
+	if isProgress(wait) {
+		return
+	}
 	short := done.Leave-done.Enter <= x.long
 	if !x.n.lateReceivers && short || kind == postToSendWait && x.n.isAlways(c) || !f.looksUp(x.l) {
 		return
@@ -178,6 +184,8 @@ func (x *observer) send(s *trace.Send) {
 		f.blocked++
 	}
 }
+
+func isProgress(w *waits.Wait) bool { return w != nil && w.Kind == waitstate.LateProgress }
 
 // sendsOnly reports whether a call completes no receive.
 func (x *observer) sendsOnly(call int) bool {

@@ -1,0 +1,110 @@
+package diagnosis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"tracekit/document/cause"
+	"tracekit/document/waitstate"
+	"tracekit/merge"
+	"tracekit/stats/analysis"
+	"tracekit/stats/statstest"
+	"tracekit/trace/tracetest"
+)
+
+// ring makes a program of ranks that begin to send to the next rank and to receive from the one before, compute, and complete both. Rank 2
+// computes so many ticks longer. If messages need both ranks in MPI, a call that completes them does not end before both partners are there.
+func ring(ranks, steps int, more int64, held bool) string {
+	text, at := make([]strings.Builder, ranks), make([]int64, ranks)
+	for r := range text {
+		fmt.Fprintf(&text[r], "location %d rank=%d\n", r, r)
+	}
+	for step := range steps {
+		posted, entered := slices.Clone(at), slices.Clone(at)
+		for r := range text {
+			fmt.Fprintf(&text[r], "  %d Enter MPI_Irecv ; %[1]d MpiIrecvRequest req=%d ; %[1]d Leave MPI_Irecv\n", at[r], 2*step)
+			fmt.Fprintf(&text[r], "  %d Enter MPI_Isend ; %[1]d MpiIsend to=%d tag=0 bytes=65536 req=%d ; %d Leave MPI_Isend\n",
+				at[r]+10, (r+1)%ranks, 2*step+1, at[r]+20)
+			entered[r] = at[r] + 10_000 + int64(7*(r*step%5))
+			if r == 2 {
+				entered[r] += more
+			}
+			fmt.Fprintf(&text[r], "  %d Enter work ; %d Leave work\n", at[r]+20, entered[r])
+		}
+		for r := range text {
+			before, after := (r+ranks-1)%ranks, (r+1)%ranks
+			at[r] = max(entered[r], posted[before]+10)
+			if held {
+				at[r] = max(entered[r], entered[before], entered[after])
+			}
+			at[r] += 100
+			fmt.Fprintf(&text[r], "  %d Enter MPI_Waitall ; %d MpiIrecv from=%d tag=0 bytes=65536 req=%d ; %[2]d MpiIsendComplete req=%[5]d ; "+
+				"%[2]d Leave MPI_Waitall\n", entered[r], at[r], before, 2*step, 2*step+1)
+			at[r] += 5
+		}
+	}
+	var all strings.Builder
+	for r := range text {
+		all.WriteString(text[r].String())
+	}
+	return all.String()
+}
+
+// TestLateProgress states that a rank that computes longer than others is named with what that costs where its partners wait in MPI until it
+// comes back to MPI, since messages do not go on without it. Where they go on, only those wait to which it sends later and later.
+func TestLateProgress(t *testing.T) {
+	const ranks, steps, more = 4, 40, 9000
+	for _, held := range []bool{false, true} {
+		tr, a := statstest.Analyzed(t, tracetest.MustParse(t, ring(ranks, steps, more, held)), merge.Options{Clock: merge.ClockNone},
+			analysis.Options{})
+		waited := a.WaitStates[waitstate.LateProgress].TimeNs
+		if want := int64((ranks - 1) * steps * more); held && math.Abs(float64(waited-want)) > 0.02*float64(want) || !held && waited > 0 {
+			t.Errorf("messages need partners: %v, late progress: %d ns", held, waited)
+		}
+		causes, err := Find(t.Context(), tr, a, 1)
+		if err != nil || len(causes) == 0 {
+			t.Fatal(causes, err)
+		}
+		c := causes[0]
+		if c.Kind != cause.Imbalance || !slices.Equal(c.Ranks, []uint32{2}) || c.Region != "work" {
+			t.Errorf("messages need partners: %v, the cause is %q, ranks %v", held, c.Headline, c.Ranks)
+		}
+		if gain := gainOf(c); math.Abs(float64(gain)-steps*more) > 0.05*steps*more {
+			t.Errorf("messages need partners: %v, it gains %d ns of %d", held, gain, steps*more)
+		}
+	}
+}
+
+// TestHalfWork states that work that only half of the ranks have is what to fix, though nobody of those is slower than the others.
+func TestHalfWork(t *testing.T) {
+	const steps, work, less = 40, 5000, 2000
+	text := [4]strings.Builder{}
+	for r := range text {
+		fmt.Fprintf(&text[r], "location %d rank=%[1]d\n", r)
+	}
+	for step := range steps {
+		for r := range text {
+			at := step * (work + 110)
+			if r%2 == 0 {
+				fmt.Fprintf(&text[r], "  %d Enter produce ; %d Leave produce ; %[2]d Enter MPI_Ssend ; %[2]d MpiSend to=%d tag=0 bytes=8 ; "+
+					"%d Leave MPI_Ssend\n", at, at+less, r+1, at+work+100)
+			} else {
+				fmt.Fprintf(&text[r], "  %d Enter consume ; %d Leave consume ; %[2]d Enter MPI_Recv ; %d MpiRecv from=%d tag=0 bytes=8 ; "+
+					"%[3]d Leave MPI_Recv\n", at, at+work, at+work+100, r-1)
+			}
+		}
+	}
+	all := ""
+	for r := range text {
+		all += text[r].String()
+	}
+	tr, a := statstest.Analyzed(t, tracetest.MustParse(t, all), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+	causes, err := Find(t.Context(), tr, a, 1)
+	if err != nil || len(causes) == 0 || causes[0].Region != "consume" || !slices.Equal(causes[0].Ranks, []uint32{1, 3}) ||
+		causes[0].Headline != "Only some ranks at a time work in consume" {
+		t.Errorf("causes are %+v, %v", causes, err)
+	}
+}
