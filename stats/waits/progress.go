@@ -17,21 +17,24 @@ import (
 // call of MPI. Whether the messages go on without it depends on the MPI library, and no record tells.
 //
 //	ready is how long the shortest such call goes on whose partner is in MPI
-//	after is how long the shortest goes on behind the partner's call, of those that waited eight times as long for that
 //	behind[k] are those that end just behind the partner's next call is entered, which was from 2^(k-1) until 2^k ticks later
 //	before is the time of those that end before that
+//	flight is how long the shortest message is on its way, from its send until the call that completes its receive is left
 type progress struct {
 	ready  int64
-	after  int64
 	behind [65]struct {
 		calls uint64
 		time  int64
 	}
 	before int64
+	flight int64
 }
 
 // justBehind is how many times as long a call waits for its partner at least as it goes on behind that.
 const justBehind = 2
+
+// messagesSeen is about how many sends of a location are looked at, at most: to look at all takes as long as to find waits.
+const messagesSeen = 512
 
 // held says which messages go on only while both ranks are in MPI: those of a size or more, as the calls show that complete their receives,
 // and those that complete their sends.
@@ -50,10 +53,9 @@ const (
 func (w *Finder) findHeld(ctx context.Context) (*held, error) {
 	all, err := engine.Fold(ctx, w.Jobs, len(w.T.Sends), newHeld, func(h *held, l int) error {
 		sends := w.T.Sends[l]
-		for i := 0; i < sends.Len() && ctx.Err() == nil; i++ {
-			if h.look(w.T, trace.LocationID(l), sends.Ptr(i)); i >= lookedAt {
-				i += oneIn - 1
-			}
+		step := sends.Len()/messagesSeen | 1 // programs send to an even number of ranks
+		for i := l % step; i < sends.Len() && ctx.Err() == nil; i += step {
+			h.look(w.T, trace.LocationID(l), sends.Ptr(i))
 		}
 		return ctx.Err()
 	}, (*held).combine)
@@ -75,7 +77,8 @@ func (h *held) combine(o *held) *held {
 	for end := range h {
 		for size, from := range o[end].shown {
 			to := h.of(end, size)
-			to.ready, to.after, to.before = min(to.ready, from.ready), min(to.after, from.after), numbers.Plus(to.before, from.before)
+			to.ready, to.flight = min(to.ready, from.ready), min(to.flight, from.flight)
+			to.before = numbers.Plus(to.before, from.before)
 			for k := range to.behind {
 				to.behind[k].calls += from.behind[k].calls
 				to.behind[k].time = numbers.Plus(to.behind[k].time, from.behind[k].time)
@@ -89,7 +92,7 @@ func (h *held) combine(o *held) *held {
 func (h *held) of(end int, bytes uint64) *progress {
 	x := h[end].shown[sizeClass(bytes)]
 	if x == nil {
-		x = &progress{ready: math.MaxInt64, after: math.MaxInt64}
+		x = &progress{ready: math.MaxInt64, flight: math.MaxInt64}
 		h[end].shown[sizeClass(bytes)] = x
 	}
 	return x
@@ -105,13 +108,15 @@ func (h *held) look(t *trace.Trace, l trace.LocationID, s *trace.Send) {
 		return
 	}
 	if c := t.Calls[s.RecvLoc].Ptr(int(r.Call)); completes(c) {
-		h.of(receives, s.Bytes).see(t, c, t.Calls[l].Ptr(int(s.Call)), l)
+		x := h.of(receives, s.Bytes)
+		x.flight = min(x.flight, max(0, c.Leave-s.Time))
+		x.see(t, c, l, s.Call)
 	}
 	if s.Done == trace.None {
 		return
 	}
 	if c := t.Calls[l].Ptr(int(s.Done)); completes(c) {
-		h.of(sends, s.Bytes).see(t, c, t.Calls[s.RecvLoc].Ptr(int(r.Post)), s.RecvLoc)
+		h.of(sends, s.Bytes).see(t, c, s.RecvLoc, r.Post)
 	}
 }
 
@@ -121,19 +126,20 @@ func completes(c *trace.Call) bool {
 }
 
 // see takes note of a call that completes a message, of which a call of the partner posts the other end.
-func (x *progress) see(t *trace.Trace, c, posts *trace.Call, partner trace.LocationID) {
-	begin := lacks(c, posts)
-	switch _, enter, outside := outsideMPI(t, partner, begin); {
-	case !outside || begin >= c.Leave:
+func (x *progress) see(t *trace.Trace, c *trace.Call, partner trace.LocationID, post uint32) {
+	posts := t.Calls[partner].Ptr(int(post))
+	begin, enter, outside := lacks(c, posts), int64(0), false
+	if begin < c.Leave {
+		_, enter, outside = outsideMPI(t, partner, post, begin)
+	}
+	switch {
+	case !outside:
 		if both := max(c.Enter, posts.Enter); both < c.Leave {
 			x.ready = min(x.ready, c.Leave-both)
 		}
 	case enter > c.Leave:
 		x.before = numbers.Plus(x.before, c.Leave-begin)
 	case enter-begin >= justBehind*(c.Leave-enter):
-		if enter-begin >= lateAfter*(c.Leave-enter) {
-			x.after = min(x.after, c.Leave-enter)
-		}
 		b := &x.behind[bits.Len64(uint64(enter-begin))]
 		b.calls, b.time = b.calls+1, numbers.Plus(b.time, enter-begin)
 	}
@@ -148,10 +154,18 @@ func lacks(c, posts *trace.Call) int64 {
 	return c.Enter
 }
 
-// outsideMPI returns which call a location enters next and when; ok is false if it is in a call at that time, or enters none any more.
-func outsideMPI(t *trace.Trace, l trace.LocationID, time int64) (call uint32, enter int64, ok bool) {
+// outsideMPI returns which call a location enters next after a time, and when; near is one of its calls at about that time. ok is false if
+// it is in a call then, or enters none any more.
+func outsideMPI(t *trace.Trace, l trace.LocationID, near uint32, time int64) (call uint32, enter int64, ok bool) {
 	calls := t.Calls[l]
-	next := sort.Search(calls.Len(), func(i int) bool { return calls.Ptr(i).Enter > time })
+	low, high := 0, int(near) // of the next one
+	if calls.Ptr(high).Enter <= time {
+		for low, high = high+1, high+2; high < calls.Len() && calls.Ptr(high).Enter <= time; {
+			low, high = high+1, 2*high-low+2
+		}
+		high = min(high, calls.Len())
+	}
+	next := low + sort.Search(high-low, func(i int) bool { return calls.Ptr(low+i).Enter > time })
 	if next == calls.Len() || next > 0 && calls.Ptr(next-1).Leave > time {
 		return trace.None, 0, false
 	}
@@ -160,11 +174,7 @@ func outsideMPI(t *trace.Trace, l trace.LocationID, time int64) (call uint32, en
 
 // long returns how long a partner must be away so that it is missed.
 func (x *progress) long() int64 {
-	needs := x.ready
-	if needs == math.MaxInt64 {
-		needs = x.after
-	}
-	return lateAfter * min(needs, math.MaxInt64/lateAfter)
+	return lateAfter * min(x.ready, math.MaxInt64/lateAfter)
 }
 
 // dividing returns the size from which on calls wait for their partners to be in MPI: that divides best those from calls that go on
@@ -187,21 +197,29 @@ func dividing(shown map[uint64]*progress) uint64 {
 	return at
 }
 
-// waits returns how long a call waits for a partner to enter MPI, and for which call; time 0: it does not.
-func (h *held) waits(t *trace.Trace, end int, bytes uint64, c, posts *trace.Call, partner trace.LocationID) (w partnerWait) {
-	if bytes < h[end].from {
+// waits returns how long a call that completes an end of a message waits for the partner to enter MPI, and for which call; time 0: it does
+// not. What the message takes on its way is no such wait.
+func (h *held) waits(t *trace.Trace, end int, c *trace.Call, s *trace.Send, r *trace.Recv) (w partnerWait) {
+	if s.Call == trace.None || r.Post == trace.None {
 		return w
 	}
-	x, begin := h[end].shown[sizeClass(bytes)], lacks(c, posts)
-	if x == nil || begin >= c.Leave {
+	x, way := h[end].shown[sizeClass(s.Bytes)], h[receives].shown[sizeClass(s.Bytes)]
+	if x == nil || way == nil {
 		return w
 	}
-	long := x.long()
+	posts, other, partner, post := t.Calls[s.RecvLoc].Ptr(int(r.Post)), t.Calls[r.SendLoc].Ptr(int(s.Call)), s.RecvLoc, r.Post
+	if end == receives {
+		posts, other, partner, post = other, posts, r.SendLoc, s.Call
+	}
+	begin, long := lacks(c, posts), x.long()
 	if c.Leave-begin <= long {
 		return w
 	}
-	call, enter, outside := outsideMPI(t, partner, begin)
+	call, enter, outside := outsideMPI(t, partner, post, begin)
 	if !outside || enter >= c.Leave || enter-begin <= long || enter-begin < justBehind*(c.Leave-enter) {
+		return w
+	}
+	if beyond := c.Leave - max(posts.Enter, other.Enter) - way.flight; 2*beyond < enter-begin {
 		return w
 	}
 	return partnerWait{enter - c.Enter, partner, call, trace.None}

@@ -204,7 +204,7 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 		if s.Call != trace.None { // else it is recorded outside any
 			post := p.T.Calls[r.SendLoc].Ptr(int(s.Call))
 			if r.Call == i && waits {
-				p.goOn(receives, r.Bytes, c, post, r.SendLoc)
+				p.goOn(receives, c, s, r)
 			}
 			posted, paths.Send = callTime{post.Enter, post.Leave}, post.Path
 		}
@@ -348,8 +348,8 @@ func (p *p2pWalk) posting(c *trace.Call, k uint32, s *trace.Send) {
 	if r.Time <= c.Enter { // a receive is completed after it was posted
 		return
 	}
-	if r.Post != trace.None && c.Class != trace.ClassSendrecv {
-		p.goOn(sends, s.Bytes, c, p.T.Calls[s.RecvLoc].Ptr(int(r.Post)), s.RecvLoc)
+	if c.Class != trace.ClassSendrecv {
+		p.goOn(sends, c, s, r)
 	}
 	if posted := p.enterOf(s.RecvLoc, r.Post, r.Time); posted < c.Leave && posted-c.Enter > p.receiver.time {
 		p.receiver = partnerWait{posted - c.Enter, s.RecvLoc, r.Post, k}
@@ -357,9 +357,11 @@ func (p *p2pWalk) posting(c *trace.Call, k uint32, s *trace.Send) {
 }
 
 // goOn finds the wait of call c for a partner to enter MPI, if it is longer than that for another one.
-func (p *p2pWalk) goOn(end int, bytes uint64, c, posts *trace.Call, partner trace.LocationID) {
-	if w := p.held.waits(p.T, end, bytes, c, posts, partner); w.time > p.progress.time {
-		p.progress = w
+func (p *p2pWalk) goOn(end int, c *trace.Call, s *trace.Send, r *trace.Recv) {
+	if s.Bytes >= p.held[end].from {
+		if w := p.held.waits(p.T, end, c, s, r); w.time > p.progress.time {
+			p.progress = w
+		}
 	}
 }
 
