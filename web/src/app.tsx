@@ -89,7 +89,7 @@ function App({ doc, runs, models, run }: { doc: Document; runs: Run[]; models: M
   const shaded = useShades(model, view), phases = useMemo(() => phasesOf(doc), [doc])
   const all = useMemo(() => arranged(model, view, shaded !== null), [model, view.sort, view.only, view.group, shaded !== null])
   const order = useMemo(() => banded(all, view.band), [all, view.band])
-  const coloring = useMemo(() => model.coloring(view.color, dark), [model, view.color, dark])
+  const coloring = useMemo(() => model.coloring(view.color, dark, view.only ? all : undefined), [model, view.color, dark, view.only])
   const coarse = model.coarsest > 1
   const settled = useSettled()
   const counters = useMemo(() => [...new Set([model, ...models].flatMap(m => m.head.counters.map(c => c.name)))], [model, models])

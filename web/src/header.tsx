@@ -47,6 +47,6 @@ function Split({ title, about, parts, notes }: NonNullable<More['splits']>[numbe
     <div class="stack-bar" role="img" aria-label={seen.map(p => `${p.label} ${share(p.share)}`).join(', ')}>
       {seen.map(p => <span class={`kind-${p.kind}`} style={{ flexGrow: p.share }} title={`${p.label}: ${share(p.share)}`} />)}</div>
     <ul class="legend">{named.map(p => <li><span class={`swatch kind-${p.kind}`} />{p.label} <b>{share(p.share)}</b></li>)}</ul>
-    {notes && <p class="faint">{notes.join(' · ')}</p>}
+    {notes && <p class="faint">{notes.map(n => <span>{n} </span>)}</p>}
   </figure>
 }

@@ -110,8 +110,9 @@ export class Model {
     return end > begin && end - begin < head.length_ns / 2 ? [Math.max(begin - around, 0), Math.min(end + around, head.length_ns)] : [0, head.length_ns]
   }
 
-  // coloring gives each activity a color, 0xAABBGGRR, by what its region does and how it is called, and says what the colors mean.
-  coloring(by: ColorBy, dark: boolean): Coloring {
+  // coloring gives each activity a color, 0xAABBGGRR, by what its region does and how it is called, and says what the colors mean, with
+  // shares of the time of some rows, or of all.
+  coloring(by: ColorBy, dark: boolean, rows?: number[]): Coloring {
     const { activities, paths, regions, waits, palette } = this.head, theme = dark ? 'dark' : 'light'
     const onDevice = new Uint8Array(paths.length)
     this.head.rows.forEach(({ device }, r) => { if (device) for (const k of this.kinds(r)) if (activities[k][0] >= 0) onDevice[activities[k][0]] = 1 })
@@ -124,11 +125,11 @@ export class Model {
       return by === 'class' ? { name: own.title, class: number, color: own[theme][0] } : { name: (region?.name ?? '(unknown)').replace(/#\d+$/, '#…'), class: number, color: own[theme][shade] } // steps that are numbered are one
     }
     const looks = activities.map(([path, wait]) => path < 0 ? null : wait > 0 ? ofWait(wait) : ofPath(path)), legend = new Map<string, Look>()
-    const all = looks.reduce((sum, look, a) => sum + (look ? this.activityTime[a] : 0), 0) || 1
+    const times = rows ? this.sums(0, this.head.length_ns, rows) : this.activityTime, all = looks.reduce((sum, look, a) => sum + (look ? times[a] : 0), 0) || 1
     looks.forEach((look, a) => {
       if (!look) return
       const key = `${look.class} ${look.name}`, l = legend.get(key) ?? { name: look.name, color: look.color, of: palette[look.class].title, share: 0 }
-      l.share += this.activityTime[a] / all
+      l.share += times[a] / all
       legend.set(key, l)
     })
     return {

@@ -47,7 +47,7 @@ export function Files(p: SectionProps) { return p.view.select ? <SelectedFiles {
 function AllFiles({ doc }: SectionProps) {
   const f = doc.file_io
   return <Fragment>
-    <p>{count(f.calls)} calls on files take {time(f.time_ns)} over all locations; {bytes(f.read_bytes)} are read, {bytes(f.write_bytes)} written.</p>
+    <p>{count(f.calls)} calls on files take {time(f.time_ns)} over all locations; {f.sizes.length ? `${bytes(f.read_bytes)} are read, ${bytes(f.write_bytes)} written` : 'how many bytes they move is not recorded'}.</p>
     <Tables doc={doc} tab="files" uses={{ sizes: { sort: '' } }} />
   </Fragment>
 }

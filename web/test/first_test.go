@@ -42,3 +42,25 @@ func TestHeaderSaysWhatWasRead(t *testing.T) {
 		}
 	}
 }
+
+// TestLegendIsOfTheRows: the legend has shares of the rows that are shown, here what workers compute, and not of their communication, on
+// rows of its own.
+func TestLegendIsOfTheRows(t *testing.T) {
+	dir := t.TempDir()
+	succeed(t, dir, "generate", "training", "--dp", "2", "--pp", "2", "--iterations", "5", "-o", "job.json")
+	succeed(t, dir, "report", "job.json", "-o", "job.html")
+	b := browse(t, "file://"+filepath.Join(dir, "job.html"))
+	const legend = `document.querySelector("section[aria-label=Timeline] .legend").innerText.replace(/\s+/g, " ")`
+	b.until(legend+`.startsWith("computing 100.0 %")`, "true")
+	b.until(`(e => { e.value = ""; e.dispatchEvent(new Event("change", { bubbles: true })); return `+legend+` })(document.querySelector("select[aria-label='Kind of rows']")).includes("communication")`, "true")
+}
+
+// TestBytesNotRecorded: of accesses to files of which nobody recorded the bytes, it is not said that they move none.
+func TestBytesNotRecorded(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "files.pfw"), `[
+{"id":1,"name":"read","cat":"POSIX","pid":5,"tid":5,"ts":100,"dur":1000000,"ph":"X","args":{}}]`)
+	succeed(t, dir, "report", "files.pfw", "-o", "files.html")
+	b := browse(t, "file://"+filepath.Join(dir, "files.html"))
+	b.until(`([...document.querySelectorAll("[role=tab]")].find(e => e.innerText === "Files").click(), document.body.innerText.includes("1 calls on files take 1.00 s over all locations; how many bytes they move is not recorded."))`, "true")
+}
