@@ -70,7 +70,7 @@ function Job({ doc, model, view, change }: { doc: Document; model: Model; view: 
 function Cause({ c, pressed, startup, choose }: { c: any; pressed: boolean; startup: boolean; choose: () => void }) {
   return <li class={startup ? 'faint' : ''}><button aria-pressed={pressed} onClick={choose}>
     <span class="gain" title={`${term('gain')} ${c.change}`}>{c.gain_share == null ? '?' : share(c.gain_share)} <small>{c.gain_ns == null ? 'unknown' : `−${time(c.gain_ns)}`}</small></span>
-    <b>{brief(c.headline)}</b> {where(c) && <span class="faint">{where(c)}</span>}
+    <b title={brief(c.headline)}>{brief(c.headline)}</b> {where(c) && <span class="faint">{where(c)}</span>}
   </button></li>
 }
 
