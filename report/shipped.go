@@ -7,6 +7,7 @@ import (
 	"tracekit/document/accelerator"
 	"tracekit/document/cause"
 	"tracekit/document/waitstate"
+	"tracekit/trace"
 )
 
 // Shipped is what the page receives besides the document, to show it as text does: the tables that have a face on it, the words,
@@ -56,6 +57,21 @@ type ShippedTraining struct {
 	Workers []shownWorker `json:"workers"`
 }
 
+// unsought says why causes were not sought in a trace that may have some; "" if they were, or if it can have none.
+func unsought(a *document.Analysis) string {
+	switch {
+	case a.Diagnosis != nil:
+		return ""
+	case slices.ContainsFunc(a.Findings, func(f document.Finding) bool { return f.Code == string(trace.CodeCutAnywhere) }):
+		return "No causes are given: a file is cut off, and events may be missing anywhere."
+	case a.Trace.Reduced != nil && a.Trace.Reduced.LeftOut != nil:
+		return "No causes are given: too much of the time was cut from this trace."
+	case a.Efficiency != nil || a.Threads != nil || len(a.Devices) > 0:
+		return "Causes were not sought."
+	}
+	return ""
+}
+
 // Ship returns what the page receives of an analysis.
 func Ship(a *document.Analysis) Shipped {
 	s := Shipped{Tables: tables, Terms: Terms(), Waits: make(map[string]string), Kernels: Kernels(a.Devices), HostWaits: HostWaits(a.Devices),
@@ -74,7 +90,7 @@ func Ship(a *document.Analysis) Shipped {
 	}
 	if listed, startup := Listed(a.Diagnosis, false); a.Diagnosis != nil && len(listed) == 0 {
 		s.Nothing = of.nothing(len(startup) > 0)
-	} else if a.Diagnosis == nil && a.FileIO != nil {
+	} else if s.Nothing = unsought(a); a.Diagnosis == nil && s.Nothing == "" && a.FileIO != nil {
 		s.Files = append(functionsAside(a), fileVerdict(a.FileIO, a.Trace)...)
 	}
 	for i := range a.Diagnosis {

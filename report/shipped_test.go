@@ -9,6 +9,7 @@ import (
 	"tracekit/document/cause"
 	"tracekit/document/field"
 	"tracekit/report"
+	"tracekit/trace"
 )
 
 // TestShippedWithoutCauses: where no cause is listed, the page says the same as text: why there is none, or whether the run waits for
@@ -40,5 +41,13 @@ func TestShippedWithoutCauses(t *testing.T) {
 	device.Diagnosis = append(device.Diagnosis, cause.Cause{Kind: cause.DeviceIdle})
 	if s := report.Ship(device); s.Nothing != "" {
 		t.Errorf("a cause is listed beside %q", s.Nothing)
+	}
+	device.Diagnosis = nil
+	if s := report.Ship(device); s.Nothing != "Causes were not sought." {
+		t.Errorf("no causes were sought: %q", s.Nothing)
+	}
+	device.Findings = []document.Finding{{Code: string(trace.CodeCutAnywhere), Severity: "error"}}
+	if s := report.Ship(device); s.Nothing != "No causes are given: a file is cut off, and events may be missing anywhere." {
+		t.Errorf("a trace with holes: %q", s.Nothing)
 	}
 }

@@ -26,7 +26,7 @@ export function Diagnosis({ doc, model, view, change, choose }: { doc: Document;
   if (!causes) return <section aria-label="Diagnosis">
     <h2>What to fix</h2>
     {more(doc).files ? <p>{more(doc).files!.join(' ')} <button onClick={() => change({ tab: 'files' })}>Files</button></p>
-      : <p>Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.</p>}
+      : <p>{more(doc).nothing ?? 'Causes are sought where ranks wait for each other, threads work together, or devices are launched: this trace has none of these.'}</p>}
   </section>
   const place = at >= 0 ? at : view.place, shown = causes[place < 0 ? order[0] : place], all = every || order.indexOf(place) >= first
   return <section aria-label="Diagnosis" class="diagnosis">

@@ -10,7 +10,7 @@ import { bytes, count, share, time, unbroken } from './units'
 type Tile = [name: string, value: string, term?: string]
 
 export function Header({ doc, length, name, children }: { doc: Document; length: number; name?: string; children?: ComponentChildren }) {
-  const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info')
+  const e = doc.efficiency, findings: any[] = doc.findings ?? [], lost = findings.filter(f => f.severity !== 'info').sort((a, b) => weight(b) - weight(a))
   const [, ranks, word] = more(doc).ranks?.match(/(.*) (.*)/) ?? []
   const size: Tile[] = [['run time', time(length), term('run time')], ...ranks ? [[word, ranks] as Tile] : []], tiles: Tile[] = []
   const f = doc.file_io, processes = doc.trace?.processes - (doc.trace?.processes_missing ?? 0)
@@ -36,6 +36,9 @@ export function Header({ doc, length, name, children }: { doc: Document; length:
     {sentences[0] && <details class="faint"><summary>{sentences[0]}</summary>{sentences.slice(1).join(' ')}</details>}
   </header>
 }
+
+// weight orders findings: contradictions come first, then ranks that are not there to the end.
+function weight(f: any): number { return f.severity === 'error' ? 2 : Number(/^(early_end|missing_rank)$/.test(f.code)) }
 
 function Tiles({ of }: { of: Tile[] }) { return <ul class="tiles">{of.map(([name, v, t]) => <li title={t}><b>{v}</b> {name}</li>)}</ul> }
 
