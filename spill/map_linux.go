@@ -29,15 +29,14 @@ func residentFiles() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// present reports whether the system has a part of the file in memory, judged by its begin and its end: an extent comes
-// and goes as a whole, mostly. To ask takes a fraction of the time of having it read what is there.
+// present reports whether the system has an extent in memory, judged by its end: it comes and goes as a whole, mostly. To ask takes a
+// fraction of the time of having it read what is there.
 func present(b []byte) bool {
-	page := os.Getpagesize()
-	return len(b) >= page && incore(b[:page]) && incore(b[len(b)-page:])
-}
-
-func incore(b []byte) bool {
-	var in [1]byte
+	page, in := os.Getpagesize(), [1]byte{}
+	if len(b) < page {
+		return false
+	}
+	b = b[len(b)-page:]
 	_, _, err := unix.RawSyscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(unsafe.Pointer(&in)))
 	return err == 0 && in[0]&1 > 0
 }

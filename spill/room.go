@@ -25,9 +25,11 @@ type extent struct {
 	frames *[extentFrames]frame
 	vacant uint8  // frames without a page, by bit
 	broken bool   // stands in the list of broken ones
-	around bool   // those on both sides were asked for, too, when it was
-	asked  uint32 // the last sweep before which it was asked for
+	mapped uint32 // the last round of the store in which it was brought in
+	ahead  uint32 // the last one in which it was read ahead
 }
+
+func (e *extent) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(e.frames)), extentBytes) }
 
 // A room is what extents the file has, and what of them has no page.
 type room struct {
@@ -98,5 +100,7 @@ func (r *room) leave(at slot) {
 // of returns the extent of a slot.
 func (r *room) of(at slot) *extent { return &r.extents[at/extentFrames] }
 
-// frame returns that of a slot.
-func (r *room) frame(at slot) *frame { return &r.of(at).frames[at%extentFrames] }
+// frame returns that of a slot, which is not touched: an index would.
+func (r *room) frame(at slot) *frame {
+	return (*frame)(unsafe.Add(unsafe.Pointer(r.of(at).frames), uintptr(at%extentFrames)*pageBytes))
+}

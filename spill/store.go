@@ -39,7 +39,7 @@ func (p *page) resident() bool { return atomic.LoadPointer(&p.rows) != nil }
 type Store struct {
 	dir      string
 	inMemory int // frames that lie in memory
-	window   int // pages of the file that are resident
+	window   int // extents of the file that are resident
 
 	mu       sync.Mutex
 	file     *os.File
@@ -52,10 +52,11 @@ type Store struct {
 	room     room     // of the file
 	common   *page    // of rows of several tables, with room for more
 	used     int      // bytes of it
-	inUse    queue    // pages of the file that were brought in last
-	sweeps   uint32   // how many times the file's memory was given back
-	brought  int      // how many were since the file's memory was last given back
-	others   int64    // bytes of other files that are resident, about
+	round    uint32   // how many times the file's memory was given back, from 2
+	inUse    []*page  // pages of the file that were brought in since
+	brought  int      // extents that they lie in
+	ask      bool     // the system what is resident
+	others   int64    // bytes of other files that were resident when it was, about
 	err      error
 }
 
@@ -63,12 +64,12 @@ type Store struct {
 // a file below dir ("": the system's place for temporary files).
 func NewStore(budget int64, dir string) *Store {
 	pages := int(min(max(budget, 0)/pageBytes, 1<<40))
-	window := max(pages/2, leastWindow)
-	return &Store{dir: dir, inMemory: max(pages-window, 0), window: window, sweeps: 1}
+	window := max(pages/2/extentFrames, leastWindow)
+	return &Store{dir: dir, inMemory: max(pages-window*extentFrames, 0), window: window, round: 2}
 }
 
-// leastWindow is how many pages of the file are resident whatever the budget.
-const leastWindow = 8
+// leastWindow is how many extents of the file are resident whatever the budget.
+const leastWindow = 2
 
 // Err returns the first failure of the temporary file. Tables stay usable after it: memory
 // grows beyond the budget instead.
@@ -92,7 +93,7 @@ func (s *Store) Close() error {
 	for _, segment := range s.segments {
 		unmap(segment)
 	}
-	s.segments, s.free, s.room, s.unused, s.areas, s.common, s.inUse = nil, nil, room{}, nil, nil, nil, queue{}
+	s.segments, s.free, s.room, s.unused, s.areas, s.common, s.inUse = nil, nil, room{}, nil, nil, nil, nil
 	if s.file == nil {
 		return nil
 	}
@@ -220,25 +221,21 @@ func (s *Store) load(pages []*page, k int, change bool) unsafe.Pointer {
 			s.giveBack(f, at)
 		}
 	}
-	var wanted [][]byte // extents to be brought in
+	first, ahead := false, false // of its extent
+	var coming []byte
 	if !p.resident() {
-		if p.users == untouched {
-			p.users, change = 0, true
-		} else {
-			wanted = s.wanted(pages, k)
-		}
-		s.admit(p)
-		atomic.StorePointer(&p.rows, unsafe.Pointer(p.home))
+		own := s.room.of(p.slot)
+		first, ahead = own.mapped != s.round && p.users != untouched, own.ahead+1 >= s.round
+		change = change || p.users == untouched
+		coming = s.bringIn(pages, k)
 	}
-	rows, full, change := atomic.LoadPointer(&p.rows), s.full(), change && p.slot > 0
+	rows, full := atomic.LoadPointer(&p.rows), s.full()
 	s.mu.Unlock()
-	for _, extent := range wanted {
-		if !present(extent) {
-			fetch(extent)
-		}
+	if first {
+		s.read(pages, k, ahead)
 	}
 	if change {
-		populate(unsafe.Slice((*byte)(rows), pageBytes))
+		populate(coming)
 	}
 	if full {
 		s.sweep()
@@ -246,25 +243,59 @@ func (s *Store) load(pages []*page, k int, change bool) unsafe.Pointer {
 	return rows
 }
 
-// wanted returns the extents that are to be read, and were not asked for yet, when page k of a table is wanted:
-// its own and those on both sides. Tables are gone through in one direction or the other, and what comes next is
-// read meanwhile.
-func (s *Store) wanted(pages []*page, k int) (extents [][]byte) {
-	own := s.room.of(pages[k].slot)
-	if own.asked == s.sweeps && own.around {
-		return nil
+// bringIn makes page k of a table resident with those beside it in its extent, for the system brings that in as a whole, and returns
+// their memory.
+func (s *Store) bringIn(pages []*page, k int) []byte {
+	p, touch := pages[k], pages[k].users == untouched
+	first, last := p.slot, p.slot
+	for _, x := range pages[max(0, k-extentFrames+1):min(len(pages), k+extentFrames)] {
+		if x.slot/extentFrames != p.slot/extentFrames || x.slot == 0 || x.resident() || x.users == untouched && !touch {
+			continue
+		}
+		if x.users == untouched {
+			x.users = 0
+		}
+		first, last = min(first, x.slot), max(last, x.slot)
+		s.admit(x)
+		atomic.StorePointer(&x.rows, unsafe.Pointer(x.home))
 	}
-	for _, at := range [...]int{k, k - extentFrames, k + extentFrames} {
+	return unsafe.Slice((*byte)(unsafe.Pointer(s.room.frame(first))), int(last-first+1)*pageBytes)
+}
+
+// read has the system read the extent of page k of a table if it is not in memory. Tables are gone through in one direction or the other:
+// those on both sides are read ahead then, and if it was so itself.
+func (s *Store) read(pages []*page, k int, ahead bool) {
+	s.mu.Lock()
+	own := s.room.of(pages[k].slot).bytes()
+	s.mu.Unlock()
+	if !ahead {
+		if present(own) {
+			return
+		}
+		fetch(own)
+	}
+	s.mu.Lock()
+	sides := s.beside(pages, k)
+	s.mu.Unlock()
+	for _, side := range sides {
+		if !present(side) {
+			fetch(side)
+		}
+	}
+}
+
+// beside returns the extents on both sides of that of page k of a table, but those that are resident or were read ahead.
+func (s *Store) beside(pages []*page, k int) (sides [][]byte) {
+	for _, at := range [...]int{k - extentFrames, k + extentFrames} {
 		if at < 0 || at >= len(pages) || pages[at].slot == 0 {
 			continue
 		}
-		if e := s.room.of(pages[at].slot); e.asked != s.sweeps {
-			e.asked, e.around = s.sweeps, false
-			extents = append(extents, unsafe.Slice((*byte)(unsafe.Pointer(e.frames)), extentBytes))
+		if e := s.room.of(pages[at].slot); e.mapped != s.round && e.ahead+1 < s.round {
+			e.ahead = s.round
+			sides = append(sides, e.bytes())
 		}
 	}
-	own.around = true
-	return extents
+	return sides
 }
 
 // zeros returns a frame of zeros in memory or, if hardly more than a number of them could still be
@@ -419,32 +450,37 @@ func (s *Store) giveBack(f *frame, at slot) {
 	s.room.leave(at)
 }
 
-// admit counts a page of the file among those in use, of which the oldest one is not any more: who
-// wants that again brings it in again. So pages that are always in use stay, and no access needs to be noted.
+// admit counts a page of the file among those that are resident, and its extent.
 func (s *Store) admit(p *page) {
-	s.brought++
-	for s.inUse.push(p); s.inUse.len() > s.window; {
-		if old := s.inUse.pop(); old.slot > 0 {
-			atomic.StorePointer(&old.rows, nil)
-		}
+	s.inUse = append(s.inUse, p)
+	if e := s.room.of(p.slot); e.mapped != s.round {
+		e.mapped = s.round
+		s.brought++
+		s.ask = s.ask || s.brought%askedAfter == 0
 	}
 }
 
-// full reports whether the file's memory is to be given back: so many pages were brought in, or the
-// system has brought in so much of what lies around them, which it is asked now and then: to answer takes
-// it longer than to bring in a page.
+// askedAfter is how many extents are brought in before the system is asked what is resident: to answer takes it longer than to bring in one.
+const askedAfter = 256
+
+// full reports whether the file's memory is to be given back: as many extents were brought in as may be resident. Who holds rows since
+// before it was given back last brings them in again without a word, which the system tells.
 func (s *Store) full() bool {
-	if s.brought == 0 || s.brought%askedAfter != 0 ||
-		s.brought < s.window/2 && residentFiles() < int64(s.window+s.window/4)*pageBytes+s.others {
+	ask := s.ask
+	s.ask = false
+	if s.brought < s.window && !(ask && residentFiles()-s.others > int64(s.window+s.window/8)*extentBytes) {
 		return false
 	}
-	s.brought = 0
-	s.sweeps++
+	for _, p := range s.inUse {
+		if p.slot > 0 {
+			atomic.StorePointer(&p.rows, nil)
+		}
+	}
+	clear(s.inUse)
+	s.inUse, s.brought = s.inUse[:0], 0
+	s.round++
 	return true
 }
-
-// askedAfter is how many pages are brought in before the system is asked.
-const askedAfter = 256
 
 // sweep gives the file's memory back to the system, all of it at once: each call has the system
 // interrupt all processors, which takes longer than to bring pages in again that are in use. Who holds a
@@ -456,11 +492,11 @@ func (s *Store) sweep() {
 	for _, segment := range segments {
 		discard(segment)
 	}
+	others := residentFiles()
+	s.mu.Lock()
+	s.others = others
+	s.mu.Unlock()
 }
-
-// moreFiles is about what more of other files becomes resident once there is one of the store: of
-// the program, and of what is read.
-const moreFiles = 16 << 20
 
 // extend makes sure that there is a vacant frame in the file; it reports false if there can
 // be none.
@@ -479,7 +515,7 @@ func (s *Store) extend() bool {
 		if err != nil {
 			s.err = fmt.Errorf("temporary data: %w (see --memory, or set TMPDIR to another directory)", err)
 		}
-		s.others = residentFiles() + moreFiles
+		s.others = residentFiles()
 	}
 	if s.err != nil {
 		return false
@@ -506,24 +542,4 @@ func pop[T any](list *[]T) T {
 	last := (*list)[n]
 	*list = (*list)[:n]
 	return last
-}
-
-// A queue holds pages, first in, first out.
-type queue struct {
-	pages []*page
-	first int
-}
-
-func (q *queue) len() int { return len(q.pages) - q.first }
-
-func (q *queue) push(p *page) { q.pages = append(q.pages, p) }
-
-func (q *queue) pop() *page {
-	p := q.pages[q.first]
-	q.pages[q.first] = nil
-	if q.first++; q.first == len(q.pages) || q.first > 1024 && 2*q.first > len(q.pages) {
-		q.pages = append(q.pages[:0], q.pages[q.first:]...)
-		q.first = 0
-	}
-	return p
 }

@@ -143,7 +143,7 @@ func TestStoreBounds(t *testing.T) {
 			resident++
 		}
 	}
-	if resident > leastWindow || store.made > 0 {
+	if resident > leastWindow*extentFrames || store.made > 0 {
 		t.Errorf("%d pages are resident, %d frames in memory", resident, store.made)
 	}
 }
@@ -241,24 +241,70 @@ func TestNotRetired(t *testing.T) {
 	}
 }
 
-// TestWanted: with the extent of a page that is wanted those on both sides are asked for, each once.
-func TestWanted(t *testing.T) {
+// TestReadAhead: of a page that has to be read the extents on both sides are read ahead, each once, unless they are resident.
+func TestReadAhead(t *testing.T) {
 	if !canMap {
 		t.Skip("everything stays in memory")
 	}
-	store := NewStore(4*leastWindow*pageBytes, t.TempDir())
+	store := NewStore(64*leastWindow*extentBytes, t.TempDir())
 	defer store.Close()
 	table := NewTable[uint64](store)
-	for i := range uint64(40 * extentBytes / 8) {
+	for i := range uint64(400 * extentBytes / 8) {
 		table.Append(i)
 	}
 	table = table.Sealed()
-	store.sweeps++
-	const middle = 20 * extentFrames
-	for _, c := range []struct{ page, want int }{{middle, 3}, {middle, 0}, {middle + extentFrames, 1}, {middle - extentFrames, 1},
-		{middle - 3*extentFrames, 2}, {len(table.pages) - 1, 2}} {
-		if got := store.wanted(table.pages, c.page); len(got) != c.want {
-			t.Errorf("of page %d, %d extents are asked for, want %d", c.page, len(got), c.want)
+	const middle = 300 * extentFrames
+	table.rowsOf(middle + 3*extentFrames)
+	for _, c := range []struct{ page, want int }{{middle, 2}, {middle, 0}, {middle + extentFrames, 1}, {middle + 2*extentFrames, 0},
+		{middle - extentFrames, 1}, {middle - 3*extentFrames, 1}, {len(table.pages) - 1, 1}} {
+		store.admit(table.pages[c.page])
+		if got := store.beside(table.pages, c.page); len(got) != c.want {
+			t.Errorf("of page %d, %d extents are read ahead, want %d", c.page, len(got), c.want)
+		}
+	}
+}
+
+// TestResident: pages of one table that lie in one extent become resident together, and never more extents than may be.
+func TestResident(t *testing.T) {
+	if !canMap {
+		t.Skip("everything stays in memory")
+	}
+	const window = 32
+	store := NewStore(2*window*extentBytes, t.TempDir())
+	defer store.Close()
+	tables := make([]*Table[uint64], 3)
+	for k := range tables {
+		tables[k] = NewTable[uint64](store)
+		for i := range uint64(100 * extentBytes / 8) {
+			tables[k].Append(i)
+		}
+		tables[k] = tables[k].Sealed()
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		table := tables[random.IntN(len(tables))]
+		k := random.IntN(len(table.pages))
+		if table.pages[k].resident() {
+			continue
+		}
+		if table.rowsOf(k); !table.pages[k].resident() {
+			continue // as many were as may be: they were given back
+		}
+		extents := make(map[slot]bool)
+		for _, other := range tables {
+			for _, p := range other.pages {
+				if p.slot > 0 && p.resident() {
+					extents[p.slot/extentFrames] = true
+				}
+			}
+		}
+		for i := max(0, k-extentFrames+1); i < min(len(table.pages), k+extentFrames); i++ {
+			if p := table.pages[i]; p.slot > 0 && p.slot/extentFrames == table.pages[k].slot/extentFrames && !p.resident() {
+				t.Fatalf("page %d is not resident, %d is", i, k)
+			}
+		}
+		if len(extents) > window || len(extents) != store.brought {
+			t.Fatalf("%d extents are resident, %d were brought in, %d may be", len(extents), store.brought, window)
 		}
 	}
 }
@@ -498,7 +544,7 @@ func TestEdit(t *testing.T) {
 // TestFramesAreUsedAgain: tables that come and go one after the other need no more room
 // than one of them.
 func TestFramesAreUsedAgain(t *testing.T) {
-	store := NewStore(4*leastWindow*pageBytes, t.TempDir())
+	store := NewStore(4*leastWindow*extentBytes, t.TempDir())
 	defer store.Close()
 	const rows = 100 * pageBytes / 8
 	var spilled int64

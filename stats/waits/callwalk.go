@@ -2,6 +2,7 @@ package waits
 
 import (
 	"context"
+	"runtime"
 	"sort"
 
 	"tracekit/engine"
@@ -85,23 +86,36 @@ func (w *CallWalk) At(k int) (c *trace.Call, last RowEnd) {
 	return c, last
 }
 
-// How many calls lie in a window, about: of all locations, and of each at least. In every window one
+// How many calls lie in a window, about: of all locations that advance together, and of each at least. In every window one
 // goroutine waits for the others; but what they look up should still be in the processor's cache.
 const (
 	windowCalls      = 1 << 14
 	leastWindowCalls = 256 // of a location
 )
 
-// InWindows lets all locations advance to the end of one window of time after the other, in ticks: they have the rows of their partners at
-// hand. It combines what they add. At the end of the last window there is no time any more.
+// togetherLocations is about how many locations that make calls advance together, at least. Their partners mostly are among them or near,
+// and their rows in memory at a time: those of all ranks of a large run are not.
+const togetherLocations = 16
+
+// InWindows lets locations advance to the end of one window of time after the other, in ticks: they have the rows of their partners at
+// hand. Of very many locations some advance to the end, then the next ones. It combines what they add. At the end of a location's last
+// window there is no time any more.
 func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial func() P,
 	advance func(p P, l int, end int64), combine func(a, b P) P) (P, error) {
-	total := 0
+	total, active := 0, 0
 	for _, calls := range t.Calls {
-		total += calls.Len()
+		if n := calls.Len(); n > 0 {
+			total, active = total+n, active+1
+		}
 	}
 	first, last := scope.Run(t)
-	windows := 1 + total/max(windowCalls, len(t.Calls)*leastWindowCalls)
+	if jobs < 1 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	together := max(togetherLocations, 4*jobs)
+	groups := max(1, (active+together/2)/together)
+	size := (len(t.Calls) + groups - 1) / groups
+	windows := 1 + total/groups/max(windowCalls, size*leastWindowCalls)
 	endOf := func(window int) int64 {
 		if window >= windows-1 {
 			return numbers.Never
@@ -109,8 +123,12 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 		return first + (last-first)/int64(windows)*int64(window+1)
 	}
 	next := make([]int, len(t.Calls)) // by location: the first call of the next window
-	return engine.Windows(ctx, jobs, engine.Windowed[P]{Windows: windows, Items: len(t.Calls), Partial: partial, Combine: combine,
-		Visit: func(p P, window, l int) error {
+	return engine.Windows(ctx, jobs, engine.Windowed[P]{Windows: groups * windows, Items: size, Partial: partial, Combine: combine,
+		Visit: func(p P, round, item int) error {
+			l, window := round/windows*size+item, round%windows
+			if l >= len(t.Calls) {
+				return nil
+			}
 			advance(p, l, endOf(window))
 			next[l] = readAhead(t, l, next[l], endOf(window+1))
 			return nil
