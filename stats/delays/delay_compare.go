@@ -13,9 +13,10 @@ import (
 // comparisons are the synchronisation intervals of consecutive waits: who has spent how much
 // more time where.
 type comparisons struct {
-	first  int // row of the first wait
-	waits  []comparison
-	excess []profile.Segment
+	first  int                 // row of the first wait
+	order  []int32             // in which the waits from there on are compared
+	waits  []comparison        // by row
+	excess [][]profile.Segment // by chunk of order
 }
 
 // A comparison is that of one wait. All times are 0 if nothing is known of its cause.
@@ -23,17 +24,52 @@ type comparison struct {
 	opened     opening
 	delay      int64 // what the cause has spent more than the one that waits, summed over places
 	wait       int64 // its own waits in the interval
-	first, end int32 // rows of excess: the places
+	chunk      int32
+	first, end int32 // rows of the chunk's excess: the places
+}
+
+// nearLocations is how many adjacent locations wait in one part of an order if not all is in memory: their rows, and those of who they wait
+// for, are at a time. In a collective they wait for one, whose interval is found for them once.
+const nearLocations = 8
+
+// newComparisons returns those of the waits of some rows, to be made chunk by chunk.
+func (d *Finder) newComparisons(first, end int) *comparisons {
+	return &comparisons{first: first, order: d.nearOrder(first, end), waits: make([]comparison, end-first),
+		excess: make([][]profile.Segment, (end-first+delayChunk-1)/delayChunk)}
 }
 
 // compareBatch compares the waits of some rows, in chunks.
-func (d *Finder) compareBatch(ctx context.Context, first, end int) ([]*comparisons, error) {
-	out := make([]*comparisons, (end-first+delayChunk-1)/delayChunk)
-	_, err := engine.Fold(ctx, d.jobs, len(out), d.newComparing, func(x comparing, k int) error {
-		out[k] = d.compare(first+k*delayChunk, min(end, first+(k+1)*delayChunk), x)
+func (d *Finder) compareBatch(ctx context.Context, first, end int) (*comparisons, error) {
+	c := d.newComparisons(first, end)
+	_, err := engine.Fold(ctx, d.jobs, len(c.excess), d.newComparing, func(x comparing, k int) error {
+		d.compare(c, k, x)
 		return nil
 	}, func(a, _ comparing) comparing { return a })
-	return out, err
+	return c, err
+}
+
+// nearOrder returns the order in which the waits of some rows are compared: in parts by location, or as they are if all is in memory.
+func (d *Finder) nearOrder(first, end int) []int32 {
+	order := make([]int32, end-first)
+	if d.t.Store.Spilled() == 0 {
+		for i := range order {
+			order[i] = int32(i)
+		}
+		return order
+	}
+	waits, next := d.waits.Cursor(), make([]int32, len(d.t.Calls)/nearLocations+2) // by part: where its next wait goes
+	for i := range order {
+		next[waits.Ptr(first+i).at.Location/nearLocations+1]++
+	}
+	for k := 1; k < len(next); k++ {
+		next[k] += next[k-1]
+	}
+	for i := range order {
+		at := &next[waits.Ptr(first+i).at.Location/nearLocations]
+		order[*at] = int32(i)
+		*at++
+	}
+	return order
 }
 
 // comparing is what a goroutine needs to compare waits: how the cause and the one that waits have spent
@@ -62,47 +98,46 @@ func (d *Finder) newComparing() comparing {
 	return x
 }
 
-// compare compares the waits of some rows.
-func (d *Finder) compare(first, end int, x comparing) *comparisons {
-	c := &comparisons{first: first, waits: make([]comparison, end-first), excess: make([]profile.Segment, 0, 4*(end-first))}
-	waits := d.waits.Cursor()
-	d.readAhead(waits, first, end, x.at)
-	for i := range c.waits {
-		w, k := waits.Ptr(first+i), &c.waits[i]
-		k.first = int32(len(c.excess))
+// compare compares the waits of a chunk.
+func (d *Finder) compare(c *comparisons, chunk int, x comparing) {
+	order := c.order[chunk*delayChunk : min(len(c.order), (chunk+1)*delayChunk)]
+	waits, excess := d.waits.Cursor(), make([]profile.Segment, 0, 4*len(order))
+	d.readAhead(waits, c.first, order, x.at)
+	for _, i := range order {
+		w, k := waits.Ptr(c.first+int(i)), &c.waits[i]
+		k.chunk, k.first = int32(chunk), int32(len(excess))
 		if w.cause.Call != trace.None {
 			k.opened = d.meetings.last(w, &x.at[w.at.Location].parts)
 			d.fill(x.cause, span{w.cause, w.end, k.opened.cause}, x.at)
 			d.fill(x.own, span{w.at, w.from, k.opened.at}, x.at)
 			d.fillBehind(x.cause, x.own)
 			d.fillBehind(x.own, x.cause)
-			c.excess = x.cause.Excess(&x.own.TimeMap, c.excess)
-			for _, more := range c.excess[k.first:] {
+			excess = x.cause.Excess(&x.own.TimeMap, excess)
+			for _, more := range excess[k.first:] {
 				k.delay += more.Time
 			}
 			k.wait = *x.cause.Of(profile.PathWait)
 		}
-		k.end = int32(len(c.excess))
+		k.end = int32(len(excess))
 	}
-	return c
+	c.excess[chunk] = excess
 }
 
 // mostCalls is how many calls of a location there may be for each of its waits so that all are read at once.
 const mostCalls = 16
 
-// readAhead brings near what locations do between their first and their last wait of some: wait by wait it would be looked for in memory.
-func (d *Finder) readAhead(rows spill.Cursor[delayedWait], first, end int, at []lookedUp) {
-	if len(at) > end-first {
-		return
-	}
-	for i := first; i < end; i++ {
-		call, x := int(rows.Ptr(i).at.Call), &at[rows.Ptr(i).at.Location]
+// readAhead brings near what locations do between their first and their last wait of a chunk: wait by wait it would be looked for in memory.
+func (d *Finder) readAhead(rows spill.Cursor[delayedWait], first int, order []int32, at []lookedUp) {
+	for _, i := range order {
+		w := rows.Ptr(first + int(i)).at
+		call, x := int(w.Call), &at[w.Location]
 		if x.waits == 0 {
 			x.from, x.to = call, call
 		}
 		x.waits, x.from, x.to = x.waits+1, min(x.from, call), max(x.to, call)
 	}
-	for l := range at {
+	for _, i := range order {
+		l := rows.Ptr(first + int(i)).at.Location
 		x, s := &at[l], d.Segments[l]
 		if calls := x.to - x.from; calls > 0 && calls <= mostCalls*x.waits {
 			d.t.Calls[l].ReadAhead(x.from, x.to+1)

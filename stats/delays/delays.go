@@ -2,7 +2,6 @@ package delays
 
 import (
 	"context"
-	"slices"
 
 	"tracekit/document/waitstate"
 	"tracekit/engine"
@@ -102,10 +101,13 @@ func (d *Finder) Order(ctx context.Context, w *waits.Finder) (err error) {
 	return openPairs(ctx, d.waits)
 }
 
-// The waits of a batch are compared at the same time, in chunks of consecutive waits.
+// The waits of a batch are compared at the same time, in chunks. If not all is in memory, there should be some of each location, and most
+// in all.
 const (
-	delayChunk = 1024
-	delayBatch = 32 * delayChunk
+	delayChunk    = 1024
+	leastBatch    = 32 * delayChunk
+	mostBatch     = 128 * delayChunk
+	locationBatch = 128
 )
 
 // Run finds the costs. All segments must be there.
@@ -114,13 +116,17 @@ func (d *Finder) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.meetings.binds.Release()
-	var ready []*comparisons
+	batch := leastBatch
+	if d.t.Store.Spilled() > 0 {
+		batch = max(leastBatch, min(locationBatch*len(d.t.Calls), mostBatch))
+	}
+	var ready *comparisons
 	for end := d.waits.Len(); end > 0 || ready != nil; {
-		first := max(0, end-1) / delayBatch * delayBatch
-		var made []*comparisons
+		first := max(0, end-1) / batch * batch
+		var made *comparisons
 		err := engine.Beside(ctx, d.jobs, func(context.Context) error {
-			for _, c := range slices.Backward(ready) {
-				d.charge(c)
+			if ready != nil {
+				d.charge(ready)
 			}
 			return nil
 		}, func(ctx context.Context) (err error) {
@@ -142,12 +148,12 @@ func (d *Finder) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// charge hands the costs of a chunk's waits to who has caused them, the last wait first.
+// charge hands the costs of a batch's waits to who has caused them, the last wait first.
 func (d *Finder) charge(c *comparisons) {
 	waits := d.waits.Cursor()
 	for i := len(c.waits) - 1; i >= 0; i-- {
 		k := &c.waits[i]
-		d.chargeWait(waits.Ptr(c.first+i), k, c.excess[k.first:k.end])
+		d.chargeWait(waits.Ptr(c.first+i), k, c.excess[k.chunk][k.first:k.end])
 	}
 }
 

@@ -72,9 +72,10 @@ func Explain(ctx context.Context, t *trace.Trace, found waits.ByCall, segments [
 		if !ok {
 			break
 		}
-		c := d.compare(row, row+1, scratch)
+		c := d.newComparisons(row, row+1)
+		d.compare(c, 0, scratch)
 		k, wait := c.waits[0], d.waits.Ptr(row)
-		links = append(links, d.link(p, wait, &k, c.excess))
+		links = append(links, d.link(p, wait, &k, c.excess[0]))
 		next, found := d.longest(wait.cause, k.opened.cause)
 		if !found || k.wait <= k.delay {
 			break

@@ -93,9 +93,12 @@ const (
 	leastWindowCalls = 256 // of a location
 )
 
-// togetherLocations is about how many locations that make calls advance together, at least. Their partners mostly are among them or near,
-// and their rows in memory at a time: those of all ranks of a large run are not.
-const togetherLocations = 16
+// How many locations that make calls advance together, about, at least. Their partners mostly are among them or near, and their rows in
+// memory at a time: those of all ranks of a large run are not.
+const (
+	togetherInMemory = 64
+	togetherSpilled  = 16 // not all is in memory
+)
 
 // InWindows lets locations advance to the end of one window of time after the other, in ticks: they have the rows of their partners at
 // hand. Of very many locations some advance to the end, then the next ones. It combines what they add. At the end of a location's last
@@ -112,7 +115,10 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 	if jobs < 1 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	together := max(togetherLocations, 4*jobs)
+	together := max(togetherInMemory, 4*jobs)
+	if t.Store.Spilled() > 0 {
+		together = max(togetherSpilled, 4*jobs)
+	}
 	groups := max(1, (active+together/2)/together)
 	size := (len(t.Calls) + groups - 1) / groups
 	windows := 1 + total/groups/max(windowCalls, size*leastWindowCalls)
