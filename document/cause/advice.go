@@ -131,6 +131,8 @@ func (c *Cause) advice() string {
 		return "bind ranks to cores; look for noise or contention that strikes all nodes."
 	case WrongOrder:
 		return "receive messages in the order of arrival (MPI_Waitany, MPI_Waitsome)."
+	case SlowPhases: // they may have more to do, which is as it should be
+		return "look for what the program does there only now and then: output, checkpoints, rebuilding lists, first use of memory."
 	case Startup:
 		if c.Region == field.NotRecorded {
 			return ""

@@ -33,6 +33,7 @@ const (
 	SlowCalls     Kind = "slow_calls"    // calls are slower than comparable calls
 	Transfer      Kind = "transfer"      // the network
 	WrongOrder    Kind = "wrong_order"   // messages are received in another order than they are sent
+	SlowPhases    Kind = "slow_phases"   // some iterations take longer, on all ranks
 	Startup       Kind = "startup"       // MPI_Init and what passes before
 	Measurement   Kind = "measurement"   // the measurement itself
 	ThreadIdle    Kind = "thread_idle"   // threads have no work

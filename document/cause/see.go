@@ -1,6 +1,9 @@
 package cause
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // See returns the arguments of the command that digs deeper into a cause, without the trace; nil if none does. Replays need the
 // whole run.
@@ -41,6 +44,8 @@ func (c *Cause) See(wholeRun bool) []string {
 			return []string{"analyze", "--section", "devices"}
 		}
 		return []string{"analyze", "--section", "messages,collectives"}
+	case SlowPhases:
+		return []string{"analyze", "--phase", strconv.Itoa(int(c.Evidence["first_phase"]))}
 	case WrongOrder:
 		return replay("--order", place)
 	case Inefficient:

@@ -330,6 +330,7 @@ func (f *finder) candidates() []candidate {
 	out = append(out, f.measurement()...)
 	if a := f.a; a.Selection == nil {
 		out = append(out, f.wrongOrder()...)
+		out = append(out, f.slowPhases()...)
 	}
 	out = append(out, f.teams()...)
 	out = slices.DeleteFunc(out, func(c candidate) bool { return c.bound < max(f.least(), c.least) })

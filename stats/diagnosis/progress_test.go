@@ -125,3 +125,49 @@ func TestNoLateProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowIterations states that iterations in which all ranks compute longer are what to fix, though nobody waits, however much longer
+// they are; where one rank is late that is said, and nothing of iterations.
+func TestSlowIterations(t *testing.T) {
+	const ranks, steps, work, more = 4, 60, 1000, 6000
+	for _, all := range []bool{true, false} {
+		text := [ranks]strings.Builder{}
+		for r := range text {
+			fmt.Fprintf(&text[r], "location %d rank=%[1]d\n", r)
+		}
+		at := 0
+		for step := range steps {
+			end := at + work + 20
+			for r := range text {
+				busy := work - 10*r
+				if step%10 == 7 && (all || r == 2) {
+					busy, end = busy+more, at+work+more+20
+				}
+				fmt.Fprintf(&text[r], "  %d Enter work ; %d Leave work ; %[2]d Enter MPI_Barrier ; %[2]d MpiCollectiveBegin ; ", at, at+busy)
+			}
+			for r := range text {
+				fmt.Fprintf(&text[r], "%d MpiCollectiveEnd Barrier root=none ; %[1]d Leave MPI_Barrier\n", end)
+			}
+			at = end
+		}
+		program := ""
+		for r := range text {
+			program += text[r].String()
+		}
+		tr, a := statstest.Analyzed(t, tracetest.MustParse(t, program), merge.Options{Clock: merge.ClockNone}, analysis.Options{})
+		causes, err := Find(t.Context(), tr, a, 1)
+		if err != nil || len(causes) != 1 {
+			t.Fatalf("all ranks: %v, causes are %+v, %v", all, causes, err)
+		}
+		c, want := causes[0], "6 of 59 iterations are slow on all ranks"
+		if !all {
+			want = "Rank 2 is late 6 times in work"
+		}
+		if gain := gainOf(c); c.Headline != want || c.Region != "work" || gain < 6*more*95/100 || gain > 6*more*105/100 {
+			t.Errorf("all ranks: %v, %q in %s gains %d", all, c.Headline, c.Region, gain)
+		}
+		if all && !strings.Contains(c.Text, "One comes every 10 iterations.") {
+			t.Errorf("the text is %q", c.Text)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 
 	"tracekit/engine"
@@ -25,6 +26,7 @@ type marker struct {
 	distance    int // of the last two, in operations
 	breaks      int // distances that are not the one before
 	durations   welford
+	logs        welford // of durations, base 2, rounded up
 	distances   welford
 }
 
@@ -39,14 +41,16 @@ type view struct {
 var lengths = [...]int{1, 2, 4, 8}
 
 // What can be a marker: so many visits, over such a part of the time between the first rank's first
-// call and its last, that cut it into intervals whose durations and numbers of operations have such
-// coefficients of variation. Of sequences the first so many are looked at.
+// call and its last, that cut it into intervals whose numbers of operations and durations have such coefficients of variation; where the
+// numbers are equal, durations may differ more. Of sequences the first so many are looked at.
 const (
 	leastVisits = 5
 	mostVisits  = 1 << 14
 	leastSpan   = 0.5
 	mostSpread  = 0.5
-	mostMarkers = 1 << 15
+
+	mostDoublings = 1.5 // standard deviation of the logarithms of durations, base 2: some intervals may be many times as long as the others
+	mostMarkers   = 1 << 15
 )
 
 // If there are markers whose intervals have exactly as many operations, others do not count. An
@@ -115,7 +119,7 @@ func markersOf(t *trace.Trace, l trace.LocationID, contents bool, common map[tra
 	for k := range found {
 		for _, m := range found[k].all {
 			if m.visits >= leastVisits && m.visits <= mostVisits && float64(m.last-m.first) >= leastSpan*float64(end-begin) &&
-				m.durations.variation() <= mostSpread && m.distances.variation() <= mostSpread {
+				m.distances.variation() <= mostSpread && (m.durations.variation() <= mostSpread || m.exact() && m.logs.deviation() <= mostDoublings) {
 				out = append(out, m)
 			}
 		}
@@ -136,6 +140,7 @@ func (f *collection) visit(row int, c *trace.Call, operations int, hash uint64) 
 	switch {
 	case m != nil:
 		m.durations.add(float64(c.Enter - m.last))
+		m.logs.add(float64(bits.Len64(uint64(max(0, c.Enter-m.last)))))
 		distance := operations - m.operations
 		if m.distances.add(float64(distance)); m.visits > 1 && distance != m.distance {
 			m.breaks++
@@ -253,5 +258,7 @@ func (w *welford) variation() float64 {
 	if w.mean <= 0 {
 		return math.Inf(1)
 	}
-	return math.Sqrt(w.square/w.n) / w.mean
+	return w.deviation() / w.mean
 }
+
+func (w *welford) deviation() float64 { return math.Sqrt(w.square / w.n) }

@@ -19,6 +19,7 @@ import (
 //	ready is how long the shortest such call goes on whose partner is in MPI
 //	behind[k] are those that end just behind the partner's next call is entered, which was from 2^(k-1) until 2^k ticks later
 //	before is the time of those that end before that
+//	long is for how long those go on behind it that end later
 //	flight is how long the shortest message is on its way, from its send until the call that completes its receive is left
 type progress struct {
 	ready  int64
@@ -27,6 +28,7 @@ type progress struct {
 		time  int64
 	}
 	before int64
+	long   int64
 	flight int64
 }
 
@@ -78,7 +80,7 @@ func (h *held) combine(o *held) *held {
 		for size, from := range o[end].shown {
 			to := h.of(end, size)
 			to.ready, to.flight = min(to.ready, from.ready), min(to.flight, from.flight)
-			to.before = numbers.Plus(to.before, from.before)
+			to.before, to.long = numbers.Plus(to.before, from.before), numbers.Plus(to.long, from.long)
 			for k := range to.behind {
 				to.behind[k].calls += from.behind[k].calls
 				to.behind[k].time = numbers.Plus(to.behind[k].time, from.behind[k].time)
@@ -142,6 +144,8 @@ func (x *progress) see(t *trace.Trace, c *trace.Call, partner trace.LocationID, 
 	case enter-begin >= justBehind*(c.Leave-enter):
 		b := &x.behind[bits.Len64(uint64(enter-begin))]
 		b.calls, b.time = b.calls+1, numbers.Plus(b.time, enter-begin)
+	default:
+		x.long = numbers.Plus(x.long, c.Leave-enter)
 	}
 }
 
@@ -172,8 +176,8 @@ func outsideMPI(t *trace.Trace, l trace.LocationID, near uint32, time int64) (ca
 	return uint32(next), calls.Ptr(next).Enter, true
 }
 
-// long returns how long a partner must be away so that it is missed.
-func (x *progress) long() int64 {
+// least returns how long a partner must be away so that it is missed.
+func (x *progress) least() int64 {
 	return lateAfter * min(x.ready, math.MaxInt64/lateAfter)
 }
 
@@ -185,11 +189,11 @@ func dividing(shown map[uint64]*progress) uint64 {
 	for _, size := range slices.Backward(slices.Sorted(maps.Keys(shown))) {
 		x := shown[size]
 		for k, b := range x.behind {
-			if k > 0 && k < 64 && int64(1)<<(k-1) > x.long() {
+			if k > 0 && k < 64 && int64(1)<<(k-1) > x.least() {
 				waited, calls = numbers.Plus(waited, b.time), calls+b.calls
 			}
 		}
-		passed = numbers.Plus(passed, mostlyBehind*x.before)
+		passed = numbers.Plus(passed, numbers.Plus(mostlyBehind*min(x.before, math.MaxInt64/mostlyBehind), x.long))
 		if calls >= leastBehind && waited-passed > best {
 			best, at = waited-passed, size
 		}
@@ -211,7 +215,7 @@ func (h *held) waits(t *trace.Trace, end int, c *trace.Call, s *trace.Send, r *t
 	if end == receives {
 		posts, other, partner, post = other, posts, r.SendLoc, s.Call
 	}
-	begin, long := lacks(c, posts), x.long()
+	begin, long := lacks(c, posts), x.least()
 	if c.Leave-begin <= long {
 		return w
 	}
