@@ -79,6 +79,9 @@ func (c *Cause) advice() string {
 			if has("late_visits") {
 				return fmt.Sprintf("look for what %s did then: other programs on %s, files, first use of memory.", who, their)
 			}
+			if c.Evidence["last_factor"] > c.Evidence["first_factor"] {
+				return fmt.Sprintf("look for what grows on %s: data, memory, temperature; share the work anew from time to time.", who)
+			}
 			if gain := c.GainNs; has("shared_gain_ns") && gain != nil && 2*c.Evidence["shared_gain_ns"] < float64(*gain) {
 				return fmt.Sprintf("speed this up on %s, or check %s. Moving the work to other ranks helps little.", who, their)
 			}
@@ -132,7 +135,7 @@ func (c *Cause) advice() string {
 	case WrongOrder:
 		return "receive messages in the order of arrival (MPI_Waitany, MPI_Waitsome)."
 	case SlowPhases: // they may have more to do, which is as it should be
-		return "look for what the program does there only now and then: output, checkpoints, rebuilding lists, first use of memory."
+		return "look for what the program does only then (output, checkpoints, first use of memory), or what else ran."
 	case Startup:
 		if c.Region == field.NotRecorded {
 			return ""

@@ -87,6 +87,10 @@ func (f *finder) at(p *place) candidate {
 		c.most(p.path * (1 - there/here))
 		c.slow = []slowness{{where, here, there, len(peers) < len(rest), p.at(), late}}
 		c.changes = []whatif.Change{whatif.Scale(p.at(), there/here, ranks...)}
+		if x, ok := f.trend(p, ranks, peers); ok && late == nil {
+			c.cause.Evidence["first_factor"], c.cause.Evidence["last_factor"] = x.first, x.last
+			c.text = x.text()
+		}
 		if x := c.slow[0].rare; x != nil {
 			c.changes = x.changes
 			c.cause.Evidence["late_visits"], c.cause.Evidence["visits"] = float64(x.times), float64(x.of)

@@ -192,3 +192,35 @@ func TestReceivedInOrder(t *testing.T) {
 	}
 	t.Error("the order of receives is no cause")
 }
+
+// TestGrowing: of a rank that takes longer and longer it is said how much longer it is at the beginning and at the end; of one that takes
+// longer all the time, that it is slow.
+func TestGrowing(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		more   func(round int) int
+		text   string
+		prefix string
+	}{
+		{"grows", func(k int) int { return 50 * k }, "The excess grows: 1.48 times in the first quarter of the visits, 4.5 times in the last. ",
+			"look for what grows on rank 2"},
+		{"ends", func(k int) int { return 2000 * (1 - k/56) }, "The excess shrinks: 3.0 times in the first quarter of the visits, 1.00 times in " +
+			"the last. ", "move work from rank 2"},
+		{"always", func(int) int { return 2000 }, "", "move work from rank 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := plant(4)
+			for round := range 80 {
+				for r := range 4 {
+					p.work(r, 1000+c.more(round)*(r/2)*(1-r%2))
+				}
+				p.barrier()
+			}
+			causes := p.causes(t)
+			if len(causes) != 1 || causes[0].Headline != "Rank 2 is slow in work" || !strings.Contains(causes[0].Text, c.text) ||
+				strings.Contains(causes[0].Text, "The excess") != (c.text != "") || !strings.HasPrefix(causes[0].Try, c.prefix) {
+				t.Errorf("causes are %+v", causes)
+			}
+		})
+	}
+}

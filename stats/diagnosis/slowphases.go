@@ -64,7 +64,8 @@ func (f *finder) slowPhases() []candidate {
 		return nil
 	}
 	most := slices.MaxFunc(slices.Collect(maps.Keys(places)), func(a, b field.Site) int {
-		return cmp.Or(cmp.Compare(places[a], places[b]), cmp.Compare(b.Region, a.Region), cmp.Compare(b.File, a.File), cmp.Compare(b.Line, a.Line))
+		return cmp.Or(cmp.Compare(places[a], places[b]), cmp.Compare(b.Region, a.Region), cmp.Compare(b.File, a.File),
+			cmp.Compare(b.Line, a.Line))
 	})
 	mean := float64(sum) / float64(len(long))
 	c := candidate{cause: cause.Cause{Kind: cause.SlowPhases, SourceLine: most.SourceLine, Ranks: []uint32{}}, bound: gain, gain: gain}
