@@ -54,20 +54,27 @@ func (f *finder) teams() (out []candidate) {
 		loss: ofForking, team: true}
 	c.cause.Headline = forkingHeadline
 	c.cause.Evidence, c.text = forkingEvidence(forking/ranks, f.a.Threads), forkingText(forking/ranks, f.a.Threads)
+	both := func(path trace.PathID) bool { return serial(path) || parallel(path) }
 	place := serial
 	if f.t.Defs.RunningCounter() != trace.None { // what of a region is none of its work is known
-		place = func(path trace.PathID) bool { return serial(path) || parallel(path) }
+		place = both
+	}
+	teamwork := func(less func(team) int64) whatif.Place { // a master may wait for its team behind the parallel region that is recorded
+		if f.room(parallel, teams, less) {
+			return parallel
+		}
+		return both
 	}
 	out = append(out, f.lessOfMasters(c, place, teams, func(t team) int64 { return t.forking }))
 
 	if w := &f.a.WaitStates[waitstate.AtTeamBarrier]; w.Count > 0 && len(w.Top) > 0 {
-		longest := w.Top[0]
+		longest, waiting := w.Top[0], func(t team) int64 { return t.waits }
 		c := candidate{cause: cause.Cause{Kind: cause.Imbalance, SourceLine: longest.SourceLine, Operation: field.Name(longest.Operation),
 			Ranks: []uint32{}, WaitsCausedNs: w.TimeNs},
 			mended: "If all threads of a team took the same time", loss: atBarriers, team: true}
 		c.cause.Evidence = map[string]float64{"waits": float64(w.Count)}
 		c.cause.Headline, c.text = teamWaits(w)
-		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.waits }))
+		out = append(out, f.lessOfMasters(c, teamwork(waiting), teams, waiting))
 	}
 	locked := int64(0)
 	for i := range f.a.Threads.Rows {
@@ -77,7 +84,8 @@ func (f *finder) teams() (out []candidate) {
 		c := candidate{cause: cause.Cause{Kind: cause.ThreadIdle, Ranks: []uint32{}, Evidence: map[string]float64{"lock_wait_ns": float64(locked)}},
 			mended: "If they did not", text: fmt.Sprintf("They wait %s.", words.Time(locked)), team: true}
 		c.cause.Headline = lockHeadline
-		out = append(out, f.lessOfMasters(c, parallel, teams, func(t team) int64 { return t.locks }))
+		delayed := func(t team) int64 { return t.locks }
+		out = append(out, f.lessOfMasters(c, teamwork(delayed), teams, delayed))
 	}
 	return out
 }
@@ -148,18 +156,8 @@ func (f *finder) inTeams() (serial, parallel whatif.Place) {
 // ns. What that would gain is at most what all of them take less.
 func (f *finder) lessOfMasters(c candidate, place whatif.Place, teams []team, less func(team) int64) candidate {
 	factors := make([]float64, len(teams))
-	for r, l := range f.t.World {
-		factors[r] = 1
-		if int(l) >= len(f.a.Segments) {
-			continue
-		}
-		ticks := int64(0)
-		for s := range f.a.Segments[l].Sums {
-			if place(s.Path) {
-				ticks += s.Time
-			}
-		}
-		if time := f.t.Defs.Clock.Nanoseconds(ticks); time > 0 {
+	for r, time := range f.ofMasters(place) {
+		if factors[r] = 1; time > 0 {
 			part := min(time, less(teams[r]))
 			factors[r] = 1 - float64(part)/float64(time)
 			c.bound += part
@@ -169,4 +167,32 @@ func (f *finder) lessOfMasters(c candidate, place whatif.Place, teams []team, le
 		c.changes = []whatif.Change{whatif.ScaleEach(place, factors)}
 	}
 	return c
+}
+
+// ofMasters returns the time of the master of each rank in a place, ns.
+func (f *finder) ofMasters(place whatif.Place) []int64 {
+	times := make([]int64, len(f.t.World))
+	for r, l := range f.t.World {
+		if int(l) >= len(f.a.Segments) {
+			continue
+		}
+		ticks := int64(0)
+		for s := range f.a.Segments[l].Sums {
+			if place(s.Path) {
+				ticks += s.Time
+			}
+		}
+		times[r] = f.t.Defs.Clock.Nanoseconds(ticks)
+	}
+	return times
+}
+
+// room reports whether all masters have so much time in a place.
+func (f *finder) room(place whatif.Place, teams []team, less func(team) int64) bool {
+	for r, time := range f.ofMasters(place) {
+		if time < less(teams[r]) {
+			return false
+		}
+	}
+	return true
 }

@@ -3,6 +3,7 @@ package diagnosis_test
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -148,5 +149,18 @@ func TestLostOnce(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnequalThreadsBehindRegions: where the recorder leaves a parallel region when a thread has done its work, and knows no barriers, a
+// master waits outside of the region until its threads have joined. Equal threads save as much there.
+func TestUnequalThreadsBehindRegions(t *testing.T) {
+	barrier := regexp.MustCompile(`(\d+) Enter "!\$omp implicit barrier" ; \d+ Leave "!\$omp implicit barrier" ; \d+ Leave`)
+	plain := func(h hybrid) string { return barrier.ReplaceAllString(run(h, h), "$1 Leave") }
+	causes, now := hybridCauses(t, plain(hybrid{0, 0, 50, 350}))
+	_, then := hybridCauses(t, plain(hybrid{0, 0, 200, 200}))
+	i := slices.IndexFunc(causes, func(c cause.Cause) bool { return strings.HasPrefix(c.Headline, "Threads of a team") })
+	if i < 0 || causes[i].GainNs == nil || math.Abs(float64(*causes[i].GainNs-(now-then))) > 0.002*float64(now-then) {
+		t.Errorf("want a gain of %d: %+v", now-then, causes)
 	}
 }
