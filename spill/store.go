@@ -460,7 +460,7 @@ func (s *Store) admit(p *page) {
 	}
 }
 
-// askedAfter is how many extents are brought in before the system is asked what is resident: to answer takes it longer than to bring in one.
+// askedAfter extents are brought in before the system is asked what is resident: to answer takes it longer than to bring one in.
 const askedAfter = 256
 
 // full reports whether the file's memory is to be given back: as many extents were brought in as may be resident. Who holds rows since

@@ -142,7 +142,7 @@ func Analyze(ctx context.Context, t *trace.Trace, opts Options) (*Result, error)
 		a.Collectives = w.Colls.Rows(rate)
 		a.CriticalPath = critical.Rows(path, p, part, w.ByPath)
 		if callsMPI {
-			a.Incomplete, err = waits.FindIncomplete(ctx, t, opts.Jobs)
+			a.Incomplete, err = w.Incomplete(ctx)
 		}
 		return err
 	}

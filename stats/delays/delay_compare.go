@@ -126,7 +126,8 @@ func (d *Finder) compare(c *comparisons, chunk int, x comparing) {
 // mostCalls is how many calls of a location there may be for each of its waits so that all are read at once.
 const mostCalls = 16
 
-// readAhead brings near what locations do between their first and their last wait of a chunk: wait by wait it would be looked for in memory.
+// readAhead brings near what locations do between their first and their last wait of a chunk: wait by wait it would be looked for in
+// memory.
 func (d *Finder) readAhead(rows spill.Cursor[delayedWait], first int, order []int32, at []lookedUp) {
 	for _, i := range order {
 		w := rows.Ptr(first + int(i)).at

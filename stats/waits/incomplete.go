@@ -24,10 +24,23 @@ const (
 	LacksReceive      // the receive of what it sends
 )
 
-// FindIncomplete finds the calls of threads of which a record is missing.
-func FindIncomplete(ctx context.Context, t *trace.Trace, jobs int) (Incomplete, error) {
-	return engine.Map(ctx, jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[Lack], error) {
-		if t.Calls[l].Len() == 0 || t.Defs.Locations[l].Kind != trace.LocationCPUThread {
+// mayLack are the classes of calls that wait for messages or in collectives.
+const mayLack = 1<<trace.ClassSend | 1<<trace.ClassRecv | 1<<trace.ClassSendrecv | 1<<trace.ClassWait | 1<<trace.ClassColl
+
+// Incomplete returns the calls of threads of which a record is missing. Run has met all calls and messages: only where it has met one
+// without its record, or some rank's part in a collective is missing, are they gone through again.
+func (w *Finder) Incomplete(ctx context.Context) (Incomplete, error) {
+	t := w.T
+	for _, rows := range t.Collectives.Rows {
+		for i := range rows {
+			missing := rows[i].Count < rows[i].Size
+			for k := uint32(0); missing && k < rows[i].Count; k++ {
+				w.lacking[t.Members.Ptr(int(rows[i].First+k)).Location] = true
+			}
+		}
+	}
+	return engine.Map(ctx, w.Jobs, len(t.Calls), func(_ context.Context, l int) (*spill.Table[Lack], error) {
+		if !w.lacking[l] || t.Defs.Locations[l].Kind != trace.LocationCPUThread {
 			return nil, nil
 		}
 		return lacking(t, trace.LocationID(l)), nil

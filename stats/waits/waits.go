@@ -67,6 +67,7 @@ type Finder struct {
 	summed   bool                     // bytes of collectives are recorded as sums over the ranks; known with sizes
 	Messages *messagePairs            // nil: not asked for
 	parts    *spill.Table[memberPart]
+	lacking  []bool // by location: see Incomplete
 
 	// Exchanging is the size from which on calls that send and receive wait for the receivers of what they send; MaxUint64: nothing
 	// shows that they do. It is known once Run has returned.

@@ -15,6 +15,7 @@ import (
 // advance together through windows of time, so that the rows of partners are still at hand.
 func (w *Finder) pointToPoint(ctx context.Context) (*WaitSums, error) {
 	walks := make([]*p2pWalk, len(w.T.Calls)) // those under way
+	w.lacking = make([]bool, len(w.T.Calls))
 	return InWindows(ctx, w.T, w.Jobs, w.NewSums, func(s *WaitSums, l int, end int64) {
 		p := walks[l]
 		if p == nil {
@@ -28,7 +29,7 @@ func (w *Finder) pointToPoint(ctx context.Context) (*WaitSums, error) {
 		}
 		s.Msgs.endReceiver(p.L)
 		if end == numbers.Never {
-			walks[l] = nil
+			walks[l], w.lacking[l] = nil, p.lacks
 			w.Sync.seal(p.L)
 			w.Messages.seal(p.L)
 		}
@@ -66,10 +67,16 @@ func (p *p2pWalk) begin() {
 	}
 	for k := range before.Send {
 		if s := p.Sends.Ptr(k); s.State != trace.Matched {
-			p.sums.Msgs.lostSend(p.L, s)
+			p.lostSend(s)
 		}
 	}
 	p.receives(trace.None-1, new(trace.Call), before.Recv)
+}
+
+// lostSend counts a send without a partner.
+func (p *p2pWalk) lostSend(s *trace.Send) {
+	p.sums.Msgs.lostSend(p.L, s)
+	p.lacks = p.lacks || s.State != trace.Cancelled
 }
 
 // A partnerWait is a wait for another rank's call, because of a message.
@@ -97,6 +104,8 @@ type p2pWalk struct {
 	pairs  spill.Cursor[messagePair] // of messages
 	sums   *WaitSums                 // of who visits the location now
 	begun  bool
+	lacks  bool // a record of a message is missing, or of what some call waits for
+	met    bool // a message that the present call sends, receives or completes
 	window orderWindow
 	flying inFlight    // sends
 	joins  inFlight    // collectives that do not block, if there is a sync
@@ -126,7 +135,7 @@ func (p *p2pWalk) calls() {
 		if clocks != nil {
 			clocks[k] = int64(c.Seq())
 		}
-		p.bytes, p.size, p.sender.time, p.receiver.time, p.progress.time = 0, 0, 0, 0, 0
+		p.bytes, p.size, p.sender.time, p.receiver.time, p.progress.time, p.met = 0, 0, 0, 0, 0, false
 		if i >= p.begins {
 			p.takeParts(i, c)
 		}
@@ -136,6 +145,7 @@ func (p *p2pWalk) calls() {
 		if int(c.FirstRecv) < end.Recv {
 			p.receives(i, c, end.Recv)
 		}
+		p.lacks = p.lacks || !p.met && c.Coll == trace.None && mayLack>>c.Class&1 != 0
 		if c.Class == trace.ClassProbe {
 			p.probe(i, c)
 		}
@@ -185,6 +195,7 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 	counts := p.Communicates(c) && p.Scope.Overlaps(p.L, c.Enter, c.Leave)
 	for k := int(c.FirstRecv); k < end; k++ {
 		r := p.recvs.Ptr(k)
+		p.met = p.met || r.Call == i
 		switch {
 		case r.Call != i:
 		case c.Class == trace.ClassSendrecv:
@@ -197,6 +208,7 @@ func (p *p2pWalk) receives(i uint32, c *trace.Call, end int) {
 		}
 		if r.State != trace.Matched {
 			p.sums.Msgs.lost(p.L, r)
+			p.lacks = p.lacks || r.State != trace.Cancelled
 			continue
 		}
 		s := p.T.Sends[r.SendLoc].Ptr(int(r.Send))
@@ -312,6 +324,7 @@ func (p *p2pWalk) probed(i uint32) (trace.Recv, bool) {
 func (p *p2pWalk) sendsOf(i uint32, c *trace.Call, end int) {
 	for p.flying.due(i) {
 		ended := p.flying.take()
+		p.met = p.met || ended.Call() == i
 		s := p.Sends.Ptr(int(ended.Row()))
 		p.carries(s.Bytes, roleSends)
 		if s.State != trace.Matched {
@@ -327,13 +340,14 @@ func (p *p2pWalk) sendsOf(i uint32, c *trace.Call, end int) {
 	for k := int(c.FirstSend); k < end; k++ {
 		s := p.Sends.Ptr(k)
 		if s.Call == i {
+			p.met = true
 			p.carries(s.Bytes, roleSends)
 		}
 		if s.Done != trace.None && s.Done > i {
 			p.flying.add(s.Done, uint32(k))
 		}
 		if s.State != trace.Matched {
-			p.sums.Msgs.lostSend(p.L, s)
+			p.lostSend(s)
 		} else if s.Done == i && (c.Class == trace.ClassSend || c.Class == trace.ClassWait || // MPI_Send and MPI_Ssend
 			c.Class == trace.ClassSendrecv && s.Bytes >= p.Exchanging) {
 			p.posting(c, uint32(k), s)
