@@ -125,6 +125,8 @@ func (c *Cause) advice() string {
 		switch {
 		case has("slow_from_ns"):
 			return "look for what else used the network or nodes then: other jobs, file transfers, checkpoints."
+		case has("most_bytes"): // wrong if the ranks that move less are slow, too
+			return "distribute the data of this exchange evenly over ranks."
 		case has("between_nodes"): // wrong if these messages take another way than comparable ones
 			return "check the network link between these ranks: errors, speed, routes."
 		}

@@ -256,6 +256,7 @@ func (f *finder) slowCalls(rows []waitstate.Delay) (out []candidate) {
 			c := f.slowCall(g)
 			f.mayWait(&c, g)
 			f.slowLinks(&c, g)
+			f.unequalData(&c, g)
 			out = append(out, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,6 +83,34 @@ func TestMostSlow(t *testing.T) {
 		got := f.mostSlow(c, row)
 		if _, share := c.Evidence["most_share"]; got != test.want || share != test.share {
 			t.Errorf("%+v: %q, evidence %v", test, got, c.Evidence)
+		}
+	}
+}
+
+// TestUnequalData states that of an exchange of all ranks it is said which one has much more to send or to receive, if one has.
+func TestUnequalData(t *testing.T) {
+	for _, test := range []struct {
+		sent, received [3]int
+		want           string
+	}{
+		{[3]int{3 << 20, 2048, 1024}, [3]int{1 << 20, 1 << 20, 1 << 20}, "Rank 0 sends 3.00 MiB in them, other ranks 1.50 KiB in the mean. "},
+		{[3]int{1024, 1024, 1024}, [3]int{512, 2048, 512}, "Rank 1 receives 2.00 KiB in them, other ranks 512 B in the mean. "},
+		{[3]int{1024, 1024, 1500}, [3]int{1024, 1500, 1024}, ""},
+	} {
+		text := ""
+		for r := range 3 {
+			text += fmt.Sprintf("location %d rank=%[1]d\n  0 Enter MPI_Alltoallv ; 0 MpiCollectiveBegin ; 100 MpiCollectiveEnd Alltoallv comm=0 "+
+				"root=none sent=%d received=%d ; 100 Leave MPI_Alltoallv\n", r, test.sent[r], test.received[r])
+		}
+		f := finderOf(t, text)
+		f.ranks = []uint32{0, 1, 2}
+		var rows []waitstate.Delay
+		for _, at := range f.places {
+			rows = append(rows, waitstate.Delay{SourceLine: at.SourceLine, Operation: at.Operation})
+		}
+		c := candidate{cause: cause.Cause{Evidence: make(map[string]float64)}}
+		if f.unequalData(&c, rows); c.text != test.want || (len(c.cause.Evidence) > 0) != (test.want != "") {
+			t.Errorf("got %q, %v, want %q", c.text, c.cause.Evidence, test.want)
 		}
 	}
 }
