@@ -24,11 +24,21 @@ const heavy = 0.1, kept = 1000
 // answerTo finds a cause of the diagnosis in the timeline; null: there is nothing of it.
 export function answerTo(model: Model, doc: Document, cause: Document): Answer | null {
   if (cause.kind === 'device_idle' || cause.kind === 'data_loading') return idleDevices(model, cause)
+  if (cause.evidence?.collective_wait_ns !== undefined && cause.ranks?.length) return lateRanks(model, cause.ranks)
   const lit = placed(model, cause)
   if (lit.includes(1)) return { ...visited(model, cause, lit), ...computing(model, doc, cause) }
   if (cause.kind === 'startup') return unrecorded(model, 'Before the first event', true)
   if (cause.kind === 'thread_idle') return ofThreads(model, doc.threads?.rows ?? [], cause.evidence ?? {})
   return cause.ranks?.length && !cause.operation ? unrecorded(model, 'Outside calls', false, undefined, cause.ranks) : null // of what no call tells
+}
+
+// lateRanks is about ranks that come late to collectives of devices: an instance is a wait of another one. That waits least is the worst.
+function lateRanks(model: Model, late: number[]): Answer | null {
+  const { head } = model, waiting = Uint8Array.from(head.activities, ([, w]) => w > 0 ? 1 : 0), times = model.byRow(0, head.length_ns, waiting), rows = head.rows.map((_, r) => r)
+  const waits = (rank: number) => rows.reduce((sum, r) => head.rows[r].rank === rank ? sum + times[r] : sum, 0)
+  const instances = heaviest(add => { for (const r of rows) if (times[r] > 0 && !late.includes(head.rows[r].rank)) visits(model, r, waiting, waiting, add) })
+  const culprits = [...late].sort((a, b) => waits(a) - waits(b)).flatMap(rank => rows.filter(r => head.rows[r].master && head.rows[r].rank === rank))
+  return instances.length ? { lit: waiting, path: -1, counts: waiting, what: 'Waiting', times, culprits, named: true, instances, idle: true } : null
 }
 
 // computing is what the ranks of a run that is inefficient are named for, where they are: its place is that of the calls to shorten.
@@ -67,7 +77,7 @@ function visits(model: Model, row: number, within: Uint8Array, wanted: Uint8Arra
       const begin = i
       let weight = 0
       for (; i < end && of[kind[i]]; i++) if (wanted[kind[i]]) weight += start[i + 1] - start[i]
-      if (of === within && start[i] - start[begin] > most) pieces(begin, i, wanted)
+      if (of !== wanted && start[i] - start[begin] > most) pieces(begin, i, wanted)
       else if (weight > 0) add({ row, from: start[begin], to: start[i], weight })
     }
   }
@@ -164,5 +174,5 @@ export function pinsOf(model: Model, answer: Answer, instance: Instance | undefi
   if (!instance) return { culprits, victims: [] }
   const waiting = Uint8Array.from(head.activities, ([, w]) => w > 0 ? 1 : 0), waits = model.byRow(instance.from, instance.to + (instance.to - instance.from) / 10, waiting)
   const victims = head.rows.map((_, r) => r).filter(r => waits[r] > 0 && !culprits.includes(r)).sort((a, b) => waits[b] - waits[a] || a - b).slice(0, 3)
-  return { culprits, victims: answer.idle && !culprits.includes(instance.row) ? [instance.row, ...victims].slice(0, 3) : victims }
+  return { culprits, victims: answer.idle && !culprits.includes(instance.row) ? [...new Set([instance.row, ...victims])].slice(0, 3) : victims }
 }

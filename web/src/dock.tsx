@@ -131,7 +131,7 @@ function ofCause(p: Props, { cause, answer, instance, culprits, victims, step }:
   else {
     if (instance) facts.push(['instance', <span class="keys"><button aria-label="Instance before" onClick={() => step(-1)}>◂</button> {count(answer.instances.indexOf(instance) + 1)} of {count(answer.instances.length)}: {time(instance.to - instance.from)} <button aria-label="Next instance" onClick={() => step(1)}>▸</button></span>])
     facts.push(['to blame', <span class="blamed">{names(culprits)}{answer.named && answer.culprits.length > culprits.length && ` and ${count(answer.culprits.length - culprits.length)} more`}</span>])
-    if (victims.length) facts.push([answer.idle ? 'idle' : 'waiting', names(victims)])
+    if (victims.length) facts.push([answer.idle && !answer.named ? 'idle' : 'waiting', names(victims)])
   }
   facts.push(['saves', `${cause.gain_ns == null ? 'not known' : `at most ${time(cause.gain_ns)}${cause.gain_share == null ? '' : ` (${share(cause.gain_share)})`}`}`])
   return [<b>{brief(cause.headline)}</b>, [...facts, ...pathFact(p, answer?.path ?? -1)]]
