@@ -98,6 +98,7 @@ func merge(ctx context.Context, src trace.Source, store *spill.Store, opts Optio
 		return nil, err
 	}
 	reportEarly(t, &ledger)
+	reportEpochs(t, &ledger)
 	ledger.Merge(src.Findings())
 	ledger.Merge(scans.Findings)
 	t.Findings = ledger.Findings()

@@ -3,6 +3,7 @@ package merge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,4 +99,27 @@ func reportTwins(r *resolver, ledger *trace.Ledger) {
 			}
 		}
 	}
+}
+
+// oneSided are the MPI functions that begin operations on windows, and completing how the names of those begin that complete them.
+var (
+	oneSided   = []string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
+	completing = []string{"win_fence", "win_complete", "win_wait", "win_test", "win_unlock", "win_flush"}
+)
+
+// reportEpochs names the functions of which operations on windows are recorded, if no call is that completes them: there ranks would wait.
+func reportEpochs(t *trace.Trace, ledger *trace.Ledger) {
+	var begin []string
+	for id, visited := range t.Tree.Visited(len(t.Defs.Regions)) {
+		label := t.Defs.RegionLabel(trace.RegionID(id))
+		name, ok := strings.CutPrefix(strings.TrimRight(strings.ToLower(label), "_"), "mpi_")
+		switch {
+		case !ok || !visited:
+		case slices.ContainsFunc(completing, func(begin string) bool { return strings.HasPrefix(name, begin) }):
+			return
+		case slices.Contains(oneSided, name):
+			begin = append(begin, label)
+		}
+	}
+	ledger.AddN(trace.CodeOpenEpoch, uint64(len(begin)), trace.Nowhere(), strings.Join(begin, ", "))
 }

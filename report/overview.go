@@ -145,7 +145,7 @@ func (o *Overview) losses() (items [][]string) {
 			}
 			items = append(items, lines)
 			shown++
-		case f.Code == string(trace.CodeMissingRank), f.Code == string(trace.CodeEarlyEnd):
+		case f.Code == string(trace.CodeMissingRank), f.Code == string(trace.CodeEarlyEnd), f.Code == string(trace.CodeOpenEpoch):
 			partial = append(partial, o.warning(words.Capital(f.Text)+"."))
 		case f.Severity != "info":
 			lost = append(lost, f)
@@ -456,7 +456,9 @@ func (r *Sections) nothing(startup bool) string {
 	switch u := r.Analysis.Unclassified; {
 	case r.Analysis.Trace.Reduced != nil:
 		what += ", in what is left of the trace"
-	case u != nil && len(u.Incomplete) > 0:
+	case u != nil && len(u.Incomplete) > 0 || slices.ContainsFunc(r.Analysis.Findings, func(f document.Finding) bool {
+		return f.Code == string(trace.CodeOpenEpoch)
+	}):
 		what += ", in what is recorded"
 	}
 	switch {

@@ -59,6 +59,7 @@ const (
 	CodeMissingRank         Code = "missing_rank"
 	CodeWorkerRank          Code = "worker_rank"
 	CodeEarlyEnd            Code = "early_end"
+	CodeOpenEpoch           Code = "open_epoch"
 	CodeOpenRegion          Code = "open_region"
 	CodeUnmatchedLeave      Code = "unmatched_leave"
 	CodeOpenTeam            Code = "open_team"
@@ -159,6 +160,8 @@ func Codes() []CodeInfo {
 		{CodeWorkerRank, SeverityInfo, "one rank of each worker has rows; the others of a worker are taken to do the same", ""},
 		{CodeEarlyEnd, SeverityLoss, "the records of some ranks end early; means, efficiencies and causes leave them out",
 			"analyze the part that all ranks are in, with --to."},
+		{CodeOpenEpoch, SeverityLoss, "one-sided operations are recorded without the calls that complete them; waits there count as computing",
+			"record MPI_Win_fence, MPI_Win_unlock and their like, too."},
 		{CodeOpenRegion, SeverityLoss, "a region is entered and never left; it was closed at the end of its location",
 			"let the program end by itself, so that all its calls are recorded."},
 		{CodeUnmatchedLeave, SeverityLoss, "a region is left that was not entered; the event was ignored", ""},
