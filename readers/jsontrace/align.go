@@ -79,5 +79,23 @@ func (a *assembler) clock(align Align) {
 		of = append(of, recorded{[]*file{f}, nest.Span{Min: nest.AddTime(lo, f.set.Shift), Max: nest.AddTime(hi, f.set.Shift)}})
 	}
 	based := absolute && align != AlignStart
-	a.defs.Clock = nest.Clock(a.leaveOut(of), based, based || align == AlignStart || len(a.files) < 2, &a.ledger)
+	aligned := based || align == AlignStart || len(a.files) < 2 || sinceBoot(of)
+	a.defs.Clock = nest.Clock(a.leaveOut(of), based, aligned, &a.ledger)
+}
+
+// farFromZero is how many times as long as all files the time before them is at least, if that is since a machine was started.
+const farFromZero = 8
+
+// sinceBoot reports whether files seem to count from the start of one machine, which is long ago, and record the same time: clocks that have
+// nothing to do with each other hardly ever agree so well.
+func sinceBoot(of []recorded) bool {
+	if len(of) == 0 {
+		return false
+	}
+	all, common := of[0].Span, of[0].Span
+	for _, r := range of {
+		all = nest.Span{Min: min(all.Min, r.Min), Max: max(all.Max, r.Max)}
+		common = nest.Span{Min: max(common.Min, r.Min), Max: min(common.Max, r.Max)}
+	}
+	return common.Min < common.Max && all.Min/farFromZero > nest.AddTime(all.Max, -all.Min)
 }

@@ -35,7 +35,7 @@ func TestLateRankIsShown(t *testing.T) {
 				rank, 2*k+2))
 		}
 		writeFile(t, filepath.Join(dir, "job", fmt.Sprintf("rank%d.json", rank)), fmt.Sprintf(
-			`{"distributedInfo": {"rank": %d, "world_size": 3}, "traceEvents": [%s]}`, rank, strings.Join(events, ",\n")))
+			`{"baseTimeNanoseconds": 1, "distributedInfo": {"rank": %d, "world_size": 3}, "traceEvents": [%s]}`, rank, strings.Join(events, ",\n")))
 	}
 	succeed(t, dir, "report", "job", "-o", "job.html")
 	b := browse(t, "file://"+filepath.Join(dir, "job.html"))

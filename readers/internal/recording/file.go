@@ -70,9 +70,9 @@ type File struct {
 	Rank       uint32 // of the only process that is a rank
 	HasRank    bool
 	JobSize    uint32 // ranks of the job, 0: not told
-	Operations bool // some events have AttrOperation
-	Devices    bool // its devices are ranks, by their numbers, if it is the only file
-	Table      bool // a table of spans, with the attributes of such
+	Operations bool   // some events have AttrOperation
+	Devices    bool   // its devices are ranks, by their numbers, if it is the only file
+	Table      bool   // a table of spans, with the attributes of such
 	Set        *nest.Set
 	Ledger     trace.Ledger
 	Creator    string
