@@ -86,8 +86,8 @@ func (a *assembler) clock(align Align) {
 // farFromZero is how many times as long as all files the time before them is at least, if that is since a machine was started.
 const farFromZero = 8
 
-// sinceBoot reports whether files seem to count from the start of one machine, which is long ago, and record the same time: clocks that have
-// nothing to do with each other hardly ever agree so well.
+// sinceBoot reports whether files seem to count from the start of one machine, which is long ago, and record the same time. Clocks that
+// have nothing to do with each other hardly ever agree so well.
 func sinceBoot(of []recorded) bool {
 	if len(of) == 0 {
 		return false
