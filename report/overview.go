@@ -581,7 +581,7 @@ func (o *Overview) kernelClasses() *block {
 		}
 		classes[name].ns, total = numbers.Plus(classes[name].ns, k.TimeNs), numbers.Plus(total, k.TimeNs)
 	}
-	b := &block{heading: "KERNELS", about: "% of executed time", least: 1}
+	b := &block{heading: "KERNELS", about: "% of executed time", least: 2}
 	for _, name := range slices.SortedFunc(maps.Keys(classes), func(x, y string) int {
 		return cmp.Or(cmp.Compare(classes[y].ns, classes[x].ns), strings.Compare(x, y))
 	}) {

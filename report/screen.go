@@ -75,7 +75,7 @@ type screen struct {
 	colors bool
 }
 
-// print prints blocks in their order, after it has made those of less weight shorter, the first of them first.
+// print prints blocks in their order, after it has made those of less weight shorter, the first of them first; to one item if need be.
 func (s *screen) print(blocks []*block, shorter ...*block) {
 	total := func() (n int) {
 		for _, b := range blocks {
@@ -83,8 +83,13 @@ func (s *screen) print(blocks []*block, shorter ...*block) {
 		}
 		return n - 1
 	}
-	for _, b := range shorter {
-		for b != nil && total() > screenLines && b.shrink() {
+	for range 2 { // then to less than their least
+		for _, b := range shorter {
+			for b != nil && total() > screenLines && b.shrink() {
+			}
+			if b != nil {
+				b.least = min(b.least, 1)
+			}
 		}
 	}
 	first := true
