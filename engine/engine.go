@@ -121,7 +121,7 @@ func Each[P any](ctx context.Context, src trace.Source, opts Options,
 	order := orderOf(defs.Locations, opts)
 	opts.Progress.begin(defs.Locations, order)
 	parts := make([]P, len(defs.Locations))
-	err := parallel(ctx, workers(opts.Jobs, len(order)), 1, []deal{inOrder(len(order))}, func(ctx context.Context, _, _, i int) (err error) {
+	err := parallel(ctx, Workers(opts.Jobs, len(order)), 1, []deal{inOrder(len(order))}, func(ctx context.Context, _, _, i int) (err error) {
 		l := order[i]
 		err = guard(func() (err error) {
 			parts[l], err = fn(ctx, l, opts.listened(l, opts.Progress.watch(src.Events(ctx, l))))

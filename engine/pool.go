@@ -37,7 +37,7 @@ type Windowed[P any] struct {
 
 // Windows runs a windowed stage.
 func Windows[P any](ctx context.Context, jobs int, s Windowed[P]) (P, error) {
-	parts, made := make([]P, workers(jobs, s.Items)), make([]bool, workers(jobs, s.Items))
+	parts, made := make([]P, Workers(jobs, s.Items)), make([]bool, Workers(jobs, s.Items))
 	part := func(worker int) P {
 		if !made[worker] {
 			parts[worker], made[worker] = s.Partial(), true
@@ -102,7 +102,7 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 		}
 		x.Take(w, key, nil)
 	}
-	jobs = workers(jobs, max(len(sent), x.Keys))
+	jobs = Workers(jobs, max(len(sent), x.Keys))
 	turns := []deal{inShares(jobs, len(sent)), inShares(jobs, x.Keys)}
 	return parallel(ctx, jobs, 2*x.Windows, turns, func(ctx context.Context, _, round, i int) error {
 		if round%2 == 0 {
@@ -117,7 +117,7 @@ func Swap[R any](ctx context.Context, jobs int, x Exchange[R]) error {
 // Beside runs a sequential task on one goroutine and a stage on the others. Once the task is done, the stage runs on all; with one job the
 // task comes first. Neither may need what the other makes. The first error ends both.
 func Beside(ctx context.Context, jobs int, task, stage func(context.Context) error) error {
-	jobs = workers(jobs, math.MaxInt)
+	jobs = Workers(jobs, math.MaxInt)
 	running := &taskBeside{jobs: jobs, done: make(chan struct{})}
 	return parallel(ctx, min(jobs, 2), 1, []deal{inOrder(2)}, func(ctx context.Context, _, _, item int) error {
 		if item > 0 {
@@ -136,8 +136,8 @@ type taskBeside struct {
 
 type taskKey struct{}
 
-// workers returns how many goroutines work on n items.
-func workers(jobs, n int) int {
+// Workers returns how many goroutines work on n items with so many jobs; fewer than 1 are as many as there are processors.
+func Workers(jobs, n int) int {
 	if jobs < 1 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
@@ -188,7 +188,7 @@ func (d deal) take(worker, round int) (item int, ok bool) {
 
 // shared calls fn for the items 0 … n-1, of which each worker has a share: see parallel.
 func shared(ctx context.Context, jobs, n int, fn func(ctx context.Context, worker, item int) error) error {
-	jobs = workers(jobs, n)
+	jobs = Workers(jobs, n)
 	return parallel(ctx, jobs, 1, []deal{inShares(jobs, n)}, func(ctx context.Context, worker, _, item int) error {
 		return fn(ctx, worker, item)
 	})

@@ -115,7 +115,7 @@ func reportEpochs(t *trace.Trace, ledger *trace.Ledger) {
 		name, ok := strings.CutPrefix(strings.TrimRight(strings.ToLower(label), "_"), "mpi_")
 		switch {
 		case !ok || !visited:
-		case slices.ContainsFunc(completing, func(begin string) bool { return strings.HasPrefix(name, begin) }):
+		case slices.ContainsFunc(completing, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 			return
 		case slices.Contains(oneSided, name):
 			begin = append(begin, label)

@@ -21,13 +21,13 @@ func leaveOut(t *trace.Trace, a *analysis.Result) bool {
 			r.Estimates = estimates(t, a, s)
 		}
 	}
-	anywhere := slices.ContainsFunc(t.Findings, func(f trace.Finding) bool {
+	noCauses := slices.ContainsFunc(t.Findings, func(f trace.Finding) bool {
 		return f.Code == trace.CodeCutAnywhere || f.Code == trace.CodeUnalignedClocks || f.Code == trace.CodeFilesApart
 	})
-	if cut := r != nil && r.LeftOut != nil; !cut && !anywhere && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
+	if cut := r != nil && r.LeftOut != nil; !cut && !noCauses && (e == nil || len(e.EndEarly) <= len(e.UsefulNs)) {
 		return false
 	}
-	if anywhere {
+	if noCauses {
 		a.Devices, a.DevicePath, a.Training, a.Pipeline = nil, nil, nil, nil
 		a.Doubts = slices.DeleteFunc(a.Doubts, func(d doubt.Sign) bool { return d.Kind == doubt.LateRecords })
 	}

@@ -12,6 +12,7 @@ import (
 	"tracekit/merge"
 	"tracekit/samples"
 	"tracekit/stats/analysis"
+	"tracekit/stats/overhead"
 	"tracekit/stats/statstest"
 	"tracekit/trace/tracetest"
 )
@@ -169,5 +170,40 @@ func TestSlowIterations(t *testing.T) {
 		if all && !strings.Contains(c.Text, "One comes every 10 iterations.") {
 			t.Errorf("the text is %q", c.Text)
 		}
+	}
+}
+
+// TestProgressBehindSender: what a call waits for a send before it waits for the sender to come back to MPI is charged to the message.
+func TestProgressBehindSender(t *testing.T) {
+	var text [2]strings.Builder
+	for r := range text {
+		fmt.Fprintf(&text[r], "location %d rank=%[1]d\n", r)
+	}
+	const steps, late = 30, 1000
+	for step := range steps {
+		at := 100_000 * step
+		posted, back, waits := at+30, at+40, at+20
+		switch step % 3 {
+		case 0: // the sender is in MPI
+			waits = back + 5
+		case 1: // it has left MPI
+			back = at + 9000
+		case 2: // it sends late, too
+			posted, back = waits+late, at+30_000
+		}
+		fmt.Fprintf(&text[0], "  %d Enter MPI_Isend ; %[1]d MpiIsend to=1 tag=0 bytes=65536 req=%d ; %d Leave MPI_Isend ; %d Enter MPI_Wait ; "+
+			"%d MpiIsendComplete req=%[2]d ; %[5]d Leave MPI_Wait\n", posted, 2*step, posted+5, back, back+20)
+		fmt.Fprintf(&text[1], "  %d Enter MPI_Irecv ; %[1]d MpiIrecvRequest req=%d ; %d Leave MPI_Irecv ; %d Enter MPI_Wait ; "+
+			"%d MpiIrecv from=0 tag=0 bytes=65536 req=%[2]d ; %[5]d Leave MPI_Wait\n", at, 2*step+1, at+10, waits, back+20)
+	}
+	_, a := statstest.Analyzed(t, tracetest.MustParse(t, text[0].String()+text[1].String()), merge.Options{Clock: merge.ClockNone},
+		analysis.Options{Overhead: &overhead.Options{}})
+	charged := int64(0)
+	for _, pair := range a.Overhead.Pairs {
+		charged += pair.LateSenderNs
+	}
+	waited, progress := a.WaitStates[waitstate.LateSender].TimeNs, a.WaitStates[waitstate.LateProgress].TimeNs
+	if waited < steps/3*late || progress < steps/3*20_000 || charged != waited {
+		t.Errorf("late senders: %d ns charged of %d; late progress %d", charged, waited, progress)
 	}
 }

@@ -271,7 +271,7 @@ func (w *charger) blame(e *commCall) (messages [2]int, waits [2]int64) {
 		messages[0], waits[0] = w.endOf(true, known.Message(wait)), e.wait
 	case waitstate.LateReceiver:
 		messages[1], waits[1] = w.endOf(false, known.Message(wait)), e.wait
-	case waitstate.LateReceiverBehindLateSender:
+	case waitstate.LateReceiverBehindLateSender, waitstate.LateProgress: // the latter for no message
 		late, sender := known.Sender(wait)
 		messages = [2]int{w.endOf(true, sender), w.endOf(false, known.Message(wait))}
 		waits[0] = min(e.wait, w.rate.Ns(w.Scope.Clip(wait.From, wait.From+late)))

@@ -2,7 +2,6 @@ package waits
 
 import (
 	"context"
-	"runtime"
 	"sort"
 
 	"tracekit/engine"
@@ -112,13 +111,11 @@ func InWindows[P any](ctx context.Context, t *trace.Trace, jobs int, partial fun
 		}
 	}
 	first, last := scope.Run(t)
-	if jobs < 1 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	together := max(togetherInMemory, 4*jobs)
+	together := togetherInMemory
 	if t.Store.Spilled() > 0 {
-		together = max(togetherSpilled, 4*jobs)
+		together = togetherSpilled
 	}
+	together = max(together, 4*engine.Workers(jobs, len(t.Calls)))
 	groups := max(1, (active+together/2)/together)
 	size := (len(t.Calls) + groups - 1) / groups
 	windows := 1 + total/groups/max(windowCalls, size*leastWindowCalls)
